@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target: warnings are errors, imports are as narrow as they can be.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+/// Everything above the wrappers of C libraries: no pointer compiles.
+let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+    name: "merganser",
+    products: [
+        .executable(name: "merganserd", targets: ["merganserd"]),
+        .executable(name: "merganserctl", targets: ["merganserctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        // C libraries: a module map and a shim header each.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CFastCGI", pkgConfig: "fcgi", providers: [.apt(["libfcgi-dev"])]),
+        .systemLibrary(name: "CMariaDB", pkgConfig: "libmariadb", providers: [.apt(["libmariadb-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // Wrappers: the only targets that see a C library.
+        .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP"], swiftSettings: strict),
+        .target(name: "Fetch", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
+        .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
+
+        // Values and services.
+        .target(name: "Time", swiftSettings: safe),
+        .target(name: "HTTP", swiftSettings: safe),
+        .target(name: "JSON", swiftSettings: safe),
+        .target(name: "JOSE", dependencies: ["JSON", "OpenSSL"], swiftSettings: safe),
+        .target(name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "Time"], swiftSettings: safe),
+        .target(name: "Database", dependencies: ["MariaDB", "Time"], swiftSettings: safe),
+        .target(name: "Migrations", dependencies: ["Database", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
+
+        // The bounded contexts, the surface, the programs.
+        .target(
+            name: "Accounts",
+            dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Time"],
+            swiftSettings: safe),
+        .target(
+            name: "API",
+            dependencies: [
+                "Accounts", "Database", "HTTP", "JSON", "MariaDB", "OpenSSL", "Time",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: safe),
+        .target(
+            name: "Configuration",
+            dependencies: ["Accounts", "Database", "IdentityTokens", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
+        .target(
+            name: "Logs", dependencies: ["JSON", "Time", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: safe),
+        .executableTarget(
+            name: "merganserd",
+            dependencies: ["API", "Configuration", "FastCGI", "Logs", "Migrations"], swiftSettings: strict),
+        .executableTarget(
+            name: "merganserctl",
+            dependencies: [
+                "Accounts", "Configuration", "Logs", "Migrations",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // Tests: real MariaDB, real nginx, real processes.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Database", "Fetch", "JOSE", "MariaDB", "Migrations", "OpenSSL", "Time"],
+            path: "Tests/TestSupport", swiftSettings: strict),
+        .executableTarget(
+            name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP"], path: "Tests/Fixtures/fastcgi-echo",
+            swiftSettings: strict),
+        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "APITests", dependencies: ["API", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
+        .testTarget(
+            name: "DatabaseTests", dependencies: ["Database", "MariaDB", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "fastcgi-echo"], swiftSettings: strict),
+        .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
+        .testTarget(
+            name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+        .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
+        .testTarget(
+            name: "ProcessTests", dependencies: ["TestSupport", "merganserd", "merganserctl"], swiftSettings: strict),
+        .testTarget(name: "TimeTests", dependencies: ["Time"], swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,16 @@
+/// Header fields in the order they came. Names are kept in lower case with dashes, as HTTP/2 writes them.
+package struct Headers: Sendable {
+    private var fields: [(name: String, value: String)]
+
+    package init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
+
+    /// - Parameter name: in lower case.
+    package mutating func append(_ name: String, _ value: String) { fields.append((name, value)) }
+
+    /// The first field of that name: nginx before 1.23 hands over a repeated header as a second parameter.
+    /// - Parameter name: in lower case.
+    package func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// How many fields of that name came.
+    package func count(of name: String) -> Int { fields.count { $0.name == name } }
+}

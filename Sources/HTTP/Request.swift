@@ -1,0 +1,44 @@
+/// One request as nginx handed it over, whatever carried it.
+///
+/// This target owns the values a request and its answer are made of. It does no I/O and knows no routes.
+package struct Request {
+    package var method: Method
+    /// The decoded and normalised path that nginx's locations matched (`DOCUMENT_URI`); never the raw request line.
+    package var path: String
+    /// The query string as sent, without `?`; empty when there is none.
+    package var query: String
+    package var headers: Headers
+    /// The client's address as nginx sees it (`REMOTE_ADDR`).
+    package var remoteAddress: String
+    /// nginx's `$request_id`; nil when the parameter is missing or empty.
+    package var requestID: String?
+    package var body: any RequestBody
+
+    package init(
+        method: Method, path: String, query: String = "", headers: Headers = Headers(), remoteAddress: String = "",
+        requestID: String? = nil, body: any RequestBody = BufferedBody([])
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.remoteAddress = remoteAddress
+        self.requestID = requestID
+        self.body = body
+    }
+}
+
+/// A request method (RFC 9110 §9.1), compared as written: methods are case-sensitive.
+package struct Method: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package static let get = Method(rawValue: "GET")
+    package static let head = Method(rawValue: "HEAD")
+    package static let post = Method(rawValue: "POST")
+    package static let put = Method(rawValue: "PUT")
+    package static let patch = Method(rawValue: "PATCH")
+    package static let delete = Method(rawValue: "DELETE")
+    package static let options = Method(rawValue: "OPTIONS")
+}

@@ -1,0 +1,50 @@
+/// A request's body, read at most once and only as far as somebody asks.
+package protocol RequestBody: AnyObject {
+    /// `CONTENT_LENGTH`; nil when the request has none.
+    var length: Int? { get }
+
+    /// The next part of the body, at most `count` bytes; empty exactly at its end.
+    func read(atMost count: Int) throws(BodyError) -> [UInt8]
+}
+
+/// Why a body could not be read.
+package enum BodyError: Error, Equatable {
+    /// More than the limit asked for; nothing beyond the limit was read.
+    case tooLarge
+    /// The peer closed, sent less or more than it announced, or took too long: nobody is left to answer.
+    case incomplete
+}
+
+extension RequestBody {
+    /// The whole body.
+    ///
+    /// - Throws: `tooLarge` without reading when the announced length exceeds the limit, otherwise as soon as it does.
+    package func collect(limit: Int) throws(BodyError) -> [UInt8] {
+        if let length, length > limit { throw .tooLarge }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length ?? 0)
+        while true {
+            let part = try read(atMost: limit + 1 - bytes.count)
+            if part.isEmpty { return bytes }
+            bytes += part
+            if bytes.count > limit { throw .tooLarge }
+        }
+    }
+}
+
+/// A body that is in memory already.
+package final class BufferedBody: RequestBody {
+    package let length: Int?
+    private var rest: ArraySlice<UInt8>
+
+    package init(_ bytes: [UInt8]) {
+        length = bytes.count
+        rest = bytes[...]
+    }
+
+    package func read(atMost count: Int) -> [UInt8] {
+        let part = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        return Array(part)
+    }
+}

@@ -1,0 +1,80 @@
+/// An answer: status, header fields in order, body.
+package struct Response: Equatable, Sendable {
+    package struct Field: Equatable, Sendable {
+        package var name: String
+        package var value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var status: Status
+    package var headers: [Field]
+    package var body: [UInt8]
+
+    package init(_ status: Status, headers: [Field] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// A status code (RFC 9110 §15) with its reason phrase.
+package struct Status: Hashable, Sendable {
+    package let code: Int
+
+    package init(_ code: Int) { self.code = code }
+
+    package static let ok = Status(200)
+    package static let created = Status(201)
+    package static let accepted = Status(202)
+    package static let noContent = Status(204)
+    package static let found = Status(302)
+    package static let seeOther = Status(303)
+    package static let badRequest = Status(400)
+    package static let unauthorized = Status(401)
+    package static let forbidden = Status(403)
+    package static let notFound = Status(404)
+    package static let methodNotAllowed = Status(405)
+    package static let conflict = Status(409)
+    package static let preconditionFailed = Status(412)
+    package static let payloadTooLarge = Status(413)
+    package static let unsupportedMediaType = Status(415)
+    package static let unprocessableContent = Status(422)
+    package static let tooManyRequests = Status(429)
+    package static let internalServerError = Status(500)
+    package static let badGateway = Status(502)
+    package static let serviceUnavailable = Status(503)
+
+    package var isSuccess: Bool { (200..<300).contains(code) }
+
+    package var reason: String {
+        switch code {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 302: "Found"
+        case 303: "See Other"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 412: "Precondition Failed"
+        case 413: "Payload Too Large"
+        case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        default: ""
+        }
+    }
+}
