@@ -1,0 +1,19 @@
+/// A member's name or an element's index.
+struct AnyKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(_ index: Int) {
+        stringValue = String(index)
+        intValue = index
+    }
+
+    init(stringValue: String) { self.init(stringValue) }
+
+    init(intValue: Int) { self.init(intValue) }
+}

@@ -1,0 +1,24 @@
+/// An object's members in order, each name once. Names are compared byte for byte.
+package struct JSONObject: Sendable {
+    package private(set) var members: [(name: String, value: JSONValue)]
+
+    /// Of members with the same name the last one stays.
+    package init(_ members: [(String, JSONValue)]) {
+        var seen: Set<[UInt8]> = []
+        self.members = members.reversed().filter { seen.insert(Array($0.0.utf8)).inserted }.reversed()
+    }
+
+    package subscript(name: String) -> JSONValue? {
+        members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+
+    fileprivate var sorted: [(name: String, value: JSONValue)] {
+        members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+}
+
+extension JSONObject: Equatable {
+    package static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.sorted.elementsEqual(right.sorted) { $0.name.utf8.elementsEqual($1.name.utf8) && $0.value == $1.value }
+    }
+}

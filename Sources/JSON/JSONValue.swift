@@ -1,0 +1,101 @@
+/// Any JSON value, for members whose shape somebody else decides.
+package enum JSONValue: Sendable {
+    case null
+    case bool(Bool)
+    /// A number with an integral value, however it was written.
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+extension JSONValue: Equatable {
+    /// Strings are compared byte for byte, objects without regard to order.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension JSONValue: Codable {
+    package init(from decoder: any Decoder) throws {
+        guard let decoder = decoder as? ValueDecoder else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not read from JSON text"))
+        }
+        self = try decoder.document.value(decoder.node)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .null:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .bool(let value): try value.encode(to: encoder)
+        case .integer(let value): try value.encode(to: encoder)
+        case .number(let value): try value.encode(to: encoder)
+        case .string(let value): try value.encode(to: encoder)
+        case .array(let values): try values.encode(to: encoder)
+        case .object(let object):
+            var container = encoder.container(keyedBy: AnyKey.self)
+            for (name, value) in object.members { try container.encode(value, forKey: AnyKey(name)) }
+        }
+    }
+}
+
+extension JSONValue: DecodableFromNull {}
+
+extension JSONValue {
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let object) = self else { return nil }
+        return object[name]
+    }
+
+    package var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(nilLiteral: ()) { self = .null }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(floatLiteral value: Double) { self = .number(value) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
+}
+
+extension Document {
+    fileprivate func value(_ node: Int) throws(JSONError) -> JSONValue {
+        switch kind(node) {
+        case .null: return .null
+        case .false: return .bool(false)
+        case .true: return .bool(true)
+        case .integer, .fraction:
+            if let integer = integer(node) { return .integer(integer) }
+            guard let double = double(node) else {
+                throw .wrongType(path: pathText(path(to: node)), expected: "a number that a double can hold")
+            }
+            return .number(double)
+        case .string, .escapedString: return .string(string(node) ?? "")
+        case .array: return .array(try elements(node).map { element throws(JSONError) in try value(element) })
+        case .object:
+            return .object(
+                JSONObject(
+                    try members(node).map { name throws(JSONError) in (string(name) ?? "", try value(name + 1)) }))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/// The members of an object, found by name.
+struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let object: ValueDecoder
+    private let members: [Int]
+    /// Only for objects so large that looking through all members for each name would take quadratic time.
+    private let index: [MemberName: Int]?
+
+    init(_ object: ValueDecoder) {
+        let document = object.document
+        self.object = object
+        members = document.members(object.node)
+        index =
+            members.count <= 32
+            ? nil
+            : Dictionary(members.map { (MemberName(document.utf8($0)), $0 + 1) }, uniquingKeysWith: { $1 })
+    }
+
+    var codingPath: [any CodingKey] { object.codingPath }
+
+    var allKeys: [Key] { members.compactMap { object.document.string($0).flatMap(Key.init(stringValue:)) } }
+
+    /// The value of the last member of that name, `null` included.
+    private func find(_ key: Key) -> ValueDecoder? {
+        let document = object.document
+        let name = key.stringValue.utf8
+        let node =
+            if let index {
+                index[MemberName(ArraySlice(name))]
+            } else {
+                members.last { document.utf8($0).elementsEqual(name) }.map { $0 + 1 }
+            }
+        return node.map { ValueDecoder(document: document, node: $0) }
+    }
+
+    private func value(_ key: Key) throws -> ValueDecoder {
+        guard let value = find(key) else { throw missing(key) }
+        return value
+    }
+
+    private func missing(_ key: Key) -> JSONError { .missing(path: pathText(codingPath + [key])) }
+
+    func contains(_ key: Key) -> Bool { find(key) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decodeValue(type, key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decodeValue(type, key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decodeValue(type, key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decodeValue(type, key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decodeValue(type, key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decodeValue(type, key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decodeValue(type, key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decodeValue(type, key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decodeValue(type, key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decodeValue(type, key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decodeValue(type, key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decodeValue(type, key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decodeValue(type, key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decodeValue(type, key) }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try decodeValue(type, key) }
+
+    private func decodeValue<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
+        guard let value = find(key) else {
+            if let absent = (type as? any DecodableWhenAbsent.Type)?.absent as? T { return absent }
+            throw missing(key)
+        }
+        if value.isNull, !(type is any DecodableFromNull.Type) { throw missing(key) }
+        return try value.unwrap(type)
+    }
+
+    // The standard library's defaults for these look the name up three times.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key)?.bool() }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key)?.string() }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(key)?.double() }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try present(key)?.integer(type) }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? { try present(key)?.unwrap(type) }
+
+    private func present(_ key: Key) -> ValueDecoder? { find(key).flatMap { $0.isNull ? nil : $0 } }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try value(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try value(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { object }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
+}
+
+/// Compared byte for byte: `String` takes canonically equivalent spellings for equal.
+private struct MemberName: Hashable {
+    private let utf8: ArraySlice<UInt8>
+
+    init(_ utf8: ArraySlice<UInt8>) { self.utf8 = utf8 }
+}

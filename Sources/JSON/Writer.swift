@@ -1,0 +1,136 @@
+/// The text being written, straight from the values' own `encode(to:)`.
+///
+/// Each value under way has a frame. A container that a value asks for explicitly (`nestedContainer`, `superEncoder`) may
+/// be filled at any time until the value is done, so it is written into a text of its own, inserted at the end.
+final class Writer {
+    enum Shape {
+        case undecided, single, object, array
+    }
+
+    private struct Frame {
+        var shape = Shape.undecided
+        var count = 0
+    }
+
+    private var bytes: [UInt8] = []
+    private var frames: [Frame] = []
+    private var insertions: [(offset: Int, text: Writer)] = []
+
+    init() {
+        bytes.reserveCapacity(256)
+        frames.reserveCapacity(8)
+    }
+
+    // MARK: Values
+
+    func write<T: Encodable>(_ value: T) throws {
+        // The standard library's own `encode(to:)` would come back here through an existential container.
+        if let value = value as? String {
+            append(value)
+        } else {
+            frames.append(Frame())
+            try value.encode(to: ValueEncoder(writer: self, level: frames.count - 1))
+            close()
+        }
+    }
+
+    /// Ends the innermost frame. A value that encoded nothing is an empty object, as in Foundation.
+    private func close() {
+        switch frames.removeLast().shape {
+        case .undecided: bytes += "{}".utf8
+        case .object: bytes.append(UInt8(ascii: "}"))
+        case .array: bytes.append(UInt8(ascii: "]"))
+        case .single: break
+        }
+    }
+
+    /// Makes a frame an object or an array, once.
+    func open(_ level: Int, as shape: Shape) {
+        if frames[level].shape == .undecided {
+            frames[level].shape = shape
+            if shape != .single { bytes.append(shape == .object ? UInt8(ascii: "{") : UInt8(ascii: "[")) }
+        } else {
+            precondition(frames[level].shape == shape && shape != .single, "a value asked for two containers")
+        }
+    }
+
+    /// - Returns: the number of elements or members so far.
+    @discardableResult
+    func separate(_ level: Int) -> Int {
+        let count = frames[level].count
+        if count > 0 { bytes.append(UInt8(ascii: ",")) }
+        frames[level].count += 1
+        return count
+    }
+
+    func count(_ level: Int) -> Int { frames[level].count }
+
+    func name(_ name: String, _ level: Int) {
+        separate(level)
+        append(name)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// A text of its own, to be inserted here.
+    func insert(_ shape: Shape) -> Writer {
+        let text = Writer()
+        text.frames.append(Frame())
+        if shape != .undecided { text.open(0, as: shape) }
+        insertions.append((bytes.count, text))
+        return text
+    }
+
+    func finish() -> [UInt8] {
+        while !frames.isEmpty { close() }
+        if insertions.isEmpty { return bytes }
+        var result: [UInt8] = []
+        var position = 0
+        for (offset, text) in insertions {
+            result += bytes[position..<offset]
+            result += text.finish()
+            position = offset
+        }
+        return result + bytes[position...]
+    }
+
+    // MARK: Text
+
+    func appendNull() { bytes += "null".utf8 }
+
+    func append(_ value: Bool) { bytes += (value ? "true" : "false").utf8 }
+
+    func append(_ value: some FixedWidthInteger) { bytes += value.description.utf8 }
+
+    func append(_ value: Double) {
+        if value.isFinite { bytes += ecmaScript(value).utf8 } else { appendNull() }
+    }
+
+    func append(_ value: String) { appendQuoted(value.utf8, to: &bytes) }
+}
+
+/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
+func appendQuoted(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    if utf8.allSatisfy({ !needsEscape($0) }) {
+        bytes.append(contentsOf: utf8)
+    } else {
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): bytes += #"\""#.utf8
+            case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
+            case 0x08: bytes += #"\b"#.utf8
+            case 0x09: bytes += #"\t"#.utf8
+            case 0x0A: bytes += #"\n"#.utf8
+            case 0x0C: bytes += #"\f"#.utf8
+            case 0x0D: bytes += #"\r"#.utf8
+            case 0..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: bytes.append(byte)
+            }
+        }
+    }
+    bytes.append(UInt8(ascii: "\""))
+}
+
+private func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+}
