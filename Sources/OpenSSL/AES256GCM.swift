@@ -1,0 +1,70 @@
+internal import COpenSSL
+
+/// Authenticated encryption with AES-256-GCM (NIST SP 800-38D): 12-byte nonces, 16-byte tags.
+package struct AES256GCM: Sendable {
+    package static let nonceSize = 12
+    package static let tagSize = 16
+
+    private let key: [UInt8]
+
+    /// - Parameter key: 32 bytes.
+    package init(key: [UInt8]) {
+        precondition(key.count == 32, "an AES-256 key has 32 bytes")
+        self.key = key
+    }
+
+    /// The sealed form: nonce, ciphertext, tag. A nonce must never be used twice with one key; random ones are safe for
+    /// 2^32 messages.
+    ///
+    /// - Parameter associatedData: what the ciphertext belongs to; `open` needs the same bytes.
+    package func seal(
+        _ plaintext: [UInt8], nonce: [UInt8] = randomBytes(nonceSize), associatedData: [UInt8] = []
+    ) -> [UInt8] {
+        precondition(nonce.count == Self.nonceSize, "a nonce has 12 bytes")
+        let context = require(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
+        defer { EVP_CIPHER_CTX_free(context) }
+        var length: Int32 = 0
+        require(EVP_EncryptInit_ex2(context, Algorithms.aes256GCM, key, nonce, nil), "EVP_EncryptInit_ex2")
+        require(
+            EVP_EncryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)), "EVP_EncryptUpdate")
+        let size = plaintext.count + Self.tagSize
+        return nonce
+            + [UInt8](unsafeUninitializedCapacity: size) { output, count in
+                require(
+                    EVP_EncryptUpdate(context, output.baseAddress, &length, plaintext, Int32(plaintext.count)),
+                    "EVP_EncryptUpdate")
+                let tag = output.baseAddress.map { $0 + plaintext.count }
+                require(EVP_EncryptFinal_ex(context, tag, &length), "EVP_EncryptFinal_ex")
+                require(
+                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagSize), tag),
+                    "EVP_CIPHER_CTX_ctrl")
+                count = size
+            }
+    }
+
+    /// - Throws: when the sealed form is cut or changed, was sealed under another key or belongs to something else.
+    package func open(_ sealed: [UInt8], associatedData: [UInt8] = []) throws(OpenSSLError) -> [UInt8] {
+        let size = sealed.count - Self.nonceSize - Self.tagSize
+        guard size >= 0 else { throw OpenSSLError(refused: "shorter than a nonce and a tag") }
+        let nonce = Array(sealed.prefix(Self.nonceSize))
+        let ciphertext = Array(sealed[Self.nonceSize..<Self.nonceSize + size])
+        var tag = Array(sealed.suffix(Self.tagSize))
+
+        let context = try check(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
+        defer { EVP_CIPHER_CTX_free(context) }
+        var length: Int32 = 0
+        try check(EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, nonce, nil), "EVP_DecryptInit_ex2")
+        try check(
+            EVP_DecryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)), "EVP_DecryptUpdate")
+        // GCM writes as many bytes as it reads and none at the end; the last element is room for an address only.
+        var plaintext = [UInt8](repeating: 0, count: size + 1)
+        try check(
+            EVP_DecryptUpdate(context, &plaintext, &length, ciphertext, Int32(size)), "EVP_DecryptUpdate")
+        try check(
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), &tag), "EVP_CIPHER_CTX_ctrl")
+        var rest = [UInt8](repeating: 0, count: Self.tagSize)
+        guard EVP_DecryptFinal_ex(context, &rest, &length) > 0 else { throw OpenSSLError("EVP_DecryptFinal_ex") }
+        plaintext.removeLast()
+        return plaintext
+    }
+}
