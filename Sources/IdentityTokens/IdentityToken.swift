@@ -1,0 +1,29 @@
+package import Time
+
+/// What a verified identity token says about a person.
+package struct IdentityToken: Equatable, Sendable {
+    package var provider: Provider
+    /// `sub`: 1 to 255 bytes. With the provider it is the identity; an e-mail address never is.
+    package var subject: String
+    /// As the provider wrote it; nil when absent or no string.
+    package var email: String?
+    package var emailVerified: Bool
+    /// Apple's relay address instead of the person's own.
+    package var isPrivateEmail: Bool
+    /// Google's `hd`: the organization the account belongs to.
+    package var hostedDomain: String?
+    package var issuedAt: Timestamp
+
+    package init(
+        provider: Provider, subject: String, email: String? = nil, emailVerified: Bool = false,
+        isPrivateEmail: Bool = false, hostedDomain: String? = nil, issuedAt: Timestamp
+    ) {
+        self.provider = provider
+        self.subject = subject
+        self.email = email
+        self.emailVerified = emailVerified
+        self.isPrivateEmail = isPrivateEmail
+        self.hostedDomain = hostedDomain
+        self.issuedAt = issuedAt
+    }
+}

@@ -1,0 +1,6 @@
+/// There is no key set to check a token with: none could be fetched yet, or the last one is too old.
+package struct KeySetUnavailable: Error, Equatable, Sendable {
+    package let provider: Provider
+
+    package init(_ provider: Provider) { self.provider = provider }
+}

@@ -1,0 +1,33 @@
+/// What the operator configures for a provider (accounts, Annex A).
+package struct ProviderSettings: Equatable, Sendable {
+    /// The accepted values of `iss`, compared byte for byte.
+    package var issuers: [String]
+    /// Where the key set is: https, or plain http to this machine if `allowsLoopbackHTTP`.
+    package var jwksURL: String
+    /// The client ids tokens may be issued to; with none, no token is accepted.
+    package var audiences: [String]
+    /// For the development issuer and tests.
+    package var allowsLoopbackHTTP: Bool
+
+    package init(issuers: [String], jwksURL: String, audiences: [String], allowsLoopbackHTTP: Bool = false) {
+        self.issuers = issuers
+        self.jwksURL = jwksURL
+        self.audiences = audiences
+        self.allowsLoopbackHTTP = allowsLoopbackHTTP
+    }
+}
+
+extension Provider {
+    /// The issuers and the key set's address that the provider publishes.
+    package var defaults: ProviderSettings {
+        switch self {
+        case .apple:
+            ProviderSettings(
+                issuers: ["https://appleid.apple.com"], jwksURL: "https://appleid.apple.com/auth/keys", audiences: [])
+        case .google:
+            ProviderSettings(
+                issuers: ["https://accounts.google.com", "accounts.google.com"],
+                jwksURL: "https://www.googleapis.com/oauth2/v3/certs", audiences: [])
+        }
+    }
+}
