@@ -1,1 +1,102 @@
-// placeholder
+package import IdentityTokens
+package import Logging
+
+/// Everything `merganserd` and `merganserctl` are told by their environment, checked.
+///
+/// This target owns the environment variables: their names, forms, defaults and the words that say what is wrong with
+/// one. It does not own what the values mean, and it opens no file but those that hold secrets.
+package struct Configuration: Sendable {
+    package var deployment: Deployment
+    /// Seals and signs; the predecessor only opens what was sealed before the last rotation.
+    package var serverKey: ServerKey
+    package var previousServerKey: ServerKey?
+    /// The providers that have an audience; never empty.
+    package var providers: [Provider: ProviderSettings]
+    /// nil: PAKs live until they are revoked.
+    package var pakLifetime: Duration?
+    package var loginHistoryLifetime: Duration
+    package var linkByEmail: LinkByEmail
+    package var database: DatabaseSettings
+    package var server: ServerSettings
+}
+
+/// Which token e-mail addresses may lead to an existing account (accounts §1.6).
+package enum LinkByEmail: String, Sendable, CaseIterable {
+    case authoritative, verified, never
+}
+
+/// How one instance of `merganserd` runs.
+package struct ServerSettings: Sendable {
+    /// Names the instance in logs and metrics: `blue`, `green`.
+    package var instance: String
+    /// The path nginx connects to, unless the listener is inherited.
+    package var socket: String
+    package var socketGroup: String?
+    package var controlSocket: String
+    package var threads: Int
+    package var drainLimit: Duration
+    /// Keeps the last good key sets over restarts.
+    package var stateDirectory: String
+    package var logLevel: Logger.Level
+}
+
+extension Configuration {
+    /// - Parameter environment: the process's environment; names that do not begin with `MERGANSER_` are left alone.
+    /// - Throws: every problem at once.
+    package static func load(environment: [String: String]) throws(ConfigurationError) -> Configuration {
+        try VariableReader.load(environment, Configuration.init)
+    }
+
+    init?(_ variables: VariableReader) {
+        let deployment = Deployment(variables)
+        let serverKey = variables.value(.serverKey, ServerKey.init(text:))
+        let previousServerKey = variables.optional(.serverKeyPrevious, ServerKey.init(text:))
+        if let serverKey, serverKey == previousServerKey {
+            variables.report(.serverKeyPrevious, "is the same key as MERGANSER_SERVER_KEY; unset it or set the old key")
+        }
+        let providers = deployment.flatMap { ProviderSettings.all(variables, $0.environment) }
+        let pakDays = variables.integer(.pakTTLDays, in: 0...3650)
+        let historyDays = variables.integer(.loginHistoryDays, in: 1...3650)
+        let linkByEmail = variables.choice(.linkByEmail, LinkByEmail.self)
+        let database = DatabaseSettings(variables)
+        let server = ServerSettings(variables)
+        guard let deployment, let serverKey, let providers, let pakDays, let historyDays, let linkByEmail, let database,
+            let server
+        else { return nil }
+        self.init(
+            deployment: deployment, serverKey: serverKey, previousServerKey: previousServerKey, providers: providers,
+            pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
+            linkByEmail: linkByEmail, database: database, server: server)
+    }
+}
+
+extension ServerSettings {
+    init?(_ variables: VariableReader) {
+        let instance = variables.value(.instance) { text throws(InvalidValue) in
+            guard (1...32).contains(text.utf8.count), text.utf8.allSatisfy(isInstanceCharacter) else {
+                throw InvalidValue("is \(quoted(text)); set 1 to 32 of a-z, 0-9 and -, such as blue")
+            }
+            return text
+        }
+        let socket = variables.value(.socket, socketPath)
+        let socketGroup = variables.optional(.socketGroup) { text throws(InvalidValue) in text }
+        let controlSocket = variables.optional(.controlSocket, socketPath)
+        if let socket, socket == controlSocket {
+            variables.report(.controlSocket, "is the same path as MERGANSER_SOCKET; set another one")
+        }
+        let threads = variables.optional(.threads) { text throws(InvalidValue) in try wholeNumber(text, in: 1...1024) }
+        let drainLimit = variables.integer(.drainLimit, in: 1...3600)
+        let stateDirectory = variables.value(.stateDirectory, absolutePath)
+        let logLevel = variables.choice(.logLevel, Logger.Level.self)
+        guard let instance, let socket, let drainLimit, let stateDirectory, let logLevel else { return nil }
+        self.init(
+            instance: instance, socket: socket, socketGroup: socketGroup,
+            controlSocket: controlSocket ?? "/run/merganser/control-\(instance).sock",
+            threads: threads ?? defaultThreads, drainLimit: .seconds(drainLimit), stateDirectory: stateDirectory,
+            logLevel: logLevel)
+    }
+}
+
+extension Duration {
+    fileprivate static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+}

@@ -1,1 +1,162 @@
-// placeholder
+import Configuration
+import IdentityTokens
+import Testing
+
+@Suite struct ConfigurationTests {
+    @Test func takesTheDefaults() throws {
+        let configuration = try Configuration.load(environment: good)
+        #expect(configuration.deployment.environment == .production)
+        #expect(configuration.deployment.issuer.description == "https://id.example.com")
+        #expect(configuration.serverKey.bytes == [UInt8](repeating: 0xAB, count: 32))
+        #expect(configuration.previousServerKey == nil)
+        #expect(configuration.pakLifetime == nil)
+        #expect(configuration.loginHistoryLifetime == .seconds(180 * 86_400))
+        #expect(configuration.linkByEmail == .authoritative)
+        #expect(configuration.database.address == .unixSocket("/run/mysqld/mysqld.sock"))
+        #expect(configuration.database.user == "merganser")
+        #expect(configuration.database.password == nil)
+        #expect(configuration.database.name == "merganser")
+        #expect(configuration.database.sqlDirectory == "/usr/share/merganser/sql")
+        #expect(configuration.server.instance == "main")
+        #expect(configuration.server.socket == "/run/merganser/merganser.sock")
+        #expect(configuration.server.controlSocket == "/run/merganser/control-main.sock")
+        #expect(configuration.server.threads >= 8)
+        #expect(configuration.server.drainLimit == .seconds(30))
+        #expect(configuration.server.stateDirectory == "/var/lib/merganser")
+        #expect(configuration.server.logLevel == .info)
+        #expect(Array(configuration.providers.keys) == [.apple])
+        let apple = try #require(configuration.providers[.apple])
+        #expect(apple.issuers == ["https://appleid.apple.com"])
+        #expect(apple.jwksURL == "https://appleid.apple.com/auth/keys")
+        #expect(apple.audiences == ["com.example.app"])
+        #expect(!apple.allowsLoopbackHTTP)
+    }
+
+    @Test func takesWhatIsSet() throws {
+        let configuration = try Configuration.load(
+            environment: good.setting([
+                "MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080",
+                "MERGANSER_SERVER_KEY_PREVIOUS": String(repeating: "cd", count: 32),
+                "MERGANSER_GOOGLE_AUDIENCES": "one.apps.example, two.apps.example",
+                "MERGANSER_GOOGLE_JWKS_URL": "http://127.0.0.1:8080/dev/google/keys",
+                "MERGANSER_PAK_TTL_DAYS": "30", "MERGANSER_LOGIN_HISTORY_DAYS": "1",
+                "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_DATABASE_HOST": "db.example.com",
+                "MERGANSER_DATABASE_PORT": "3307", "MERGANSER_DATABASE_USER": "u", "MERGANSER_DATABASE_PASSWORD": "p w",
+                "MERGANSER_DATABASE_NAME": "n", "MERGANSER_DATABASE_CA_FILE": "/etc/ca.pem",
+                "MERGANSER_INSTANCE": "green", "MERGANSER_SOCKET": "/tmp/m.sock", "MERGANSER_SOCKET_GROUP": "www-data",
+                "MERGANSER_THREADS": "3", "MERGANSER_DRAIN_LIMIT_SECONDS": "5",
+                "MERGANSER_STATE_DIRECTORY": "/tmp/state",
+                "MERGANSER_LOG_LEVEL": "debug", "MERGANSER_SQL_DIRECTORY": "/tmp/sql",
+                "MERGANSER_DEV_KEYS_DIRECTORY": "/tmp/keys",
+            ]))
+        #expect(configuration.deployment.environment == .development)
+        #expect(configuration.deployment.issuer.port == 8080)
+        #expect(configuration.deployment.developmentKeysDirectory == "/tmp/keys")
+        #expect(configuration.previousServerKey?.bytes == [UInt8](repeating: 0xCD, count: 32))
+        let google = try #require(configuration.providers[.google])
+        #expect(google.audiences == ["one.apps.example", "two.apps.example"])
+        #expect(google.issuers == ["https://accounts.google.com", "accounts.google.com"])
+        #expect(google.jwksURL == "http://127.0.0.1:8080/dev/google/keys")
+        #expect(google.allowsLoopbackHTTP)
+        #expect(configuration.pakLifetime == .seconds(30 * 86_400))
+        #expect(configuration.loginHistoryLifetime == .seconds(86_400))
+        #expect(configuration.linkByEmail == .never)
+        #expect(configuration.database.address == .tcp(host: "db.example.com", port: 3307))
+        #expect(configuration.database.user == "u")
+        #expect(configuration.database.password == "p w")
+        #expect(configuration.database.name == "n")
+        #expect(configuration.database.caFile == "/etc/ca.pem")
+        #expect(configuration.database.sqlDirectory == "/tmp/sql")
+        #expect(configuration.server.instance == "green")
+        #expect(configuration.server.socket == "/tmp/m.sock")
+        #expect(configuration.server.socketGroup == "www-data")
+        #expect(configuration.server.controlSocket == "/run/merganser/control-green.sock")
+        #expect(configuration.server.threads == 3)
+        #expect(configuration.server.drainLimit == .seconds(5))
+        #expect(configuration.server.stateDirectory == "/tmp/state")
+        #expect(configuration.server.logLevel == .debug)
+    }
+
+    @Test(arguments: badValues) func namesTheVariableAndWhatToSet(_ bad: BadValue) {
+        #expect(problems(good.setting(bad.variables)) == [bad.problem])
+    }
+
+    @Test func reportsEverythingAtOnceInTheOrderOfTheTable() {
+        let found = problems([
+            "MERGANSER_THREADS": "many", "MERGANSER_SERVER_KEY": "short", "MERGANSER_LINK_BY_EMAIL": "always",
+        ])
+        #expect(
+            found == [
+                "MERGANSER_ISSUER: is not set; set it to URL",
+                "MERGANSER_SERVER_KEY: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32",
+                "MERGANSER_LINK_BY_EMAIL: is \"always\"; set one of: authoritative, verified, never",
+                "MERGANSER_THREADS: is \"many\"; set a whole number from 1 to 1024",
+            ])
+    }
+
+    @Test func anEmptyValueCountsAsNone() throws {
+        let environment = good.setting([
+            "MERGANSER_SERVER_KEY_PREVIOUS": "", "MERGANSER_THREADS": "", "MERGANSER_GOOGLE_AUDIENCES": "",
+        ])
+        let configuration = try Configuration.load(environment: environment)
+        #expect(configuration.previousServerKey == nil)
+        #expect(configuration.providers.count == 1)
+        #expect(
+            problems(good.setting(["MERGANSER_SERVER_KEY": ""])) == [
+                "MERGANSER_SERVER_KEY: is not set; set it to 32 bytes, hex or base64, "
+                    + "or MERGANSER_SERVER_KEY_FILE to the path of a file that holds it"
+            ])
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "https://localhost:8443", "http://127.9.9.9",
+    ])
+    func developmentStandsOnALoopbackIssuer(_ issuer: String) throws {
+        let environment = good.setting(["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": issuer])
+        #expect(try Configuration.load(environment: environment).deployment.issuer.description == issuer)
+    }
+
+    @Test func theDatabaseAloneNeedsNothingElse() throws {
+        let database = try DatabaseSettings.load(environment: ["MERGANSER_DATABASE_HOST": "::1"])
+        #expect(database.address == .tcp(host: "::1", port: 3306))
+        #expect(throws: ConfigurationError.self) {
+            try DatabaseSettings.load(environment: ["MERGANSER_DATABASE_HOST": "127.0.0.1.example.com"])
+        }
+    }
+
+    @Test func warnsOfNamesNobodyReads() {
+        let warnings = Configuration.warnings(environment: [
+            "MERGANSER_ISUER": "s3cret", "MERGANSER_SERVERKEY_FILE": "s3cret", "MERGANSER_COLOR": "s3cret",
+            "MERGANSER_ISSUER_FILE": "s3cret", "MERGANSER_PORT": "8080", "MERGANSER_TEST_DATABASE_SOCKET": "/x",
+            "MERGANSER_SERVER_KEY_FILE": "/x", "MERGANSER_ISSUER": "x", "PATH": "/bin",
+        ])
+        #expect(
+            warnings == [
+                "MERGANSER_COLOR is not a variable of this version and is ignored; unset it",
+                "MERGANSER_ISSUER_FILE is not a variable of this version and is ignored; unset it",
+                "MERGANSER_ISUER is not a variable of this version and is ignored; did you mean MERGANSER_ISSUER?",
+                "MERGANSER_SERVERKEY_FILE is not a variable of this version and is ignored; "
+                    + "did you mean MERGANSER_SERVER_KEY_FILE?",
+            ])
+    }
+}
+
+/// The least that production needs.
+let good = [
+    "MERGANSER_ISSUER": "https://id.example.com",
+    "MERGANSER_SERVER_KEY": String(repeating: "ab", count: 32),
+    "MERGANSER_APPLE_AUDIENCES": "com.example.app",
+]
+
+func problems(_ environment: [String: String]) -> [String] {
+    do {
+        _ = try Configuration.load(environment: environment)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
+
+extension [String: String] {
+    func setting(_ changes: [String: String]) -> [String: String] { merging(changes) { $1 } }
+}

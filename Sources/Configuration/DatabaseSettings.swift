@@ -1,0 +1,52 @@
+/// How to reach MariaDB, and where its migrations are.
+package struct DatabaseSettings: Sendable {
+    package enum Address: Equatable, Sendable {
+        case unixSocket(String)
+        case tcp(host: String, port: Int)
+    }
+
+    package var address: Address
+    package var user: String
+    package var password: String?
+    package var name: String
+    package var caFile: String?
+    package var sqlDirectory: String
+}
+
+extension DatabaseSettings {
+    /// The variables of the database alone: what `merganserctl` needs for its work on tables.
+    package static func load(environment: [String: String]) throws(ConfigurationError) -> DatabaseSettings {
+        try VariableReader.load(environment, DatabaseSettings.init)
+    }
+
+    init?(_ variables: VariableReader) {
+        let socket = variables.optional(.databaseSocket, absolutePath)
+        let host = variables.optional(.databaseHost) { text throws(InvalidValue) in text }
+        let port = variables.integer(.databasePort, in: 1...65_535)
+        let user = variables.value(.databaseUser) { text throws(InvalidValue) in text }
+        let password = variables.optional(.databasePassword) { text throws(InvalidValue) in text }
+        let name = variables.value(.databaseName) { text throws(InvalidValue) in text }
+        let caFile = variables.optional(.databaseCAFile, absolutePath)
+        let sqlDirectory = variables.value(.sqlDirectory, absolutePath)
+
+        if let host {
+            if variables.isSet(.databaseSocket) {
+                variables.report(.databaseHost, "and MERGANSER_DATABASE_SOCKET are both set; unset one of them")
+            }
+            if !["localhost", "127.0.0.1", "::1"].contains(host), !variables.isSet(.databaseCAFile) {
+                variables.report(
+                    .databaseCAFile,
+                    "is not set; for the remote host \(quoted(host)) set the path of its CA certificates")
+            }
+        } else {
+            for variable in [Variable.databasePort, .databaseCAFile] where variables.isSet(variable) {
+                variables.report(variable, "is only for MERGANSER_DATABASE_HOST; unset it, or set the host")
+            }
+        }
+        guard let port, let user, let name, let sqlDirectory else { return nil }
+        let address: Address =
+            host.map { .tcp(host: $0, port: port) } ?? .unixSocket(socket ?? "/run/mysqld/mysqld.sock")
+        self.init(
+            address: address, user: user, password: password, name: name, caFile: caFile, sqlDirectory: sqlDirectory)
+    }
+}

@@ -1,0 +1,54 @@
+/// Where this server stands and as whom it speaks.
+package struct Deployment: Sendable {
+    package enum Environment: String, Sendable, CaseIterable {
+        case production, development
+    }
+
+    package var environment: Environment
+    /// Its text is the `iss` of everything issued, byte for byte.
+    package var issuer: WebURL
+    /// Holds the development issuer's keys; never set in production.
+    package var developmentKeysDirectory: String?
+}
+
+extension Deployment {
+    init?(_ variables: VariableReader) {
+        let environment = variables.choice(.environment, Environment.self)
+        let issuer = variables.value(.issuer, parseIssuer)
+        let keysDirectory = variables.optional(.devKeysDirectory, absolutePath)
+        guard let environment, let issuer else { return nil }
+        switch environment {
+        case .production:
+            if !issuer.isHTTPS {
+                variables.report(
+                    .issuer, "is \(quoted(issuer.description)); set an https URL, or MERGANSER_ENVIRONMENT=development")
+            }
+            if keysDirectory != nil {
+                variables.report(.devKeysDirectory, "is only for MERGANSER_ENVIRONMENT=development; unset it")
+            }
+        case .development:
+            if !issuer.isLoopback {
+                variables.report(
+                    .environment,
+                    "is development, but the host of MERGANSER_ISSUER, \(quoted(issuer.host)), is not a loopback; "
+                        + "set production, or an issuer such as http://127.0.0.1:8080")
+            }
+        }
+        self.init(environment: environment, issuer: issuer, developmentKeysDirectory: keysDirectory)
+    }
+}
+
+private func parseIssuer(_ text: String) throws(InvalidValue) -> WebURL {
+    guard let url = WebURL(text) else {
+        throw InvalidValue("is \(quoted(text)); set a URL such as https://id.example.com")
+    }
+    guard url.rest.isEmpty else {
+        throw InvalidValue(
+            "is \(quoted(text)); set scheme and host only, without \(url.rest == "/" ? "the slash at the end" : "a path")"
+        )
+    }
+    guard url.description.hasSuffix(url.port == nil ? url.host : "\(url.host):\(url.port ?? 0)") else {
+        throw InvalidValue("is \(quoted(text)); set the host in lower case, as it is compared byte for byte")
+    }
+    return url
+}

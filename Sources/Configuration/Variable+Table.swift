@@ -1,0 +1,103 @@
+import IdentityTokens
+
+extension Variable {
+    /// The reference, in its order.
+    package static let all = [
+        issuer, environment, serverKey, serverKeyPrevious,
+        appleAudiences, appleIssuers, appleJWKSURL, googleAudiences, googleIssuers, googleJWKSURL,
+        pakTTLDays, loginHistoryDays, linkByEmail,
+        databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
+        instance, socket, socketGroup, controlSocket, threads, drainLimit, stateDirectory, logLevel,
+        sqlDirectory, devKeysDirectory,
+    ]
+
+    static let issuer = Variable(
+        "MERGANSER_ISSUER", "URL", .required,
+        "Base URL of this server as clients see it, without trailing slash; https in production")
+    static let environment = Variable(
+        "MERGANSER_ENVIRONMENT", "production | development", .text("production"),
+        "development opens the development issuer and `merganserctl dev`; only with a loopback issuer")
+    static let serverKey = Variable(
+        "MERGANSER_SERVER_KEY", "32 bytes, hex or base64", .required,
+        "Seals what is stored encrypted; make one with `openssl rand -hex 32`", isSecret: true)
+    static let serverKeyPrevious = Variable(
+        "MERGANSER_SERVER_KEY_PREVIOUS", "32 bytes, hex or base64", .none,
+        "The key before the last rotation; opens, never seals", isSecret: true)
+
+    static let appleAudiences = Variable(
+        "MERGANSER_APPLE_AUDIENCES", "list", .none,
+        "Client ids accepted as `aud` of Apple's identity tokens; without one Apple is off")
+    static let appleIssuers = Variable(
+        "MERGANSER_APPLE_ISSUERS", "list", .text(Provider.apple.defaults.issuers.joined(separator: ",")),
+        "Accepted as `iss` of Apple's tokens")
+    static let appleJWKSURL = Variable(
+        "MERGANSER_APPLE_JWKS_URL", "URL", .text(Provider.apple.defaults.jwksURL),
+        "Apple's key set; https, in development also http to a loopback host")
+    static let googleAudiences = Variable(
+        "MERGANSER_GOOGLE_AUDIENCES", "list", .none,
+        "Client ids accepted as `aud` of Google's identity tokens; without one Google is off")
+    static let googleIssuers = Variable(
+        "MERGANSER_GOOGLE_ISSUERS", "list", .text(Provider.google.defaults.issuers.joined(separator: ",")),
+        "Accepted as `iss` of Google's tokens")
+    static let googleJWKSURL = Variable(
+        "MERGANSER_GOOGLE_JWKS_URL", "URL", .text(Provider.google.defaults.jwksURL),
+        "Google's key set; https, in development also http to a loopback host")
+
+    static let pakTTLDays = Variable(
+        "MERGANSER_PAK_TTL_DAYS", "days, 0 to 3650", .text("0"), "Lifetime of a PAK; 0: until it is revoked")
+    static let loginHistoryDays = Variable(
+        "MERGANSER_LOGIN_HISTORY_DAYS", "days, 1 to 3650", .text("180"), "How long sign-ins are remembered")
+    static let linkByEmail = Variable(
+        "MERGANSER_LINK_BY_EMAIL", "authoritative | verified | never", .text("authoritative"),
+        "Which e-mail addresses of identity tokens lead to an existing account")
+
+    static let databaseSocket = Variable(
+        "MERGANSER_DATABASE_SOCKET", "path", .computed("/run/mysqld/mysqld.sock, unless a host is set"),
+        "MariaDB's unix socket")
+    static let databaseHost = Variable(
+        "MERGANSER_DATABASE_HOST", "host name or address", .none, "MariaDB over TCP, instead of the socket")
+    static let databasePort = Variable("MERGANSER_DATABASE_PORT", "1 to 65535", .text("3306"), "Port at that host")
+    static let databaseUser = Variable("MERGANSER_DATABASE_USER", "name", .text("merganser"), "MariaDB account")
+    static let databasePassword = Variable(
+        "MERGANSER_DATABASE_PASSWORD", "text", .none,
+        "Its password; none for an account that authenticates by unix_socket", isSecret: true)
+    static let databaseName = Variable("MERGANSER_DATABASE_NAME", "name", .text("merganser"), "Schema")
+    static let databaseCAFile = Variable(
+        "MERGANSER_DATABASE_CA_FILE", "path", .none,
+        "CA certificates that the database's certificate must lead to; required for a host that is not a loopback")
+
+    static let instance = Variable(
+        "MERGANSER_INSTANCE", "1 to 32 of a-z 0-9 -", .text("main"),
+        "Name of this instance in logs and metrics, such as blue or green")
+    static let socket = Variable(
+        "MERGANSER_SOCKET", "path", .text("/run/merganser/merganser.sock"),
+        "FastCGI socket that nginx connects to; unused when a listener is inherited")
+    static let socketGroup = Variable(
+        "MERGANSER_SOCKET_GROUP", "group", .none,
+        "Group given to both sockets, nginx's own (www-data); without one they keep the process's group")
+    static let controlSocket = Variable(
+        "MERGANSER_CONTROL_SOCKET", "path", .computed("/run/merganser/control-INSTANCE.sock"),
+        "FastCGI socket of /healthz, /readyz and /metrics; one for each instance")
+    static let threads = Variable(
+        "MERGANSER_THREADS", "1 to 1024", .computed("4 for each processor, at least 8"),
+        "Worker threads, each with one database connection")
+    static let drainLimit = Variable(
+        "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
+        "How long a stopping instance serves the connections that nginx keeps")
+    static let stateDirectory = Variable(
+        "MERGANSER_STATE_DIRECTORY", "path", .text("/var/lib/merganser"), "Keeps the last good key sets over restarts")
+    static let logLevel = Variable(
+        "MERGANSER_LOG_LEVEL", "trace | debug | info | notice | warning | error | critical", .text("info"),
+        "Least level that is logged; debug logs every request")
+
+    static let sqlDirectory = Variable(
+        "MERGANSER_SQL_DIRECTORY", "path", .text("/usr/share/merganser/sql"), "Migrations of `merganserctl migrate`")
+    static let devKeysDirectory = Variable(
+        "MERGANSER_DEV_KEYS_DIRECTORY", "path", .none, "Keys of the development issuer")
+
+    /// Set by the Makefile and the tests for other programs, not for these.
+    static func isForeign(_ name: String) -> Bool {
+        ["MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB"].contains(name)
+            || name.utf8.starts(with: "MERGANSER_TEST_".utf8)
+    }
+}

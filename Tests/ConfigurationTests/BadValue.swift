@@ -1,0 +1,150 @@
+import Testing
+
+/// One thing set wrongly, and the one line it is answered with.
+struct BadValue: CustomTestStringConvertible, Sendable {
+    let variables: [String: String]
+    let problem: String
+
+    init(_ variables: [String: String], _ problem: String) {
+        self.variables = variables
+        self.problem = problem
+    }
+
+    var testDescription: String { problem }
+}
+
+private let development = ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080"]
+
+let badValues =
+    issuers + keys + providers + databases + servers + [
+        BadValue(
+            ["MERGANSER_ENVIRONMENT": "staging"],
+            "MERGANSER_ENVIRONMENT: is \"staging\"; set one of: production, development"),
+        BadValue(
+            ["MERGANSER_PAK_TTL_DAYS": "-1"], "MERGANSER_PAK_TTL_DAYS: is \"-1\"; set a whole number from 0 to 3650"),
+        BadValue(
+            ["MERGANSER_PAK_TTL_DAYS": "30d"], "MERGANSER_PAK_TTL_DAYS: is \"30d\"; set a whole number from 0 to 3650"),
+        BadValue(
+            ["MERGANSER_LOGIN_HISTORY_DAYS": "0"],
+            "MERGANSER_LOGIN_HISTORY_DAYS: is \"0\"; set a whole number from 1 to 3650"),
+        BadValue(
+            ["MERGANSER_DEV_KEYS_DIRECTORY": "/keys"],
+            "MERGANSER_DEV_KEYS_DIRECTORY: is only for MERGANSER_ENVIRONMENT=development; unset it"),
+    ]
+
+private let issuers =
+    [
+        ("id.example.com", "set a URL such as https://id.example.com"),
+        ("ftp://id.example.com", "set a URL such as https://id.example.com"),
+        ("https://", "set a URL such as https://id.example.com"),
+        ("https://me@id.example.com", "set a URL such as https://id.example.com"),
+        ("https://id.example.com:0", "set a URL such as https://id.example.com"),
+        ("https://id.example.com:", "set a URL such as https://id.example.com"),
+        ("https://id.example.com#x", "set a URL such as https://id.example.com"),
+        ("https://id example.com", "set a URL such as https://id.example.com"),
+        ("https://íd.example.com", "set a URL such as https://id.example.com"),
+        ("https://id.example.com/", "set scheme and host only, without the slash at the end"),
+        ("https://id.example.com/id", "set scheme and host only, without a path"),
+        ("https://id.example.com?x", "set scheme and host only, without a path"),
+        ("https://Id.example.com", "set the host in lower case, as it is compared byte for byte"),
+        ("http://id.example.com", "set an https URL, or MERGANSER_ENVIRONMENT=development"),
+        ("http://127.0.0.1:8080", "set an https URL, or MERGANSER_ENVIRONMENT=development"),
+    ].map { issuer, mend in BadValue(["MERGANSER_ISSUER": issuer], "MERGANSER_ISSUER: is \"\(issuer)\"; \(mend)") }
+    + ["id.example.com", "127.0.0.1.example.com", "127.0.0.256", "10.0.0.1", "[::2]"].map { host in
+        BadValue(
+            ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://\(host):80"],
+            "MERGANSER_ENVIRONMENT: is development, but the host of MERGANSER_ISSUER, \"\(host)\", is not a loopback; "
+                + "set production, or an issuer such as http://127.0.0.1:8080")
+    }
+
+private let keys =
+    [
+        ("", "z?", "is neither hexadecimal nor base64"),
+        ("", String(repeating: "ab", count: 31), "is 31 instead of 32 bytes long"),
+        ("", String(repeating: "ab", count: 33), "is 33 instead of 32 bytes long"),
+        ("", "c2hvcnQ=", "is 5 instead of 32 bytes long"),
+        ("", "not a key!", "is neither hexadecimal nor base64"),
+        ("_PREVIOUS", "z?", "is neither hexadecimal nor base64"),
+    ].map { suffix, value, wrong in
+        BadValue(
+            ["MERGANSER_SERVER_KEY\(suffix)": value],
+            "MERGANSER_SERVER_KEY\(suffix): \(wrong); make a key with: openssl rand -hex 32")
+    } + [
+        BadValue(
+            ["MERGANSER_SERVER_KEY_PREVIOUS": String(repeating: "AB", count: 32)],
+            "MERGANSER_SERVER_KEY_PREVIOUS: is the same key as MERGANSER_SERVER_KEY; unset it or set the old key"),
+        BadValue(
+            ["MERGANSER_SERVER_KEY_FILE": "/run/key"],
+            "MERGANSER_SERVER_KEY: and MERGANSER_SERVER_KEY_FILE are both set; unset one of them"),
+    ]
+
+private let providers = [
+    BadValue(
+        ["MERGANSER_APPLE_AUDIENCES": ""],
+        "MERGANSER_APPLE_AUDIENCES: is not set, and MERGANSER_GOOGLE_AUDIENCES neither; "
+            + "set the client ids of at least one"),
+    BadValue(
+        ["MERGANSER_APPLE_AUDIENCES": "a,,b"],
+        "MERGANSER_APPLE_AUDIENCES: is \"a,,b\" with an empty member; set members separated by single commas"),
+    BadValue(
+        ["MERGANSER_GOOGLE_ISSUERS": ","],
+        "MERGANSER_GOOGLE_ISSUERS: is \",\" with an empty member; set members separated by single commas"),
+    BadValue(
+        ["MERGANSER_APPLE_JWKS_URL": "appleid.apple.com"],
+        "MERGANSER_APPLE_JWKS_URL: is \"appleid.apple.com\"; set an https URL"),
+    BadValue(
+        ["MERGANSER_APPLE_JWKS_URL": "http://127.0.0.1/keys"],
+        "MERGANSER_APPLE_JWKS_URL: is \"http://127.0.0.1/keys\"; set an https URL"),
+    BadValue(
+        development.setting(["MERGANSER_GOOGLE_JWKS_URL": "http://keys.example.com/"]),
+        "MERGANSER_GOOGLE_JWKS_URL: is \"http://keys.example.com/\"; set an https URL, or http to a loopback host"),
+]
+
+private let databases = [
+    BadValue(
+        ["MERGANSER_DATABASE_SOCKET": "mysqld.sock"],
+        "MERGANSER_DATABASE_SOCKET: is \"mysqld.sock\"; set an absolute path"),
+    BadValue(
+        ["MERGANSER_DATABASE_SOCKET": "/run/m.sock", "MERGANSER_DATABASE_HOST": "127.0.0.1"],
+        "MERGANSER_DATABASE_HOST: and MERGANSER_DATABASE_SOCKET are both set; unset one of them"),
+    BadValue(
+        ["MERGANSER_DATABASE_HOST": "db.example.com"],
+        "MERGANSER_DATABASE_CA_FILE: is not set; "
+            + "for the remote host \"db.example.com\" set the path of its CA certificates"),
+    BadValue(
+        ["MERGANSER_DATABASE_PORT": "3306"],
+        "MERGANSER_DATABASE_PORT: is only for MERGANSER_DATABASE_HOST; unset it, or set the host"),
+    BadValue(
+        ["MERGANSER_DATABASE_CA_FILE": "/ca.pem"],
+        "MERGANSER_DATABASE_CA_FILE: is only for MERGANSER_DATABASE_HOST; unset it, or set the host"),
+    BadValue(
+        ["MERGANSER_DATABASE_HOST": "localhost", "MERGANSER_DATABASE_PORT": "65536"],
+        "MERGANSER_DATABASE_PORT: is \"65536\"; set a whole number from 1 to 65535"),
+]
+
+private let servers = [
+    BadValue(
+        ["MERGANSER_INSTANCE": "Blue"], "MERGANSER_INSTANCE: is \"Blue\"; set 1 to 32 of a-z, 0-9 and -, such as blue"),
+    BadValue(
+        ["MERGANSER_INSTANCE": "../blue"],
+        "MERGANSER_INSTANCE: is \"../blue\"; set 1 to 32 of a-z, 0-9 and -, such as blue"),
+    BadValue(["MERGANSER_SOCKET": "m.sock"], "MERGANSER_SOCKET: is \"m.sock\"; set an absolute path"),
+    BadValue(
+        ["MERGANSER_SOCKET": "/" + String(repeating: "x", count: 90)],
+        "MERGANSER_SOCKET: has 91 bytes; set a path of at most 90, the system's limit for sockets"),
+    BadValue(
+        ["MERGANSER_CONTROL_SOCKET": "/run/merganser/merganser.sock"],
+        "MERGANSER_CONTROL_SOCKET: is the same path as MERGANSER_SOCKET; set another one"),
+    BadValue(["MERGANSER_THREADS": "0"], "MERGANSER_THREADS: is \"0\"; set a whole number from 1 to 1024"),
+    BadValue(
+        ["MERGANSER_THREADS": "99999999999999999999"],
+        "MERGANSER_THREADS: is \"99999999999999999999\"; set a whole number from 1 to 1024"),
+    BadValue(
+        ["MERGANSER_DRAIN_LIMIT_SECONDS": "1.5"],
+        "MERGANSER_DRAIN_LIMIT_SECONDS: is \"1.5\"; set a whole number from 1 to 3600"),
+    BadValue(["MERGANSER_STATE_DIRECTORY": "state"], "MERGANSER_STATE_DIRECTORY: is \"state\"; set an absolute path"),
+    BadValue(
+        ["MERGANSER_LOG_LEVEL": "loud\n\u{1B}[31m"],
+        "MERGANSER_LOG_LEVEL: is \"loud??[31m\"; "
+            + "set one of: trace, debug, info, notice, warning, error, critical"),
+]
