@@ -1,3 +1,5 @@
 #pragma once
 
+#include <errmsg.h>
 #include <mysql.h>
+#include <mysqld_error.h>

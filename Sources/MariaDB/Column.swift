@@ -1,0 +1,112 @@
+package import Time
+import CMariaDB
+
+/// One column of the row a statement stands on.
+package struct Column {
+    private let statement: Statement
+    private let index: Int
+
+    init(of statement: Statement, index: Int) {
+        self.statement = statement
+        self.index = index
+    }
+
+    /// As selected, after AS.
+    package var name: String { statement.columnName(index) }
+
+    package var isNull: Bool { statement.results.isNull(index) }
+
+    package func signed() throws(MariaDBError) -> Int64 {
+        switch try kind() {
+        case .signed: return Int64(bitPattern: statement.results.numbers[index])
+        case .unsigned:
+            guard let value = Int64(exactly: statement.results.numbers[index]) else {
+                throw error("is above the largest Int64")
+            }
+            return value
+        case .decimal:
+            guard let value = Int64(try text()) else { throw error("is no whole number in the range of Int64") }
+            return value
+        default: throw mismatch("an integer")
+        }
+    }
+
+    package func unsigned() throws(MariaDBError) -> UInt64 {
+        switch try kind() {
+        case .unsigned: return statement.results.numbers[index]
+        case .signed:
+            guard let value = UInt64(exactly: Int64(bitPattern: statement.results.numbers[index])) else {
+                throw error("is negative")
+            }
+            return value
+        case .decimal:
+            guard let value = UInt64(try text()) else { throw error("is no whole number in the range of UInt64") }
+            return value
+        default: throw mismatch("an integer")
+        }
+    }
+
+    package func double() throws(MariaDBError) -> Double {
+        guard try kind() == .double else { throw mismatch("a DOUBLE") }
+        return Double(bitPattern: statement.results.numbers[index])
+    }
+
+    /// Character data, or binary data that is valid UTF-8.
+    package func text() throws(MariaDBError) -> String {
+        guard try kind().isBytes else { throw mismatch("text") }
+        let length = statement.results.length(index)
+        var text: String?
+        do {
+            text = try withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { buffer in
+                try statement.copyColumn(index, into: buffer)
+                return String(validating: buffer.bindMemory(to: UInt8.self), as: UTF8.self)
+            }
+        } catch let error as MariaDBError {
+            throw error
+        } catch {
+            throw self.error("cannot be read")
+        }
+        guard let text else { throw error("is not valid UTF-8") }
+        return text
+    }
+
+    package func bytes() throws(MariaDBError) -> [UInt8] {
+        guard try kind().isBytes else { throw mismatch("bytes") }
+        let length = statement.results.length(index)
+        do {
+            return try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+                try statement.copyColumn(index, into: UnsafeMutableRawBufferPointer(buffer))
+                count = length
+            }
+        } catch let error as MariaDBError {
+            throw error
+        } catch {
+            throw self.error("cannot be read")
+        }
+    }
+
+    /// A DATETIME, TIMESTAMP or DATE, taken as UTC; microseconds are cut to milliseconds.
+    package func timestamp() throws(MariaDBError) -> Timestamp {
+        guard try kind() == .time else { throw mismatch("a DATETIME") }
+        let time = statement.results.times[index]
+        guard (1...12).contains(time.month), (1...31).contains(time.day) else { throw error("is a zero date") }
+        return Timestamp(
+            CivilTime(
+                year: Int(time.year), month: Int(time.month), day: Int(time.day), hour: Int(time.hour),
+                minute: Int(time.minute), second: Int(time.second), millisecond: Int(time.second_part) / 1000))
+    }
+
+    /// A failure that names this column and the statement; `problem` must not hold the value.
+    package func error(_ problem: String) -> MariaDBError {
+        statement.error("column \(index + 1) (\(name)) \(problem)")
+    }
+
+    private func kind() throws(MariaDBError) -> ResultBuffers.Kind {
+        guard !isNull else { throw error("is NULL, but is not read as an Optional") }
+        return statement.results.kinds[index]
+    }
+
+    private func mismatch(_ wanted: String) -> MariaDBError {
+        error("is read as \(wanted), but is \(statement.results.kinds[index].description)")
+    }
+}

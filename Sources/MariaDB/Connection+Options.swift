@@ -1,0 +1,120 @@
+import CMariaDB
+
+extension Connection {
+    package struct Options: Sendable {
+        package enum Address: Sendable, Equatable {
+            case unixSocket(String)
+            case tcp(host: String, port: Int)
+        }
+
+        /// TLS is always verified: the certificate against this authority, and the host's name against the certificate.
+        package struct TLS: Sendable {
+            /// A PEM file.
+            package var authorityFile: String
+
+            package init(authorityFile: String) { self.authorityFile = authorityFile }
+        }
+
+        package var address: Address
+        package var user: String
+        package var password: String?
+        package var database: String?
+        /// Needed for every address outside this machine.
+        package var tls: TLS?
+        package var connectTimeout: Duration = .seconds(3)
+        /// How long an answer may take; above `maxStatementTime` and `lockWaitTimeout`, so that the server speaks first,
+        /// and above the 7 s that a Galera cluster may need to drop a dead node.
+        package var readTimeout: Duration = .seconds(12)
+        package var writeTimeout: Duration = .seconds(12)
+        package var maxStatementTime: Duration = .seconds(8)
+        /// For row locks and for metadata locks; whole seconds.
+        package var lockWaitTimeout: Duration = .seconds(3)
+        /// Prepared statements kept; the one not used for longest goes. The server's own limit, over all connections,
+        /// is `max_prepared_stmt_count`, 16 382 by default.
+        package var statementCacheLimit = 256
+
+        package init(
+            address: Address, user: String, password: String? = nil, database: String? = nil, tls: TLS? = nil
+        ) {
+            self.address = address
+            self.user = user
+            self.password = password
+            self.database = database
+            self.tls = tls
+        }
+    }
+}
+
+extension Connection.Options {
+    /// Everything that would connect unprotected or wait in the wrong order.
+    package func validate() throws(MariaDBError) {
+        if case .tcp(let host, _) = address, tls == nil, !["localhost", "127.0.0.1", "::1"].contains(host) {
+            throw MariaDBError(
+                "\(host) is not this machine: give the file of the authority that signed the database's certificate")
+        }
+        guard readTimeout > max(maxStatementTime, lockWaitTimeout) else {
+            throw MariaDBError("the read timeout must be longer than the statement and the lock wait timeout")
+        }
+        guard lockWaitTimeout >= .seconds(1), maxStatementTime > .zero, connectTimeout > .zero, writeTimeout > .zero
+        else { throw MariaDBError("timeouts must be above zero, the lock wait timeout at least one second") }
+    }
+
+    /// What each session is set to, as one statement.
+    var session: String {
+        """
+        SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, autocommit = 1, tx_isolation = 'READ-COMMITTED', \
+        sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
+        NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', max_statement_time = \(maxStatementTime / .seconds(1)), \
+        innodb_lock_wait_timeout = \(lockWaitTimeout.components.seconds), \
+        lock_wait_timeout = \(lockWaitTimeout.components.seconds)
+        """
+    }
+
+    func apply(to handle: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
+        func set(_ option: mysql_option, _ value: UnsafeRawPointer) throws(MariaDBError) {
+            guard mysql_options(handle, option, value) == 0 else {
+                throw MariaDBError("libmariadb does not know option \(option.rawValue)")
+            }
+        }
+        func set(_ option: mysql_option, seconds timeout: Duration) throws(MariaDBError) {
+            var seconds = UInt32(clamping: timeout.components.seconds + (timeout.components.attoseconds > 0 ? 1 : 0))
+            try set(option, &seconds)
+        }
+        var on: my_bool = 1
+        var off: UInt32 = 0
+        try set(MYSQL_SET_CHARSET_NAME, "utf8mb4")
+        try set(MYSQL_OPT_CONNECT_TIMEOUT, seconds: connectTimeout)
+        try set(MYSQL_OPT_READ_TIMEOUT, seconds: readTimeout)
+        try set(MYSQL_OPT_WRITE_TIMEOUT, seconds: writeTimeout)
+        // A server could otherwise ask for any file that this process can read.
+        try set(MYSQL_OPT_LOCAL_INFILE, &off)
+        var transport =
+            switch address {
+            case .unixSocket: MYSQL_PROTOCOL_SOCKET
+            case .tcp: MYSQL_PROTOCOL_TCP
+            }
+        try set(MYSQL_OPT_PROTOCOL, &transport)
+        if let tls {
+            // SSL_ENFORCE alone accepts an unencrypted server; the verification does not.
+            try set(MYSQL_OPT_SSL_CA, tls.authorityFile)
+            try set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &on)
+            try set(MYSQL_OPT_SSL_ENFORCE, &on)
+        }
+    }
+}
+
+extension Connection.Options: CustomStringConvertible, CustomReflectable {
+    /// Without the password.
+    package var description: String { "\(user)@\(address)/\(database ?? "")" }
+
+    package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
+extension Connection.Options.Address: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unixSocket(let path): path
+        case .tcp(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+extension Connection {
+    /// Runs a statement; rows, if it has any, are ignored.
+    @discardableResult
+    package func execute(_ sql: StaticString, _ arguments: (any Bindable)?...) throws(MariaDBError) -> Outcome {
+        try execute(sql, arguments: arguments)
+    }
+
+    @discardableResult
+    package func execute(_ sql: StaticString, arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
+        let statement = try run(sql, arguments)
+        defer { statement.finish() }
+        return statement.outcome
+    }
+
+    /// The first row, or nil when there is none. Throws a `MariaDBError`, or what `read` throws.
+    package func first<T>(
+        _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
+    ) throws -> T? {
+        try first(sql, arguments: arguments, read: read)
+    }
+
+    package func first<T>(
+        _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
+    ) throws -> T? {
+        let statement = try run(sql, arguments)
+        defer { statement.finish() }
+        return try statement.next(read)
+    }
+
+    /// Every row. Throws a `MariaDBError`, or what `read` throws.
+    package func all<T>(
+        _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
+    ) throws -> [T] {
+        try all(sql, arguments: arguments, read: read)
+    }
+
+    package func all<T>(
+        _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
+    ) throws -> [T] {
+        let statement = try run(sql, arguments)
+        defer { statement.finish() }
+        var rows: [T] = []
+        while let row = try statement.next(read) { rows.append(row) }
+        return rows
+    }
+
+    /// One round trip when the statement is in the cache, which one that failed is thrown out of: what state it is in
+    /// at either end is not worth knowing.
+    private func run(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+        do {
+            let statement = try statement(for: sql)
+            try statement.execute(arguments)
+            return statement
+        } catch {
+            statements[sql.utf8Start] = nil
+            throw note(error)
+        }
+    }
+
+    private func statement(for sql: StaticString) throws(MariaDBError) -> Statement {
+        statementsRun += 1
+        if let statement = statements[sql.utf8Start] {
+            // One whose rows are being read further up the stack keeps them; this execution gets its own.
+            guard !statement.isRunning else { return try Statement(sql, on: handle) }
+            statement.lastUse = statementsRun
+            return statement
+        }
+        let statement = try Statement(sql, on: handle)
+        statement.lastUse = statementsRun
+        if statements.count >= options.statementCacheLimit,
+            let oldest = statements.filter({ !$0.value.isRunning }).min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            statements[oldest.key] = nil
+        }
+        statements[sql.utf8Start] = statement
+        return statement
+    }
+}
+
+extension Statement {
+    fileprivate func next<T>(_ read: (inout Row) throws -> T) throws -> T? {
+        guard try fetch() else { return nil }
+        var row = Row(of: self)
+        let value = try read(&row)
+        try row.finish()
+        return value
+    }
+}

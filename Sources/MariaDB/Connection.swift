@@ -1,0 +1,79 @@
+import CMariaDB
+
+/// One connection to MariaDB with its prepared statements.
+///
+/// This target owns what libmariadb sees: connections, statements, values, errors. It knows no table, does not retry
+/// and does not decide when a transaction begins: that is `Database`.
+///
+/// A connection belongs to one thread at a time. Connector/C keeps nothing per thread: `mysql_thread_init` and
+/// `mysql_thread_end` do nothing in it, so threads of any origin may open, use and close connections without them.
+/// Only `mysql_server_init` must have run before the first connection, once and not concurrently: `Library`.
+package final class Connection {
+    package let options: Options
+    let handle: UnsafeMutablePointer<MYSQL>
+    /// By the address of their literal.
+    var statements: [UnsafePointer<UInt8>: Statement] = [:]
+    var statementsRun = 0
+    /// Why this connection is of no use any more.
+    package private(set) var lost: MariaDBError?
+    /// The error since `begin` after which nothing may be committed, even if a caller swallowed it.
+    package internal(set) var failure: MariaDBError?
+
+    /// Connects, verifies TLS where the options ask for it, and sets up the session in one more round trip.
+    package init(_ options: Options) throws(MariaDBError) {
+        try options.validate()
+        Library.initialize
+        guard let handle = mysql_init(nil) else { throw MariaDBError("out of memory") }
+        self.handle = handle
+        self.options = options
+        try options.apply(to: handle)
+        let connected =
+            switch options.address {
+            case .unixSocket(let path):
+                mysql_real_connect(handle, nil, options.user, options.password, options.database, 0, path, 0)
+            case .tcp(let host, let port):
+                mysql_real_connect(
+                    handle, host, options.user, options.password, options.database, UInt32(port), nil, 0)
+            }
+        guard connected != nil else { throw MariaDBError(of: handle, sql: "") }
+        if options.tls != nil, mysql_get_ssl_cipher(handle) == nil {
+            throw MariaDBError("the server at \(options.address) did not encrypt the connection")
+        }
+        try perform(options.session)
+    }
+
+    /// Statements outlive the connection by a moment: `mysql_close` detaches them, so that freeing them sends nothing.
+    deinit { mysql_close(handle) }
+
+    /// The server's id of this connection: what `KILL` takes.
+    package var threadID: Int { Int(mysql_thread_id(handle)) }
+
+    /// `10.11.19-MariaDB-0+deb12u1`.
+    package var serverVersion: String { String(cString: mysql_get_server_info(handle)) }
+
+    /// For health checks. Nothing else needs it: a lost connection shows at the next statement.
+    package func ping() throws(MariaDBError) {
+        guard mysql_ping(handle) == 0 else { throw note(MariaDBError(of: handle, sql: "")) }
+    }
+
+    /// A statement without result over the text protocol.
+    func perform(_ sql: String) throws(MariaDBError) {
+        guard mysql_real_query(handle, sql, UInt(sql.utf8.count)) == 0 else {
+            throw note(MariaDBError(of: handle, sql: sql))
+        }
+    }
+
+    /// Every error of this connection passes here.
+    func note(_ error: MariaDBError) -> MariaDBError {
+        if error.isConnectionLost, lost == nil { lost = error }
+        if error.endsTransaction, failure == nil { failure = error }
+        return error
+    }
+}
+
+private enum Library {
+    /// A global is initialized once, by whichever thread comes first.
+    static let initialize: Void = {
+        precondition(mysql_server_init(0, nil, nil) == 0, "libmariadb cannot be initialized")
+    }()
+}

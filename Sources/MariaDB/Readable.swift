@@ -1,0 +1,59 @@
+package import Time
+
+/// A type that a column can be read as. Only `Optional` accepts NULL.
+///
+/// A type with a readable raw value conforms by saying so; a raw value it does not know is an error.
+package protocol Readable {
+    init(_ column: Column) throws(MariaDBError)
+}
+
+extension Readable where Self: RawRepresentable, RawValue: Readable {
+    package init(_ column: Column) throws(MariaDBError) {
+        guard let value = Self(rawValue: try RawValue(column)) else {
+            throw column.error("holds a value that is no \(Self.self)")
+        }
+        self = value
+    }
+}
+
+extension Int: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = Int(try column.signed()) }
+}
+
+extension Int64: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.signed() }
+}
+
+extension UInt64: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.unsigned() }
+}
+
+extension Bool: Readable {
+    package init(_ column: Column) throws(MariaDBError) {
+        switch try column.signed() {
+        case 0: self = false
+        case 1: self = true
+        default: throw column.error("is neither 0 nor 1, so no Bool")
+        }
+    }
+}
+
+extension Double: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.double() }
+}
+
+extension String: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.text() }
+}
+
+extension [UInt8]: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.bytes() }
+}
+
+extension Timestamp: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = try column.timestamp() }
+}
+
+extension Optional: Readable where Wrapped: Readable {
+    package init(_ column: Column) throws(MariaDBError) { self = column.isNull ? nil : try Wrapped(column) }
+}

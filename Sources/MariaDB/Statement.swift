@@ -1,0 +1,118 @@
+import CMariaDB
+
+/// One prepared statement of one connection, with the memory for its arguments and its row.
+///
+/// Results are stored (`mysql_stmt_store_result`), not streamed: rows are few, the connection is free for the next
+/// statement while they are read, a lost connection shows before the first row, and an error thrown by the reader
+/// leaves nothing on the wire.
+final class Statement {
+    let sql: StaticString
+    private(set) var results = ResultBuffers(columns: 0)
+    private(set) var columnCount = 0
+    /// Between `execute` and `finish`; a nested use of the same SQL then needs a statement of its own.
+    private(set) var isRunning = false
+    /// For the cache: when it ran last, in statements of the connection.
+    var lastUse = 0
+
+    private let handle: UnsafeMutablePointer<MYSQL_STMT>
+    private var parameters = ParameterBuffers(count: 0)
+
+    init(_ sql: StaticString, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
+        guard let handle = mysql_stmt_init(connection) else { throw MariaDBError(of: connection, sql: "\(sql)") }
+        self.sql = sql
+        self.handle = handle
+        guard mysql_stmt_prepare(handle, sql.characters, UInt(sql.utf8CodeUnitCount)) == 0 else { throw failure() }
+        parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
+    }
+
+    /// "mysql_stmt_close() … If the connection was closed before, only the handle is freed."
+    deinit { mysql_stmt_close(handle) }
+
+    /// One round trip. Leaves the rows ready for `fetch`.
+    func execute(_ arguments: [(any Bindable)?]) throws(MariaDBError) {
+        guard arguments.count == parameters.count else {
+            throw error("\(parameters.count) arguments are needed, \(arguments.count) are given")
+        }
+        if !arguments.isEmpty {
+            do { try parameters.set(arguments) } catch { throw self.error(error.problem) }
+            guard mysql_stmt_bind_param(handle, parameters.binds) == 0 else { throw failure() }
+        }
+        isRunning = true
+        let result = mysql_stmt_execute(handle)
+        parameters.trim()
+        guard result == 0 else { throw failure() }
+        let count = Int(mysql_stmt_field_count(handle))
+        guard count > 0 else {
+            columnCount = 0
+            return
+        }
+        if count != columnCount {
+            results = ResultBuffers(columns: count)
+            columnCount = count
+        }
+        if let binds = results.rebind(UnsafeBufferPointer(start: mariadb_stmt_fetch_fields(handle), count: count)) {
+            guard mysql_stmt_bind_result(handle, binds) == 0 else { throw failure() }
+        }
+        guard mysql_stmt_store_result(handle) == 0 else { throw failure() }
+    }
+
+    /// Steps to the next row; false after the last.
+    func fetch() throws(MariaDBError) -> Bool {
+        switch mysql_stmt_fetch(handle) {
+        // Truncated: byte columns are bound without a buffer, see `ResultBuffers`.
+        case 0, MYSQL_DATA_TRUNCATED: return true
+        case MYSQL_NO_DATA: return false
+        default: throw failure()
+        }
+    }
+
+    /// Gives the stored rows back; to be called after every `execute` that succeeded.
+    func finish() {
+        if columnCount > 0 { mysql_stmt_free_result(handle) }
+        isRunning = false
+    }
+
+    var outcome: Outcome {
+        Outcome(
+            affectedRows: Int(truncatingIfNeeded: mysql_stmt_affected_rows(handle)),
+            lastInsertID: Int(truncatingIfNeeded: mysql_stmt_insert_id(handle)),
+            warningCount: Int(handle.pointee.upsert_status.warning_count))
+    }
+
+    /// `buffer` must be as long as the column.
+    func copyColumn(_ index: Int, into buffer: UnsafeMutableRawBufferPointer) throws(MariaDBError) {
+        var bind = MYSQL_BIND()
+        bind.buffer_type = MYSQL_TYPE_BLOB
+        bind.buffer = buffer.baseAddress
+        bind.buffer_length = UInt(buffer.count)
+        guard mysql_stmt_fetch_column(handle, &bind, UInt32(index), 0) == 0 else { throw failure() }
+    }
+
+    func columnName(_ index: Int) -> String {
+        mariadb_stmt_fetch_fields(handle).map { String(cString: $0[index].name) } ?? ""
+    }
+
+    func error(_ message: String) -> MariaDBError { MariaDBError(message, sql: "\(sql)") }
+
+    private func failure() -> MariaDBError {
+        MariaDBError(
+            code: Int(mysql_stmt_errno(handle)), sqlState: String(cString: mysql_stmt_sqlstate(handle)),
+            serverMessage: String(cString: mysql_stmt_error(handle)), sql: "\(sql)")
+    }
+}
+
+extension StaticString {
+    /// For C; a literal of one character may have no address of its own, and is no SQL either.
+    var characters: UnsafePointer<CChar> {
+        precondition(hasPointerRepresentation, "SQL is a literal of more than one character")
+        return UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}
+
+extension MariaDBError {
+    init(of connection: UnsafeMutablePointer<MYSQL>, sql: String) {
+        self.init(
+            code: Int(mysql_errno(connection)), sqlState: String(cString: mysql_sqlstate(connection)),
+            serverMessage: String(cString: mysql_error(connection)), sql: sql)
+    }
+}
