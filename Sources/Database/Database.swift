@@ -1,1 +1,165 @@
-// placeholder
+import Glibc
+package import MariaDB
+
+/// The connection of one worker thread: opened on first use, replaced when it is lost, and the rules of when work on it
+/// is repeated.
+///
+/// This target owns transactions, retries and their statistics. It does not own connections (`MariaDB`) or SQL.
+/// One `Database` per thread; it is not `Sendable`.
+package final class Database {
+    private let options: Connection.Options
+    private let statistics: DatabaseStatistics
+    private var current: Connection?
+    private var isBusy = false
+
+    package init(_ options: Connection.Options, statistics: DatabaseStatistics = DatabaseStatistics()) {
+        self.options = options
+        self.statistics = statistics
+    }
+
+    deinit {
+        if current != nil { statistics.openConnections.add(-1) }
+    }
+
+    /// One or more reads in autocommit. When the connection is lost they run once more on a fresh one, so the closure
+    /// may run twice.
+    ///
+    /// Throws what the closure throws, or `TransactionFailure.unreachable`.
+    package func read<T>(_ body: (Connection) throws -> T) throws -> T {
+        try exclusively { try onceMoreWhenLost(body) }
+    }
+
+    /// Reads of one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ, always rolled
+    /// back. The closure may run twice, as in `read`.
+    package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {
+        try exclusively {
+            try onceMoreWhenLost { connection in
+                try connection.beginSnapshot()
+                defer { rollback(connection) }
+                return try body(connection)
+            }
+        }
+    }
+
+    /// Writes, all or none, at READ COMMITTED: COMMIT after the closure, ROLLBACK if it throws.
+    ///
+    /// **The closure may run several times**, from its first line and on another connection, so it must have no effect
+    /// outside the database. It runs again after a deadlock (1213), a lock time-out (1205), 1020, 1047, 1180 and a lost
+    /// connection, also when it swallowed that error or threw another one because of it: nothing after such an error
+    /// may be kept. And after a duplicate entry (1062) that it throws, if the index is one of `policy.racyKeys`.
+    ///
+    /// Throws what the closure throws, or a `TransactionFailure`.
+    package func transaction<T>(_ policy: RetryPolicy = .standard, _ body: (Connection) throws -> T) throws -> T {
+        try exclusively {
+            statistics.transactions.add(1)
+            let start = ContinuousClock.now
+            var attempt = 1
+            while true {
+                let failure: MariaDBError
+                switch try self.attempt(policy, body) {
+                case .committed(let value): return value
+                case .rolledBack(let error): failure = error
+                }
+                statistics.count(failure)
+                let delay = policy.delay(after: attempt)
+                guard attempt < policy.attempts, ContinuousClock.now - start + delay < policy.patience else {
+                    statistics.exhaustions.add(1)
+                    throw TransactionFailure.exhausted(failure)
+                }
+                usleep(UInt32(delay / .microseconds(1)))
+                statistics.retries.add(1)
+                attempt += 1
+            }
+        }
+    }
+
+    private enum Attempt<T> {
+        case committed(T)
+        /// Nothing was kept, and it is worth repeating.
+        case rolledBack(MariaDBError)
+    }
+
+    private func attempt<T>(_ policy: RetryPolicy, _ body: (Connection) throws -> T) throws -> Attempt<T> {
+        let connection = try onceMoreWhenLost { connection in
+            try connection.begin()
+            return connection
+        }
+        let value: T
+        do {
+            value = try body(connection)
+        } catch {
+            let failure = connection.failure ?? policy.racyDuplicate(error)
+            rollback(connection)
+            guard let failure else { throw error }
+            return .rolledBack(failure)
+        }
+        if let failure = connection.failure {
+            rollback(connection)
+            return .rolledBack(failure)
+        }
+        guard connection.isInTransaction else {
+            throw MariaDBError("the transaction was ended by a statement of its own closure: DDL, COMMIT or ROLLBACK")
+        }
+        do {
+            try connection.commit()
+        } catch where error.isTransient {
+            rollback(connection)
+            return .rolledBack(error)
+        } catch {
+            // The server may have committed before its answer was lost; any error but the above leaves the same doubt.
+            disconnect()
+            statistics.unknownOutcomes.add(1)
+            throw TransactionFailure.outcomeUnknown(error)
+        }
+        return .committed(value)
+    }
+
+    /// A transaction that cannot be rolled back is left to the server, which does so when the connection closes.
+    private func rollback(_ connection: Connection) {
+        guard connection.lost == nil else { return }
+        do { try connection.rollback() } catch { disconnect() }
+    }
+
+    private func onceMoreWhenLost<T>(_ body: (Connection) throws -> T) throws -> T {
+        var isRepeated = false
+        while true {
+            let connection = try connect()
+            do {
+                return try body(connection)
+            } catch {
+                guard let lost = connection.lost else { throw error }
+                guard !isRepeated else { throw TransactionFailure.unreachable(lost) }
+                isRepeated = true
+            }
+        }
+    }
+
+    private func connect() throws(TransactionFailure) -> Connection {
+        if let current, current.lost == nil { return current }
+        disconnect()
+        do {
+            let connection = try Connection(options)
+            statistics.openConnections.add(1)
+            current = connection
+            return connection
+        } catch {
+            throw .unreachable(error)
+        }
+    }
+
+    private func disconnect() {
+        guard current != nil else { return }
+        current = nil
+        statistics.openConnections.add(-1)
+        statistics.reconnects.add(1)
+    }
+
+    private func exclusively<T>(_ work: () throws -> T) throws -> T {
+        guard !isBusy else {
+            throw MariaDBError("one closure of this Database runs already: pass its Connection on instead of nesting")
+        }
+        isBusy = true
+        defer { isBusy = false }
+        return try work()
+    }
+}

@@ -1,0 +1,31 @@
+import MariaDB
+
+/// How often a transaction is repeated (accounts §0.4, analytics §3.3).
+package struct RetryPolicy: Sendable {
+    /// Including the first.
+    package var attempts = 6
+    /// No attempt starts later than this after the first began.
+    package var patience: Duration = .seconds(15)
+    /// Unique indexes on which a duplicate entry means that another request was faster: the repeat sees its row.
+    package var racyKeys: Set<String> = []
+
+    package init(attempts: Int = 6, patience: Duration = .seconds(15), racyKeys: Set<String> = []) {
+        self.attempts = attempts
+        self.patience = patience
+        self.racyKeys = racyKeys
+    }
+
+    package static let standard = RetryPolicy()
+
+    /// Full jitter: anything from nothing to a bound that doubles from 10 ms to a second.
+    func delay(after attempt: Int) -> Duration {
+        .milliseconds(Double.random(in: 0...min(10 * Double(1 << min(attempt - 1, 16)), 1000)))
+    }
+
+    func racyDuplicate(_ error: any Error) -> MariaDBError? {
+        guard let error = error as? MariaDBError, let key = error.duplicateKey, racyKeys.contains(key) else {
+            return nil
+        }
+        return error
+    }
+}
