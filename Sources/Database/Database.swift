@@ -88,7 +88,7 @@ package final class Database {
         do {
             value = try body(connection)
         } catch {
-            let failure = connection.failure ?? policy.racyDuplicate(error)
+            let failure = connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
             rollback(connection)
             guard let failure else { throw error }
             return .rolledBack(failure)
@@ -102,7 +102,7 @@ package final class Database {
         }
         do {
             try connection.commit()
-        } catch where error.isTransient {
+        } catch  where error.isTransient {
             rollback(connection)
             return .rolledBack(error)
         } catch {
