@@ -1,0 +1,50 @@
+// This target owns signed tokens (RFC 7515, 7517, 7518, 7519): base64url, keys and key sets, parsing, verifying and signing
+// in the compact form with RS256 and ES256. It reads neither the clock nor the network, and knows no issuer.
+
+/// Base64url without padding (RFC 7515 §2).
+package enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    /// The value of each character; 64 for every other byte.
+    private static let values = (UInt8.min...UInt8.max).map { byte in
+        alphabet.firstIndex(of: byte).map(UInt8.init) ?? 64
+    }
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> count & 63)])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << (6 - count) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+
+    /// Strict: no padding, no white space, no bits set behind the last byte, so that only one text stands for given bytes.
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count * 3 / 4)
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text {
+            let value = values[Int(character)]
+            if value == 64 { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        guard count < 6, bits & (1 << count - 1) == 0 else { return nil }
+        return bytes
+    }
+}
