@@ -1,1 +1,47 @@
-// placeholder
+package import IdentityTokens
+package import Time
+
+/// The identity provider: devices, sessions, linking, the swap and what they leave behind.
+///
+/// This target owns the rules of the accounts specification and the SQL beside them: a folder for each kind of thing, a
+/// file for each rule (`SwapAnonymousAccount.swift`), its statements in `…+Store.swift`. It knows no HTTP: what a
+/// refusal looks like on the wire is the API's business. Network work (fetching key sets) is done before a rule's
+/// transaction begins, never inside it.
+///
+/// Rules throw `Failure` for what the specification refuses and `MariaDBError` for what the database refuses.
+package struct Accounts: Sendable {
+    package let settings: AccountsSettings
+    package let serverKey: ServerKey
+    package let identityTokens: IdentityTokenVerifier
+    package let clock: Clock
+
+    package init(
+        settings: AccountsSettings, serverKey: ServerKey, identityTokens: IdentityTokenVerifier, clock: Clock = .system
+    ) {
+        self.settings = settings
+        self.serverKey = serverKey
+        self.identityTokens = identityTokens
+        self.clock = clock
+    }
+}
+
+/// What an operator may set (accounts Annex A).
+package struct AccountsSettings: Sendable {
+    /// The lifetime of a PAK; nil: until revoked.
+    package var pakLifetime: Duration?
+    package var linkByEmail: LinkByEmail
+
+    package init(pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative) {
+        self.pakLifetime = pakLifetime
+        self.linkByEmail = linkByEmail
+    }
+}
+
+/// When a sign-in may be matched to an account by its verified e-mail (accounts §1.6).
+package enum LinkByEmail: String, Sendable, CaseIterable {
+    /// Only if the provider is authoritative for the address's domain.
+    case authoritative
+    /// Whenever the provider says it verified the address.
+    case verified
+    case never
+}

@@ -1,0 +1,41 @@
+import JSON
+
+/// One identity change, as the append-only audit log keeps it (accounts §0.6).
+struct AuditEntry {
+    enum Action: String {
+        case userCreated = "user.created"
+        case userPromoted = "user.promoted"
+        case userSwapped = "user.swapped"
+        case userUpdated = "user.updated"
+        case identityLinked = "identity.linked"
+        case identityUnlinked = "identity.unlinked"
+        case deviceCreated = "device.created"
+        case deviceReassigned = "device.reassigned"
+        case deviceSecretRotated = "device.secret_rotated"
+        case deviceSecretVoided = "device.secret_voided"
+        case pakIssued = "pak.issued"
+        case pakRevoked = "pak.revoked"
+        case applicationCreated = "application.created"
+    }
+
+    /// Who did it: a user by id, or the operator's tool.
+    enum Actor {
+        case user(User.ID)
+        case `operator`
+
+        var text: String {
+            switch self {
+            case .user(let id): "user:\(id.rawValue)"
+            case .operator: "operator"
+            }
+        }
+    }
+
+    /// Never a secret, never a token.
+    typealias Details = KeyValuePairs<String, JSONValue>
+
+    var action: Action
+    var user: User.ID?
+    var actor: Actor
+    var details: [(String, JSONValue)]
+}

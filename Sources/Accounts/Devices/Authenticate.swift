@@ -1,0 +1,80 @@
+package import MariaDB
+import Time
+
+/// Whoever presented a live PAK: the account as the authenticating read saw it, and the key.
+package struct Caller: Sendable {
+    package var user: User
+    package var pak: PAK.ID
+    package var device: Device.ID?
+    /// Set: the PAK is bound to this application and good for next to nothing (accounts §1.1).
+    package var application: Application.ID?
+    package var scopes: Set<String>
+
+    package var id: User.ID { user.id }
+    var actor: AuditEntry.Actor { .user(user.id) }
+}
+
+extension Accounts {
+    /// The caller behind a PAK: one indexed read.
+    ///
+    /// - Throws: `invalidToken` when it is unknown, expired or revoked, or its user is deleted.
+    package func authenticate(_ presented: String, _ connection: Connection) throws -> Caller {
+        let secret = Secret(presented: presented)
+        let found = try connection.first(
+            """
+            SELECT p.id, p.device_id, p.application_id, p.scopes, p.created_at,
+                   u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
+                   u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
+            FROM paks p JOIN users u ON u.id = p.user_id WHERE p.digest = ? AND p.revoked_at IS NULL
+            """, secret.digest
+        ) { row in
+            let (pak, device, application) = (
+                try row.read(PAK.ID.self), try row.read(Device.ID?.self), try row.read(Application.ID?.self)
+            )
+            let scopes = try row.read(String.self).split(separator: " ").map(String.init)
+            let issuedAt = try row.read(Timestamp.self)
+            let caller = Caller(
+                user: try User(from: &row), pak: pak, device: device, application: application, scopes: Set(scopes))
+            return (caller: caller, issuedAt: issuedAt)
+        }
+        guard let found, found.caller.user.deletedAt == nil, !isExpired(issuedAt: found.issuedAt) else {
+            throw Failure.invalidToken
+        }
+        return found.caller
+    }
+
+    private func isExpired(issuedAt: Timestamp) -> Bool {
+        settings.pakLifetime.map { issuedAt + $0 <= clock.now } ?? false
+    }
+
+    /// Moves `last_active_at` of a user that was last seen an hour ago or more. It waits for nobody: a user that is being
+    /// merged is not worth a caller's time.
+    package func noteActivity(of caller: Caller, _ connection: Connection) throws {
+        let now = clock.now
+        guard caller.user.isDueForActivity(at: now) else { return }
+        try connection.execute(
+            """
+            SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+            UPDATE users SET last_active_at = ? WHERE id = ? AND last_active_at < ?
+            """, now, caller.id, now)
+    }
+}
+
+extension User {
+    /// Activity is noted at most once an hour (accounts §0.6).
+    func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
+}
+
+extension AccountsTransaction {
+    /// Locks the caller, and another user when one is concerned, then reads again what the request was let in by.
+    ///
+    /// - Throws: `invalidToken` when the account or its PAK went meanwhile.
+    func lockCaller(_ caller: Caller, and other: User.ID? = nil) throws -> (caller: User, other: User?) {
+        let users = try lockUsers(caller.id, other)
+        let isLive = try connection.first(
+            "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", caller.pak, caller.id
+        ) { row in try row.read(Int64.self) }
+        guard let user = users[caller.id], user.deletedAt == nil, isLive != nil else { throw Failure.invalidToken }
+        return (user, other.flatMap { users[$0] })
+    }
+}

@@ -1,0 +1,62 @@
+import Database
+import OpenSSL
+import Time
+
+/// What a device says when it starts (accounts §1.2, §1.3).
+package struct DeviceBootstrap: Sendable {
+    package var uuid: DeviceUUID
+    package var platform: Platform
+    package var secret: String?
+    package var name: String?
+
+    package init(uuid: DeviceUUID, platform: Platform, secret: String?, name: String?) {
+        self.uuid = uuid
+        self.platform = platform
+        self.secret = secret
+        self.name = name
+    }
+}
+
+extension Accounts {
+    /// Gives an unknown device an anonymous account, and a known one with its secret a new PAK for its present owner.
+    ///
+    /// - Throws: `invalidDeviceSecret` for a secret nobody knows, and for a known device without its own.
+    package func bootstrap(_ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction) throws -> SignedIn {
+        if let (device, owner) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
+            guard let presented = bootstrap.secret, let digest = device.secretDigest, owner.deletedAt == nil,
+                constantTimeEqual(Secret(presented: presented).digest, digest)
+            else { throw Failure.invalidDeviceSecret }
+            return try reopen(device, of: owner, label: label(bootstrap), in: transaction)
+        }
+        if bootstrap.secret != nil {
+            if try transaction.deviceOwner(bootstrap.uuid) != nil { throw TransactionMustRestart() }
+            throw Failure.invalidDeviceSecret
+        }
+        return try createAnonymousUser(bootstrap, in: transaction)
+    }
+
+    private func label(_ bootstrap: DeviceBootstrap) -> String { bootstrap.name ?? bootstrap.platform.rawValue }
+
+    private func reopen(
+        _ device: Device, of owner: User, label: String, in transaction: AccountsTransaction
+    ) throws -> SignedIn {
+        var (user, device) = (owner, device)
+        device.lastSeenAt = transaction.now
+        if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
+        let pak = try transaction.issuePAK(
+            to: user.id, device: device.id, application: device.application, label: label, actor: .user(user.id))
+        try transaction.touch(device, of: user)
+        return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device)
+    }
+
+    private func createAnonymousUser(
+        _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
+    ) throws -> SignedIn {
+        let user = try transaction.createUser(anonymous: true)
+        let (device, secret) = try transaction.createDevice(bootstrap.uuid, bootstrap.platform, of: user.id)
+        let pak = try transaction.issuePAK(
+            to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id))
+        return SignedIn(
+            user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)
+    }
+}

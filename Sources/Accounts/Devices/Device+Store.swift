@@ -1,0 +1,110 @@
+import JSON
+import MariaDB
+import Time
+
+extension Device {
+    init(from row: inout Row) throws(MariaDBError) {
+        id = try row.read()
+        owner = try row.read()
+        uuid = try row.read()
+        platform = try row.read()
+        attestationVerified = try row.read()
+        firstSeenAt = try row.read()
+        lastSeenAt = try row.read()
+        application = try row.read()
+        secretDigest = try row.read()
+    }
+}
+
+extension AccountsTransaction {
+    /// Locks a device's owner, then the device, in one statement; nil when there is no such device, or it changed hands
+    /// between the look-up of its owner and the lock.
+    func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (Device, User)? {
+        try connection.first(
+            """
+            SELECT u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
+                   u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at,
+                   d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
+                   d.application_id, d.secret_digest
+            FROM users u STRAIGHT_JOIN devices d ON d.user_id = u.id
+            WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
+            FOR UPDATE
+            """, uuid.text, uuid.text
+        ) { row in
+            let owner = try User(from: &row)
+            return (try Device(from: &row), owner)
+        }
+    }
+
+    /// Locks a device whose owner is locked already.
+    func lockDevice(_ uuid: DeviceUUID) throws -> Device? {
+        try connection.first(
+            """
+            SELECT id, user_id, device_uuid, platform, attestation_verified, first_seen_at, last_seen_at,
+                   application_id, secret_digest
+            FROM devices WHERE device_uuid = ? FOR UPDATE
+            """, uuid.text
+        ) { row in try Device(from: &row) }
+    }
+
+    /// Whose device it is, without a lock.
+    func deviceOwner(_ uuid: DeviceUUID) throws -> User.ID? {
+        try connection.first("SELECT user_id FROM devices WHERE device_uuid = ?", uuid.text) {
+            row in try row.read()
+        }
+    }
+
+    /// A device nobody had. Two at once for one UUID end in a duplicate key, and the transaction again.
+    func createDevice(_ uuid: DeviceUUID, _ platform: Platform, of user: User.ID) throws -> (Device, Secret) {
+        let secret = Secret(.device)
+        let outcome = try connection.execute(
+            """
+            INSERT INTO devices (user_id, device_uuid, platform, secret_digest, first_seen_at, last_seen_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, user, uuid.text, platform.rawValue, secret.digest, now, now)
+        let device = Device(
+            id: Device.ID(rawValue: Int64(outcome.lastInsertID)), owner: user, uuid: uuid.text,
+            platform: platform.rawValue, attestationVerified: false, firstSeenAt: now, lastSeenAt: now,
+            secretDigest: secret.digest)
+        audit(.deviceCreated, user: user, actor: .user(user), ["device_id": .integer(device.id.rawValue)])
+        return (device, secret)
+    }
+
+    /// Hands a locked device to a user, who may have it already: new secret, no application.
+    func assign(_ device: Device, to user: User.ID) throws -> (Device, Secret) {
+        let secret = Secret(.device)
+        try connection.execute(
+            "UPDATE devices SET user_id = ?, secret_digest = ?, application_id = NULL, last_seen_at = ? WHERE id = ?",
+            user, secret.digest, now, device.id)
+        let id = JSONValue.integer(device.id.rawValue)
+        if device.owner != user {
+            audit(
+                .deviceReassigned, user: user, actor: .user(user),
+                ["device_id": id, "from_user_id": .integer(device.owner.rawValue)])
+        }
+        audit(.deviceSecretRotated, user: user, actor: .user(user), ["device_id": id])
+        var device = device
+        (device.owner, device.secretDigest, device.application, device.lastSeenAt) = (user, secret.digest, nil, now)
+        return (device, secret)
+    }
+
+    /// Notes that a device and its owner were seen.
+    func touch(_ device: Device, of user: User) throws {
+        try connection.execute(
+            """
+            UPDATE users u JOIN devices d ON d.user_id = u.id SET u.last_active_at = ?, d.last_seen_at = ?
+            WHERE u.id = ? AND d.id = ?
+            """, user.lastActiveAt, device.lastSeenAt, user.id, device.id)
+    }
+
+    /// Voids the secrets of a user's devices, save one.
+    func voidDeviceSecrets(of user: User.ID, except kept: Device.ID?) throws {
+        let outcome = try connection.execute(
+            "UPDATE devices SET secret_digest = NULL WHERE user_id = ? AND secret_digest IS NOT NULL AND NOT id <=> ?",
+            user, kept)
+        if outcome.affectedRows > 0 {
+            audit(
+                .deviceSecretVoided, user: user, actor: .user(user), ["count": .integer(Int64(outcome.affectedRows))])
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import MariaDB
+import Time
+
+extension AccountsTransaction {
+    /// Issues a PAK and, on a device, revokes all but the newest few there.
+    func issuePAK(
+        to user: User.ID, device: Device.ID?, application: Application.ID? = nil, label: String?,
+        actor: AuditEntry.Actor
+    ) throws -> (secret: Secret, scopes: [Scope]) {
+        let secret = Secret(.pak)
+        let scopes = application == nil ? PAK.fullScopes : PAK.appBoundScopes
+        try connection.execute(
+            """
+            INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
+            label.map { String($0.prefix(100)) }, now)
+        audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
+        if let device {
+            let surplus = try connection.execute(
+                """
+                UPDATE paks SET revoked_at = ? WHERE device_id = ? AND revoked_at IS NULL AND id <= (
+                    SELECT id FROM paks WHERE device_id = ? AND revoked_at IS NULL ORDER BY id DESC LIMIT 1 OFFSET 5)
+                """, now, device, device)
+            auditRevocation(surplus.affectedRows, of: user, reason: "surplus", actor: actor)
+        }
+        return (secret, scopes)
+    }
+
+    /// Revokes all live PAKs of a user, save one.
+    func revokePAKs(of user: User.ID, except kept: PAK.ID?, reason: String, actor: AuditEntry.Actor) throws {
+        let outcome = try connection.execute(
+            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL AND NOT id <=> ?", now, user, kept)
+        auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
+    }
+
+    func revokePAKs(of user: User.ID, on device: Device.ID, reason: String, actor: AuditEntry.Actor) throws {
+        let outcome = try connection.execute(
+            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND device_id = ? AND revoked_at IS NULL", now, user,
+            device)
+        auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
+    }
+
+    /// Takes a user's PAKs off a device that is another's now. They stay valid.
+    func detachPAKs(of user: User.ID, from device: Device.ID) throws {
+        try connection.execute("UPDATE paks SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)
+    }
+
+    private func auditRevocation(_ count: Int, of user: User.ID, reason: String, actor: AuditEntry.Actor) {
+        guard count > 0 else { return }
+        audit(.pakRevoked, user: user, actor: actor, ["count": .integer(Int64(count)), "reason": .string(reason)])
+    }
+}

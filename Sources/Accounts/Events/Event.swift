@@ -1,0 +1,13 @@
+import JSON
+
+/// An event for one relying party (accounts §3.3).
+struct Event {
+    enum Kind: String {
+        case userMerged = "user.merged"
+    }
+
+    var application: Application.ID
+    var kind: Kind
+    /// Every member of the event's `data`.
+    var data: JSONValue
+}

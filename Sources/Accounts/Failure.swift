@@ -1,0 +1,28 @@
+package import IdentityTokens
+package import Time
+
+/// What the accounts specification refuses, one case an error code (Annex B).
+package enum Failure: Error, Equatable {
+    case invalidRequest
+    case invalidToken
+    case insufficientScope
+    case unknownPlatform
+    case unknownProvider
+    case invalidDeviceSecret
+    case invalidIdentityToken(String)
+    case emailLinkedToOtherIdentity(Provider)
+    case accountDeleted(purgeAt: Timestamp)
+    case deviceClaimedByOtherUser
+    case providerAlreadyConnected
+    case identityOwnedByAnotherAccount
+    case identityNotConnected
+    case lastIdentity
+    case invalidContactEmail
+    case nonAnonymousCaller
+    case invalidSwapTicket
+    case identityDoesNotResolveToExistingAccount
+    case identityBelongsToAnotherAnonymousUser
+    case planChanged
+    case idempotencyKeyReused
+    case temporarilyUnavailable
+}

@@ -1,0 +1,45 @@
+package import MariaDB
+import Time
+
+extension Accounts {
+    /// What became of an earlier request with that key.
+    package func lookUp(_ key: IdempotencyKey, _ connection: Connection) throws -> IdempotencyLookup {
+        let found = try connection.first(
+            """
+            SELECT fingerprint, answer FROM idempotency_records
+            WHERE caller_digest = ? AND idempotency_key = ? AND expires_at > ?
+            """, key.caller, key.key, clock.now
+        ) { row in
+            (fingerprint: try row.read([UInt8].self), answer: try row.read([UInt8]?.self))
+        }
+        guard let found, let answer = found.answer else { return .unknown }
+        if found.fingerprint != key.fingerprint { return .reused }
+        return .answered(try serverKey.open(answer, for: key.row))
+    }
+
+    /// Completes the record with the request's answer; the last write of its transaction.
+    package func store(_ answer: [UInt8], under key: IdempotencyKey, in transaction: AccountsTransaction) throws {
+        try transaction.connection.execute(
+            "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND idempotency_key = ?",
+            serverKey.seal(answer, for: key.row), key.caller, key.key)
+    }
+}
+
+extension AccountsTransaction {
+    /// Takes the key for this request; the first write of its transaction. A second copy waits here for the first.
+    ///
+    /// - Throws: `AlreadyAnswered` when the first copy committed.
+    package func claim(_ key: IdempotencyKey) throws {
+        // The expiry is assigned last: assignments run in order and the others read it.
+        let outcome = try connection.execute(
+            """
+            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
+            VALUES (?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE
+                fingerprint = IF(expires_at <= ?, VALUES(fingerprint), fingerprint),
+                answer = IF(expires_at <= ?, NULL, answer),
+                expires_at = IF(expires_at <= ?, VALUES(expires_at), expires_at)
+            """, key.caller, key.key, key.fingerprint, now + IdempotencyKey.lifetime, now, now, now)
+        if outcome.affectedRows == 0 { throw AlreadyAnswered() }
+    }
+}

@@ -1,0 +1,40 @@
+import OpenSSL
+import Time
+
+/// The name under which an answer is kept, so that a request whose answer was lost can be repeated (accounts §0.5).
+package struct IdempotencyKey: Sendable {
+    /// SHA-256 of the credential the caller presents: the record needs no live credential to be found.
+    let caller: [UInt8]
+    let key: String
+    /// SHA-256 over what makes two requests the same.
+    let fingerprint: [UInt8]
+
+    /// How long an answer is kept.
+    package static let lifetime = Duration.seconds(600)
+
+    /// - Parameters:
+    ///   - credential: what the caller presents, whole.
+    ///   - key: 1–255 visible ASCII characters.
+    ///   - request: method, path, If-Match and body, each whole.
+    package init(credential: [UInt8], key: String, request: [[UInt8]]) {
+        caller = sha256(credential)
+        self.key = key
+        // Each part by its digest, so that no two requests run into the same bytes.
+        fingerprint = sha256(Array(request.map(sha256).joined()))
+    }
+
+    /// What the stored answer is sealed for.
+    var row: [UInt8] { Array("idempotency_records\n".utf8) + caller + Array(key.utf8) }
+}
+
+/// What the records say about a request before it is run.
+package enum IdempotencyLookup: Sendable {
+    case unknown
+    /// The answer of an earlier copy, as it was stored.
+    case answered([UInt8])
+    /// The key was used for something else.
+    case reused
+}
+
+/// Thrown inside a transaction when another copy of the request has committed meanwhile: roll back, look up, replay.
+package struct AlreadyAnswered: Error {}

@@ -1,0 +1,15 @@
+import MariaDB
+
+/// The surrogate key of one kind of row. Ids of different kinds are different types, so that one cannot pass for another.
+package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Sendable, Encodable, Bindable, Readable {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}

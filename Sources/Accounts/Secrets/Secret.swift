@@ -1,0 +1,24 @@
+import JOSE
+import OpenSSL
+
+/// A bearer secret of 256 random bits. Its text is shown in one answer; only the digest is stored.
+package struct Secret: Sendable {
+    /// What kind of secret a text is (accounts §0.3).
+    package enum Kind: String, Sendable {
+        case pak = "lpk_live_"
+        case device = "ds_"
+        case swapTicket = "swt_"
+    }
+
+    package let text: String
+    package let digest: [UInt8]
+
+    /// A fresh one from the system's generator.
+    init(_ kind: Kind) { self.init(presented: kind.rawValue + Base64URL.encode(randomBytes(32))) }
+
+    /// One that a caller presents. Whatever it looks like, it is looked up by its digest.
+    package init(presented text: String) {
+        self.text = text
+        digest = sha256(text.utf8)
+    }
+}

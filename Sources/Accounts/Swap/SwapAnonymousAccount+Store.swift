@@ -1,0 +1,180 @@
+import IdentityTokens
+import MariaDB
+import Time
+
+/// The identity a swap is about.
+struct ProvenIdentity: Equatable {
+    var provider: Provider
+    var subject: String
+}
+
+extension Connection {
+    /// - Throws: `invalidSwapTicket` for a ticket that is unknown, expired, used, or another caller's or provider's.
+    func identity(behind proof: Swap.Proof, of caller: Caller, at now: Timestamp) throws -> ProvenIdentity {
+        switch proof {
+        case .token(let token):
+            return ProvenIdentity(provider: token.provider, subject: token.subject)
+        case .ticket(let text, let provider):
+            let found = try first(
+                """
+                SELECT provider, sub FROM swap_tickets
+                WHERE digest = ? AND user_id = ? AND used_at IS NULL AND expires_at > ?
+                """, Secret(presented: text).digest, caller.id, now
+            ) { row in (provider: try row.read(String.self), subject: try row.read(String.self)) }
+            guard let found, let issuedFor = Provider(rawValue: found.provider), provider ?? issuedFor == issuedFor
+            else { throw Failure.invalidSwapTicket }
+            return ProvenIdentity(provider: issuedFor, subject: found.subject)
+        }
+    }
+
+    /// Both users as the snapshot sees them.
+    func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
+        let users = try all(
+            """
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
+                   last_active_at, deleted_at, purge_at
+            FROM users WHERE id IN (?, ?)
+            """, one, other ?? one
+        ) { row in try User(from: &row) }
+        return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
+    }
+
+    /// A's live grants with what becomes of each.
+    func plannedGrants(
+        from a: User.ID, into b: User.ID, _ selection: SwapSelection
+    ) throws -> [SwapPlan.PlannedGrant] {
+        try all(
+            """
+            SELECT g.id, g.application_id, app.client_id, app.name, g.sub, app.notify_anonymous_swap,
+                   EXISTS (SELECT 1 FROM grants own WHERE own.user_id = ? AND own.application_id = g.application_id
+                           AND own.revoked_at IS NULL)
+            FROM grants g JOIN applications app ON app.id = g.application_id
+            WHERE g.user_id = ? AND g.revoked_at IS NULL ORDER BY g.id
+            """, b, a
+        ) { row in
+            var grant = SwapPlan.PlannedGrant(
+                id: try row.read(), application: try row.read(), clientID: try row.read(), name: try row.read(),
+                sub: try row.read(), notifiesSwap: try row.read(), fate: .moved)
+            if try row.read(Bool.self) { grant.fate = .duplicate }
+            if !selection.selects(clientID: grant.clientID) { grant.fate = .dropped }
+            return grant
+        }
+    }
+
+    /// Every row of A that a swap moves or drops, but for what dies with any account: keys, tickets, sessions, history.
+    /// - Parameter device: the calling PAK's, which B gets; A's others are dropped.
+    func swapPlan(
+        from a: User.ID, into b: User.ID, _ selection: SwapSelection, keeping device: Device.ID?
+    ) throws -> SwapPlan {
+        var plan = SwapPlan(grants: try plannedGrants(from: a, into: b, selection))
+        let agentFate: SwapPlan.Fate = selection.agentApprovals ? .moved : .dropped
+        plan.others += try all("SELECT id FROM agents WHERE user_id = ? ORDER BY id", a) { row in
+            SwapPlan.PlannedRow(table: "agents", id: try row.read(), fate: agentFate)
+        }
+        plan.others += try all(
+            """
+            SELECT mine.id, mine.status = 'pending' AND EXISTS (
+                SELECT 1 FROM agent_approvals own WHERE own.user_id = ? AND own.status = 'pending'
+                AND own.display_payload_hash = mine.display_payload_hash)
+            FROM agent_approvals mine WHERE mine.user_id = ? ORDER BY mine.id
+            """, b, a
+        ) { row in
+            let (id, isDuplicate) = (try row.read(Int64.self), try row.read(Bool.self))
+            return SwapPlan.PlannedRow(
+                table: "agent_approvals", id: id, fate: isDuplicate && agentFate == .moved ? .duplicate : agentFate)
+        }
+        plan.others += try all(
+            """
+            SELECT id FROM push_approval_requests WHERE requested_user_id = ? OR approved_user_id = ? ORDER BY id
+            """, a, a
+        ) { row in
+            SwapPlan.PlannedRow(
+                table: "push_approval_requests", id: try row.read(), fate: selection.notifications ? .moved : .dropped)
+        }
+        plan.others += try all("SELECT id FROM devices WHERE user_id = ? ORDER BY id", a) { row in
+            let id = try row.read(Device.ID.self)
+            return SwapPlan.PlannedRow(table: "devices", id: id.rawValue, fate: id == device ? .moved : .dropped)
+        }
+        return plan
+    }
+}
+
+extension SwapPlan {
+    var counts: MergedCounts {
+        MergedCounts(
+            grantsTransferred: grants.count { $0.fate == .moved },
+            grantsSkipped: grants.count { $0.fate == .duplicate },
+            approvalsTransferred: count("agent_approvals", .moved),
+            approvalsSkipped: count("agent_approvals", .duplicate),
+            notificationsTransferred: count("push_approval_requests", .moved))
+    }
+}
+
+extension AccountsTransaction {
+    /// Steps 2 to 5 of accounts §1.9, under the locks of both users. What stays behind goes with A, by the cascade.
+    func moveAssets(
+        from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ selection: SwapSelection
+    ) throws -> MergedCounts {
+        var counts = MergedCounts(
+            grantsTransferred: grants.count { $0.fate == .moved }, grantsSkipped: grants.count { $0.fate == .duplicate }
+        )
+        let moved = grants.filter { $0.fate == .moved }
+        if !moved.isEmpty {
+            try connection.execute(
+                "UPDATE grants SET user_id = ? WHERE user_id = ? AND FIND_IN_SET(id, ?)", b, a, idList(moved))
+        }
+        if selection.agentApprovals {
+            try connection.execute("UPDATE agents SET user_id = ? WHERE user_id = ?", b, a)
+            counts.approvalsSkipped = try connection.execute(
+                """
+                DELETE mine FROM agent_approvals mine JOIN agent_approvals own
+                    ON own.user_id = ? AND own.status = 'pending' AND own.display_payload_hash = mine.display_payload_hash
+                WHERE mine.user_id = ? AND mine.status = 'pending'
+                """, b, a
+            ).affectedRows
+            counts.approvalsTransferred = try connection.execute(
+                "UPDATE agent_approvals SET user_id = ? WHERE user_id = ?", b, a
+            ).affectedRows
+        }
+        if selection.notifications {
+            // Both columns at once: no row can name A afterwards, for naming it takes a lock on A that we hold.
+            counts.notificationsTransferred = try connection.execute(
+                """
+                UPDATE push_approval_requests
+                SET requested_user_id = IF(requested_user_id = ?, ?, requested_user_id),
+                    approved_user_id = IF(approved_user_id = ?, ?, approved_user_id)
+                WHERE requested_user_id = ? OR approved_user_id = ?
+                """, a, b, a, b, a, a
+            ).affectedRows
+        }
+        let absorbed = grants.filter { $0.fate != .dropped }
+        if !absorbed.isEmpty {
+            try connection.execute(
+                """
+                INSERT INTO absorbed_subs (application_id, sub, canonical_user_id, via, was_anonymous, occurred_at)
+                SELECT application_id, sub, ?, 'anonymous_swap', TRUE, ?
+                FROM grants WHERE user_id IN (?, ?) AND FIND_IN_SET(id, ?)
+                ON DUPLICATE KEY UPDATE canonical_user_id = VALUES(canonical_user_id)
+                """, b, now, a, b, idList(absorbed))
+        }
+        return counts
+    }
+
+    /// The calling PAK's device under its new owner, with a new secret; nil when the PAK has no device any more.
+    func reassignDevice(of caller: Caller, to b: User.ID) throws -> (device: Device, secret: Secret)? {
+        let device = try connection.first(
+            """
+            SELECT d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
+                   d.application_id, d.secret_digest
+            FROM paks p JOIN devices d ON d.id = p.device_id WHERE p.id = ? AND d.user_id = ?
+            """, caller.pak, caller.id
+        ) { row in try Device(from: &row) }
+        guard let device else { return nil }
+        let (assigned, secret) = try assign(device, to: b)
+        return (assigned, secret)
+    }
+
+    private func idList(_ grants: [SwapPlan.PlannedGrant]) -> String {
+        grants.map { String($0.id.rawValue) }.joined(separator: ",")
+    }
+}

@@ -1,0 +1,156 @@
+import Database
+package import IdentityTokens
+import JSON
+package import MariaDB
+import Time
+
+/// A swap of the calling anonymous account A into the identified account B that holds an identity (accounts §1.9).
+package struct Swap: Sendable {
+    /// What proves that the caller holds B's identity.
+    package enum Proof: Sendable {
+        /// Verified already.
+        case token(IdentityToken)
+        /// From the refused link that went before, so that the person signs in once; the provider may be repeated.
+        case ticket(String, Provider?)
+    }
+
+    /// The precondition of `If-Match`: the plan the person saw.
+    package enum Precondition: Sendable, Equatable {
+        case none
+        case plan(anyOf: [String])
+    }
+
+    package var proof: Proof
+    package var fullName: PersonName?
+    package var selection: SwapSelection
+    package var precondition: Precondition
+    /// For the PAK's label and the audit row, nothing else.
+    package var deviceUUID: String?
+    package var platform: String?
+
+    package init(
+        proof: Proof, fullName: PersonName?, selection: SwapSelection, precondition: Precondition, deviceUUID: String?,
+        platform: String?
+    ) {
+        self.proof = proof
+        self.fullName = fullName
+        self.selection = selection
+        self.precondition = precondition
+        self.deviceUUID = deviceUUID
+        self.platform = platform
+    }
+}
+
+/// A dry run's answer: what the swap would do now.
+package struct SwapPreview: Sendable {
+    package var plan: String
+    package var survivor: User
+    package var counts: MergedCounts
+    package var grants: [SwapPlan.PlannedGrant]
+}
+
+extension Accounts {
+    /// Moves A's assets into B, destroys A for good, and leaves A's device acting as B.
+    ///
+    /// Nothing is decided before both users are locked, and everything is written in the caller's transaction: a failure
+    /// at any statement leaves A, its PAK and B as they were. The caller must be anonymous; that was checked.
+    package func swap(
+        _ swap: Swap, by caller: Caller, in transaction: AccountsTransaction
+    ) throws -> (SignedIn, MergedCounts) {
+        let connection = transaction.connection
+        let proof = try connection.identity(behind: swap.proof, of: caller, at: transaction.now)
+        let holder = try connection.holder(of: proof.provider, proof.subject)
+        let (a, other) = try transaction.lockCaller(caller, and: holder?.canonical)
+        if !a.anonymous { throw Failure.nonAnonymousCaller }
+        // Read again under the locks: the ticket may be used by now, the identity another's.
+        guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proof,
+            try connection.holder(of: proof.provider, proof.subject) == holder
+        else { throw TransactionMustRestart() }
+        var b = try survivor(holder, other, caller: a)
+
+        if swap.precondition != .none {
+            let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
+            try check(swap.precondition, against: plan.name(into: b.id, swap.selection))
+        }
+        let grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
+        let counts = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
+        let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
+
+        let pak = try transaction.issuePAK(
+            to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id))
+        if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
+        b.lastActiveAt = transaction.now
+        try transaction.updateUser(b)
+        // The ticket, A's other PAKs, devices and sessions, and what was not selected go with it.
+        try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
+
+        for grant in grants where grant.fate != .dropped && grant.notifiesSwap {
+            transaction.emit(.anonymousSwap(of: grant.sub, a.id, into: b.id, at: grant.application))
+        }
+        transaction.audit(.userSwapped, user: b.id, actor: .user(a.id), auditDetails(swap, from: a.id, counts))
+        let signedIn = SignedIn(
+            user: b, accessToken: pak.secret.text, scopes: pak.scopes, device: reassigned?.device,
+            deviceSecret: reassigned?.secret.text)
+        return (signedIn, counts)
+    }
+
+    /// The same checks and the same plan on one consistent snapshot, without a lock or a write.
+    ///
+    /// - Parameter connection: inside a read-only snapshot.
+    package func previewSwap(_ swap: Swap, by caller: Caller, _ connection: Connection) throws -> SwapPreview {
+        let proof = try connection.identity(behind: swap.proof, of: caller, at: clock.now)
+        let holder = try connection.holder(of: proof.provider, proof.subject)
+        let users = try connection.users(caller.id, holder?.canonical)
+        guard let a = users[caller.id] else { throw Failure.invalidToken }
+        if !a.anonymous { throw Failure.nonAnonymousCaller }
+        let b = try survivor(holder, holder.flatMap { users[$0.canonical] }, caller: a)
+        let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
+        let name = plan.name(into: b.id, swap.selection)
+        try check(swap.precondition, against: name)
+        return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)
+    }
+
+    private func survivor(_ holder: IdentityHolder?, _ user: User?, caller a: User) throws -> User {
+        guard let holder, holder.canonical != a.id else {
+            throw Failure.identityDoesNotResolveToExistingAccount
+        }
+        guard let user else { throw TransactionMustRestart() }
+        try user.checkNotDeleted()
+        if user.anonymous { throw Failure.identityBelongsToAnotherAnonymousUser }
+        return user
+    }
+
+    private func check(_ precondition: Swap.Precondition, against plan: String) throws {
+        guard case .plan(let accepted) = precondition else { return }
+        if !accepted.contains(plan) { throw Failure.planChanged }
+    }
+
+    private func auditDetails(_ swap: Swap, from a: User.ID, _ counts: MergedCounts) -> AuditEntry.Details {
+        [
+            "from_user_id": .integer(a.rawValue),
+            "rps_transferred": .integer(Int64(counts.grantsTransferred)),
+            "rps_skipped_duplicate": .integer(Int64(counts.grantsSkipped)),
+            "agent_approvals_transferred": .integer(Int64(counts.approvalsTransferred)),
+            "agent_approvals_skipped_duplicate": .integer(Int64(counts.approvalsSkipped)),
+            "notifications_transferred": .integer(Int64(counts.notificationsTransferred)),
+            "device_uuid": swap.deviceUUID.map { .string(String($0.prefix(100))) } ?? .null,
+            "platform": swap.platform.map { .string(String($0.prefix(100))) } ?? .null,
+        ]
+    }
+}
+
+extension Event {
+    /// `user.merged` for a relying party that asked to hear of swaps (accounts §3.3).
+    fileprivate static func anonymousSwap(
+        of sub: String, _ a: User.ID, into b: User.ID, at application: Application.ID
+    ) -> Event {
+        Event(
+            application: application, kind: .userMerged,
+            data: [
+                "survivor_canonical_sub": .string(String(b.rawValue)),
+                "merged_canonical_sub": .string(String(a.rawValue)),
+                "linked_sub": .string(sub), "linked_subs": .array([.string(sub)]),
+                "merged_via": .string("anonymous_swap"), "identity_link_id": .null,
+            ])
+    }
+}

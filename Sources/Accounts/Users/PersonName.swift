@@ -1,0 +1,43 @@
+/// A name in two parts, as Apple hands it over at the first sign-in.
+package struct PersonName: Decodable, Equatable, Sendable {
+    package var givenName: String?
+    package var familyName: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case givenName = "given_name"
+        case familyName = "family_name"
+    }
+
+    package init(givenName: String?, familyName: String?) {
+        self.givenName = givenName
+        self.familyName = familyName
+    }
+
+    /// How it is written: family then given without a space if both consist of Han, Hangul or Kana, else given, space,
+    /// family (accounts §1.6). Nil when both parts are blank.
+    package var display: String? {
+        let given = trimmed(givenName)
+        let family = trimmed(familyName)
+        if given.isEmpty { return family.isEmpty ? nil : family }
+        if family.isEmpty { return given }
+        return isEastAsian(given) && isEastAsian(family) ? family + given : "\(given) \(family)"
+    }
+
+    private func trimmed(_ part: String?) -> String {
+        let part = (part ?? "").drop(while: \.isWhitespace)
+        return String(part[..<(part.lastIndex { !$0.isWhitespace }.map(part.index(after:)) ?? part.startIndex)])
+    }
+
+    private func isEastAsian(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            PersonName.eastAsian.contains { $0.contains(scalar.value) }
+        }
+    }
+
+    /// Hangul, Kana and Han blocks (Unicode 15, Blocks.txt), with the marks that are written inside such words.
+    private static let eastAsian: [ClosedRange<UInt32>] = [
+        0x1100...0x11FF, 0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x3029, 0x3031...0x3035, 0x3038...0x303C,
+        0x3041...0x30FF, 0x3130...0x318F, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA960...0xA97F,
+        0xAC00...0xD7FF, 0xF900...0xFAFF, 0xFF66...0xFF9F, 0x1AFF0...0x1B16F, 0x20000...0x323AF,
+    ]
+}

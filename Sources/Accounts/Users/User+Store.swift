@@ -1,0 +1,76 @@
+import JSON
+import MariaDB
+import Time
+
+extension User {
+    init(from row: inout Row) throws(MariaDBError) {
+        id = try row.read()
+        anonymous = try row.read()
+        previouslyAnonymous = try row.read()
+        name = try row.read()
+        nickname = try row.read()
+        contactEmail = EmailAddress.present(try row.read())
+        loginEmail = EmailAddress.present(try row.read())
+        role = Role(rawValue: try row.read()) ?? .user
+        createdAt = try row.read()
+        lastActiveAt = try row.read()
+        deletedAt = try row.read()
+        purgeAt = try row.read()
+    }
+}
+
+extension AccountsTransaction {
+    /// Locks users in ascending order of id and reads them as they are now. Those that are gone are missing.
+    func lockUsers(_ ids: User.ID?...) throws -> [User.ID: User] {
+        let wanted = Set(ids.compactMap { $0 }).sorted()
+        guard let first = wanted.first else { return [:] }
+        precondition(wanted.count <= 2, "a rule locks at most two users here")
+        let users = try connection.all(
+            """
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
+                   last_active_at, deleted_at, purge_at
+            FROM users WHERE id IN (?, ?) ORDER BY id FOR UPDATE
+            """, first, wanted.last ?? first
+        ) { row in try User(from: &row) }
+        return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
+    }
+
+    /// A new account.
+    func createUser(
+        anonymous: Bool, name: String? = nil, contactEmail: String? = nil, loginEmail: String? = nil
+    ) throws -> User {
+        var user = User(
+            id: User.ID(rawValue: 0), anonymous: anonymous, previouslyAnonymous: false, name: name,
+            contactEmail: contactEmail, loginEmail: loginEmail, role: .user, createdAt: now, lastActiveAt: now)
+        user.id = try insertUser(user)
+        audit(.userCreated, user: user.id, actor: .user(user.id), ["anonymous": .bool(anonymous)])
+        return user
+    }
+
+    private func insertUser(_ user: User) throws -> User.ID {
+        let outcome = try connection.execute(
+            """
+            INSERT INTO users (anonymous, name, contact_email, login_email, created_at, last_active_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, user.anonymous, user.name, user.contactEmail, user.loginEmail, user.createdAt, user.lastActiveAt)
+        return User.ID(rawValue: Int64(outcome.lastInsertID))
+    }
+
+    /// Writes what sign-ins, links and swaps may change in a user, and with it the row's version.
+    func updateUser(_ user: User) throws {
+        try connection.execute(
+            """
+            UPDATE users SET version = version + 1, anonymous = ?, previously_anonymous = ?, name = ?, nickname = ?,
+                             contact_email = ?, login_email = ?, last_active_at = ?
+            WHERE id = ?
+            """, user.anonymous, user.previouslyAnonymous, user.name, user.nickname, user.contactEmail,
+            user.loginEmail, user.lastActiveAt, user.id)
+    }
+
+    /// Whether no live user signs in with that address. A race for it ends in a duplicate key, and the transaction again.
+    func isFree(loginEmail: String) throws -> Bool {
+        try connection.first("SELECT id FROM users WHERE live_login_email = ?", loginEmail) { row in
+            try row.read(User.ID.self)
+        } == nil
+    }
+}

@@ -1,0 +1,36 @@
+package import Time
+
+/// An account row. Anonymous ones belong to a device, identified ones to a person.
+package struct User: Equatable, Sendable {
+    package typealias ID = Identifier<User>
+
+    package enum Role: String, Sendable {
+        case user, developer, admin
+    }
+
+    package var id: ID
+    package var anonymous: Bool
+    package var previouslyAnonymous: Bool
+    package var name: String?
+    package var nickname: String?
+    package var contactEmail: String?
+    package var loginEmail: String?
+    package var role: Role
+    package var createdAt: Timestamp
+    package var lastActiveAt: Timestamp
+    package var deletedAt: Timestamp?
+    package var purgeAt: Timestamp?
+
+    /// - Throws: `accountDeleted` when the user is soft-deleted.
+    func checkNotDeleted() throws {
+        if let deletedAt { throw Failure.accountDeleted(purgeAt: purgeAt ?? deletedAt + User.deletionGrace) }
+    }
+
+    /// How long a deleted account can still be told from one that never was (accounts §4.5).
+    static let deletionGrace = Duration.seconds(30 * 86_400)
+}
+
+extension String? {
+    /// Absent, empty or white space only.
+    package var isBlank: Bool { self?.allSatisfy(\.isWhitespace) ?? true }
+}
