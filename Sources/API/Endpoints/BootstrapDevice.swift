@@ -1,0 +1,28 @@
+import Accounts
+import HTTP
+import JSON
+
+private struct BootstrapDeviceRequest: Decodable {
+    var deviceUUID: String?
+    var platform: String?
+    var deviceSecret: String?
+    var deviceName: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case deviceUUID = "device_uuid"
+        case platform
+        case deviceSecret = "device_secret"
+        case deviceName = "device_name"
+    }
+}
+
+/// `POST /api/v1/devices` (accounts §1.2): an anonymous account for an unknown device, a new PAK for a known one.
+@Sendable func bootstrapDevice(_ call: Call, _: Anyone) throws -> Response {
+    let body = try call.decode(BootstrapDeviceRequest.self)
+    guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
+    guard let platform = body.platform.flatMap(Platform.init) else { throw Failure.unknownPlatform }
+    let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
+    return try call.commit { transaction in
+        .json(.ok, DeviceBootstrapReply(try call.accounts.bootstrap(bootstrap, in: transaction)))
+    }
+}

@@ -1,0 +1,52 @@
+import Accounts
+import HTTP
+import IdentityTokens
+import JSON
+
+private struct LinkIdentityRequest: Decodable {
+    var identityToken: String?
+    var rawNonce: String?
+    var fullName: PersonName?
+
+    private enum CodingKeys: String, CodingKey {
+        case identityToken = "identity_token"
+        case rawNonce = "raw_nonce"
+        case fullName = "full_name"
+    }
+}
+
+/// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity; an anonymous caller becomes an identified
+/// user, or learns that the identity is another account's and gets a ticket for the swap into it.
+@Sendable func linkIdentity(_ call: Call, _ caller: Caller) throws -> Response {
+    let provider = try call.decodeProvider()
+    let body = try call.decode(LinkIdentityRequest.self)
+    let token = try call.verify(body.identityToken, body.rawNonce, provider)
+    return try call.commit { transaction in
+        switch try call.accounts.linkIdentity(token, fullName: body.fullName, to: caller, in: transaction) {
+        case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))
+        case .ownedByAnotherAccount(nil): throw Failure.identityOwnedByAnotherAccount
+        case .ownedByAnotherAccount(let ticket?):
+            return .json(
+                .conflict,
+                ErrorReply(
+                    error: "identity_owned_by_another_account", swapTicket: ticket,
+                    expiresIn: swapTicketLifetime.components.seconds))
+        }
+    }
+}
+
+private struct ProviderMember: Decodable {
+    var provider: String?
+}
+
+extension Call {
+    /// The body's `provider`, which is checked before any other member.
+    ///
+    /// - Throws: `unknownProvider` when it is absent or no provider of ours.
+    func decodeProvider() throws -> Provider {
+        guard let provider = try decode(ProviderMember.self).provider.flatMap(Provider.init) else {
+            throw Failure.unknownProvider
+        }
+        return provider
+    }
+}

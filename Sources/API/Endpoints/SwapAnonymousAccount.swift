@@ -1,0 +1,150 @@
+import Accounts
+import HTTP
+import IdentityTokens
+import JSON
+
+private struct SwapRequest: Decodable {
+    struct MergeOptions: Decodable {
+        var rps: [String]?
+        var agentApprovals: Bool?
+        var notifications: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case rps
+            case agentApprovals = "agent_approvals"
+            case notifications
+        }
+    }
+
+    var provider: String?
+    var identityToken: String?
+    var rawNonce: String?
+    var swapTicket: String?
+    var fullName: PersonName?
+    var mergeOptions: MergeOptions?
+    var deviceUUID: String?
+    var platform: String?
+    var dryRun: Bool?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider
+        case identityToken = "identity_token"
+        case rawNonce = "raw_nonce"
+        case swapTicket = "swap_ticket"
+        case fullName = "full_name"
+        case mergeOptions = "merge_options"
+        case deviceUUID = "device_uuid"
+        case platform
+        case dryRun = "dry_run"
+    }
+}
+
+private struct DryRunReply: Encodable {
+    struct RP: Encodable {
+        var clientID: String
+        var name: String
+        var fate: String
+
+        private enum CodingKeys: String, CodingKey {
+            case clientID = "client_id"
+            case name
+            case fate
+        }
+    }
+
+    var dryRun = true
+    var plan: String
+    var user: UserReply
+    var merged: MergedReply
+    var rps: [RP]
+
+    private enum CodingKeys: String, CodingKey {
+        case dryRun = "dry_run"
+        case plan
+        case user
+        case merged
+        case rps
+    }
+
+    init(_ preview: SwapPreview) {
+        plan = preview.plan
+        user = UserReply(preview.survivor)
+        merged = MergedReply(preview.counts)
+        rps = preview.grants.map { RP(clientID: $0.clientID, name: $0.name, fate: $0.fate.wireName) }
+    }
+}
+
+/// `POST /api/v1/me/anonymous_swap` (accounts §1.9): moves the calling anonymous account into the existing one that
+/// holds the identity, or shows with `dry_run` what that would do.
+@Sendable func swapAnonymousAccount(_ call: Call, _ anonymous: AnonymousCaller) throws -> Response {
+    let provider = try requestedProvider(call)
+    let body = try call.decode(SwapRequest.self)
+    let options = body.mergeOptions
+    let swap = Swap(
+        proof: try proof(body, provider, call),
+        fullName: body.fullName,
+        selection: SwapSelection(
+            clientIDs: options?.rps, agentApprovals: options?.agentApprovals ?? true,
+            notifications: options?.notifications ?? true),
+        precondition: precondition(call.request.headers.first("if-match")),
+        deviceUUID: body.deviceUUID, platform: body.platform)
+
+    if body.dryRun == true {
+        let preview = try call.database.snapshot { connection in
+            try call.accounts.previewSwap(swap, by: anonymous.caller, connection)
+        }
+        return .json(.ok, DryRunReply(preview), headers: [Response.Field("ETag", "\"\(preview.plan)\"")])
+    }
+    return try call.commit { transaction in
+        let (signedIn, counts) = try call.accounts.swap(swap, by: anonymous.caller, in: transaction)
+        return .json(.ok, DeviceBootstrapReply(signedIn, merged: counts))
+    }
+}
+
+private struct ProofMembers: Decodable {
+    var provider: String?
+    var swapTicket: JSONValue?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider
+        case swapTicket = "swap_ticket"
+    }
+}
+
+/// The provider, checked before any other member; with a ticket it may be absent.
+private func requestedProvider(_ call: Call) throws -> Provider? {
+    let members = try call.decode(ProofMembers.self)
+    if members.provider == nil, members.swapTicket != nil { return nil }
+    return try call.decodeProvider()
+}
+
+/// - Throws: `invalidRequest` for both kinds of proof together, and for neither in full.
+private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) throws -> Swap.Proof {
+    if let ticket = body.swapTicket {
+        if body.identityToken != nil || body.rawNonce != nil { throw Failure.invalidRequest }
+        return .ticket(ticket, provider)
+    }
+    guard let provider else { throw Failure.unknownProvider }
+    return .token(try call.verify(body.identityToken, body.rawNonce, provider))
+}
+
+/// `If-Match` (RFC 9110 §13.1.1) with the plan's name, quoted or not; `*` matches whatever the plan is.
+private func precondition(_ header: String?) -> Swap.Precondition {
+    guard let header else { return .none }
+    let tags = header.split(separator: ",").map {
+        $0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+    }
+    if tags == ["*"] { return .none }
+    return .plan(anyOf: tags.map { $0.filter { $0 != "\"" } })
+}
+
+extension SwapPlan.Fate {
+    /// As `rps[].fate` has it.
+    fileprivate var wireName: String {
+        switch self {
+        case .moved: "transferred"
+        case .duplicate: "skipped_duplicate"
+        case .dropped: "dropped"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Accounts
+import JSON
+
+/// The account with its identities: what linking and unlinking answer (accounts §1.8).
+struct ConnectedIdentitiesReply: Encodable {
+    var user: UserReply
+    var connectedIdentities: [IdentityReply]
+
+    private enum CodingKeys: String, CodingKey {
+        case user
+        case connectedIdentities = "connected_identities"
+    }
+
+    init(_ user: User, _ identities: [Identity]) {
+        self.user = UserReply(user)
+        connectedIdentities = identities.map(IdentityReply.init)
+    }
+}
+
+struct IdentityReply: Encodable {
+    var provider: String
+    @Nullable var email: String?
+    var linkedAt: String
+
+    private enum CodingKeys: String, CodingKey {
+        case provider
+        case email
+        case linkedAt = "linked_at"
+    }
+
+    init(_ identity: Identity) {
+        provider = identity.provider
+        email = identity.email
+        linkedAt = identity.linkedAt.iso8601
+    }
+}

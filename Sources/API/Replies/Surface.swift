@@ -1,0 +1,93 @@
+import Accounts
+import HTTP
+import JSON
+
+/// How refusals look on the part of the wire a path belongs to (accounts §0.2).
+struct Surface {
+    private enum Shape {
+        case api
+        /// RFC 6749 §5.2, with a link and the request's id.
+        case oauth
+    }
+
+    private let shape: Shape
+    private let errorDocsBase: String
+    private let requestID: String
+
+    init(path: String, errorDocsBase: String, requestID: String) {
+        shape =
+            path.utf8.starts(with: "/oauth/".utf8) || path == "/api/v1/oauth/userinfo" ? .oauth : .api
+        self.errorDocsBase = errorDocsBase
+        self.requestID = requestID
+    }
+
+    func refusal(_ status: Status, _ code: String, headers: [Response.Field] = []) -> Response {
+        refusal(status, ErrorReply(error: code), headers: headers)
+    }
+
+    func refusal(_ status: Status, _ reply: ErrorReply, headers: [Response.Field] = []) -> Response {
+        switch shape {
+        case .api: return .json(status, reply, headers: headers)
+        case .oauth:
+            return .json(
+                status,
+                OAuthErrorReply(
+                    error: reply.error, errorDescription: reply.errorDescription ?? status.reason,
+                    errorURI: "\(errorDocsBase)#\(reply.error)", requestID: requestID),
+                headers: headers)
+        }
+    }
+
+    /// Something nobody foresaw: the cause is logged, the answer tells where to look for it and nothing else.
+    func internalError() -> Response {
+        .json(.internalServerError, InternalErrorReply(error: "internal_error", requestID: requestID))
+    }
+}
+
+/// `{"error":"<code>"}` and the members the specification names for that code.
+struct ErrorReply: Encodable {
+    var error: String
+    var errorDescription: String?
+    var purgeAt: String?
+    var swapTicket: String?
+    var expiresIn: Int64?
+
+    private enum CodingKeys: String, CodingKey {
+        case error
+        case errorDescription = "error_description"
+        case purgeAt = "purge_at"
+        case swapTicket = "swap_ticket"
+        case expiresIn = "expires_in"
+    }
+}
+
+private struct OAuthErrorReply: Encodable {
+    var error: String
+    var errorDescription: String
+    var errorURI: String
+    var requestID: String
+
+    private enum CodingKeys: String, CodingKey {
+        case error
+        case errorDescription = "error_description"
+        case errorURI = "error_uri"
+        case requestID = "request_id"
+    }
+}
+
+private struct InternalErrorReply: Encodable {
+    var error: String
+    var requestID: String
+
+    private enum CodingKeys: String, CodingKey {
+        case error
+        case requestID = "request_id"
+    }
+}
+
+extension Response {
+    /// A JSON answer.
+    static func json(_ status: Status = .ok, _ body: some Encodable, headers: [Field] = []) -> Response {
+        Response(status, headers: [Field("Content-Type", "application/json")] + headers, body: body.json())
+    }
+}

@@ -1,0 +1,28 @@
+import HTTP
+
+/// The whole API: method, path, who may call, handler. A handler cannot be mounted without the credential it takes.
+enum Routes {
+    static let all: [Route] = [
+        // Devices
+        Route(.post, "/api/v1/devices", .anyone, replay: .device("device_uuid"), bootstrapDevice),
+        Route(.post, "/api/v1/auth/anonymous_bootstrap", .anyone, replay: .device("device_id"), bootstrapAnonymousUser),
+
+        // Sessions
+        Route(.post, "/api/v1/auth/{provider}/session", .anyone, replay: .identityToken, startSession),
+        Route(.post, "/auth/{provider}/session", .anyone, replay: .identityToken, startSession),
+        Route(.delete, "/api/v1/auth/session", .pak(nil, appBound: true), endSession),
+
+        // The account
+        Route(.get, "/api/v1/me", .pak(.profileRead), showProfile),
+        Route(.patch, "/api/v1/me", .pak(.profileWrite), updateProfile),
+        Route(.get, "/api/v1/me/connected_apps", .pak(.profileRead), listConnectedApps),
+
+        // Identities
+        Route(.get, "/api/v1/me/connected_identities", .pak(.profileRead), listIdentities),
+        Route(.post, "/api/v1/me/connected_identities", .pak(.profileWrite), replay: .bearer, linkIdentity),
+        Route(.delete, "/api/v1/me/connected_identities/{provider}", .pak(.profileWrite), unlinkIdentity),
+
+        // The swap
+        Route(.post, "/api/v1/me/anonymous_swap", .anonymousPAK(.profileWrite), replay: .bearer, swapAnonymousAccount),
+    ]
+}

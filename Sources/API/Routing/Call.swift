@@ -1,0 +1,66 @@
+import Accounts
+import Database
+import HTTP
+import JSON
+import Logging
+import MariaDB
+
+/// One request on its way to its handler and back, with what the handler may use.
+final class Call {
+    let request: Request
+    let requestID: String
+    /// What the pattern's braces matched.
+    let arguments: [String]
+    let body: [UInt8]
+    let service: Service
+    let database: Database
+    let logger: Logger
+    /// Set when the request carries an Idempotency-Key and its endpoint takes one.
+    var idempotencyKey: IdempotencyKey?
+
+    init(
+        _ request: Request, requestID: String, arguments: [String], body: [UInt8], service: Service, database: Database,
+        logger: Logger
+    ) {
+        self.request = request
+        self.requestID = requestID
+        self.arguments = arguments
+        self.body = body
+        self.service = service
+        self.database = database
+        self.logger = logger
+    }
+
+    var accounts: Accounts { service.accounts }
+
+    /// The body's members. An absent body counts as `{}`.
+    ///
+    /// - Throws: `invalidRequest` for what is no JSON object, or a known member of the wrong type.
+    func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
+        do {
+            return try Body(json: body.isEmpty ? Array("{}".utf8) : body)
+        } catch {
+            throw Failure.invalidRequest
+        }
+    }
+
+    /// Runs a rule in one transaction and keeps its answer under the request's Idempotency-Key, if it has one, so that no
+    /// effect exists without its answer. The closure may run again.
+    ///
+    /// What the closure returns is committed, refusals included; what it throws leaves nothing behind.
+    func commit(_ rule: (AccountsTransaction) throws -> Response) throws -> Response {
+        let origin = Origin(
+            requestID: requestID, address: request.remoteAddress,
+            claimedDevice: request.headers.first("x-device-uuid").map { String($0.prefix(100)) })
+        return try database.transaction(.accounts) { connection in
+            let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
+            if let idempotencyKey { try transaction.claim(idempotencyKey) }
+            let response = try rule(transaction)
+            try transaction.finish()
+            if let idempotencyKey {
+                try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
+            }
+            return response
+        }
+    }
+}

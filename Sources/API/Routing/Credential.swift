@@ -1,0 +1,64 @@
+import Accounts
+import HTTP
+
+/// Who may call a route, and the principal its handler gets for it.
+struct Credential<Principal>: Sendable {
+    let check: @Sendable (Call) throws -> Principal
+}
+
+/// The caller of a route that is open to all.
+struct Anyone: Sendable {}
+
+/// A caller whose account is anonymous.
+struct AnonymousCaller: Sendable {
+    let caller: Caller
+}
+
+extension Credential<Anyone> {
+    static let anyone = Credential { _ in Anyone() }
+}
+
+extension Credential<Caller> {
+    /// A PAK with a scope. One bound to an application opens only routes that say so (accounts §1.1).
+    static func pak(_ scope: Scope?, appBound: Bool = false) -> Credential {
+        Credential { call in
+            let caller = try call.authenticate()
+            if caller.application != nil && !appBound { throw Failure.insufficientScope }
+            if let scope, !caller.scopes.contains(scope.rawValue) { throw Failure.insufficientScope }
+            return caller
+        }
+    }
+}
+
+extension Credential<AnonymousCaller> {
+    /// The PAK of an anonymous account.
+    static func anonymousPAK(_ scope: Scope) -> Credential {
+        Credential { call in
+            let caller = try Credential<Caller>.pak(scope).check(call)
+            if !caller.user.anonymous { throw Failure.nonAnonymousCaller }
+            return AnonymousCaller(caller: caller)
+        }
+    }
+}
+
+extension Call {
+    /// - Throws: `invalidToken` without a live PAK.
+    func authenticate() throws -> Caller {
+        guard let token = bearerToken else { throw Failure.invalidToken }
+        let caller = try database.read { try service.accounts.authenticate(token, $0) }
+        do {
+            try database.read { try service.accounts.noteActivity(of: caller, $0) }
+        } catch {
+            logger.debug("activity not noted", metadata: ["error": "\(error)"])
+        }
+        return caller
+    }
+
+    /// What follows `Bearer` in the Authorization header (RFC 6750 §2.1); the scheme's case does not matter.
+    var bearerToken: String? {
+        guard let header = request.headers.first("authorization") else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].contains(" ") else { return nil }
+        return String(parts[1])
+    }
+}

@@ -1,0 +1,24 @@
+import HTTP
+
+/// One line of the route table.
+struct Route: Sendable {
+    let method: Method
+    /// Segments in braces match any one non-empty segment: `/auth/{provider}/session`.
+    let pattern: String
+    /// Which credential a repeated request is recognized by; nil: the endpoint takes no Idempotency-Key.
+    let replay: ReplayScope?
+    private let handle: @Sendable (Call) throws -> Response
+
+    /// - Parameter handler: gets the principal the credential stands for, and so cannot run without it.
+    init<Principal>(
+        _ method: Method, _ pattern: String, _ credential: Credential<Principal>, replay: ReplayScope? = nil,
+        _ handler: @escaping @Sendable (Call, Principal) throws -> Response
+    ) {
+        self.method = method
+        self.pattern = pattern
+        self.replay = replay
+        handle = { call in try handler(call, try credential.check(call)) }
+    }
+
+    func respond(to call: Call) throws -> Response { try handle(call) }
+}

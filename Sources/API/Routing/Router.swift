@@ -1,0 +1,69 @@
+import HTTP
+
+/// The route table, built once, searched by path and method.
+struct Router: Sendable {
+    enum Match {
+        /// - Parameter arguments: what the pattern's braces matched, in order.
+        case route(Int, arguments: [String])
+        case otherMethods(allow: String)
+        case none
+    }
+
+    let routes: [Route]
+    /// Routes without braces, by path.
+    private let literal: [String: [Int]]
+    /// Routes with braces, split at slashes.
+    private let patterns: [(segments: [String], route: Int)]
+
+    init(_ routes: [Route]) {
+        self.routes = routes
+        var literal: [String: [Int]] = [:]
+        var patterns: [(segments: [String], route: Int)] = []
+        for (index, route) in routes.enumerated() {
+            if route.pattern.contains("{") {
+                patterns.append((route.pattern.split(separator: "/").map(String.init), index))
+            } else {
+                literal[route.pattern, default: []].append(index)
+            }
+        }
+        self.literal = literal
+        self.patterns = patterns
+    }
+
+    func match(_ method: Method, _ path: String) -> Match {
+        if let candidates = literal[path] {
+            // A dictionary of strings takes canonically equivalent paths for equal; a path is its bytes.
+            if path.utf8.elementsEqual(routes[candidates[0]].pattern.utf8) {
+                return choose(candidates.map { ($0, []) }, method)
+            }
+        }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        return choose(
+            patterns.compactMap { pattern in
+                arguments(of: pattern.segments, in: segments).map { (pattern.route, $0) }
+            }, method)
+    }
+
+    private func choose(_ candidates: [(route: Int, arguments: [String])], _ method: Method) -> Match {
+        if candidates.isEmpty { return .none }
+        if let match = candidates.first(where: { routes[$0.route].method == method }) {
+            return .route(match.route, arguments: match.arguments)
+        }
+        return .otherMethods(
+            allow: candidates.map { routes[$0.route].method.rawValue }.sorted().joined(separator: ", "))
+    }
+
+    private func arguments(of pattern: [String], in path: ArraySlice<Substring>) -> [String]? {
+        guard pattern.count == path.count else { return nil }
+        var arguments: [String] = []
+        for (expected, segment) in zip(pattern, path) {
+            if expected.utf8.first == UInt8(ascii: "{") {
+                if segment.isEmpty { return nil }
+                arguments.append(String(segment))
+            } else if !expected.utf8.elementsEqual(segment.utf8) {
+                return nil
+            }
+        }
+        return arguments
+    }
+}

@@ -1,0 +1,21 @@
+package import Accounts
+package import Logging
+
+/// What all worker threads share to answer requests.
+///
+/// This target owns the wire: the route table, one file an endpoint, the order of checks every request goes through, and
+/// how a refusal is written. It holds no rules and no SQL.
+package final class Service: Sendable {
+    package let accounts: Accounts
+    package let logger: Logger
+    package let metrics = RequestMetrics()
+    let router = Router(Routes.all)
+    /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
+    let errorDocsBase: String
+
+    package init(accounts: Accounts, errorDocsBase: String, logger: Logger) {
+        self.accounts = accounts
+        self.errorDocsBase = errorDocsBase
+        self.logger = logger
+    }
+}
