@@ -64,12 +64,16 @@ extension JSONValue {
         guard case .string(let value) = self else { return nil }
         return value
     }
+
+    package var array: [JSONValue]? {
+        guard case .array(let values) = self else { return nil }
+        return values
+    }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    package init(nilLiteral: ()) { self = .null }
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
     package init(floatLiteral value: Double) { self = .number(value) }

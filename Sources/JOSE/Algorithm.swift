@@ -1,0 +1,16 @@
+package import OpenSSL
+
+/// The signature algorithms that are spoken (RFC 7518 §3.1). There is one for each kind of key, so that a token's header
+/// can only agree with the key, never choose.
+package enum Algorithm: String, Sendable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+
+    package init(_ kind: KeyKind) {
+        self =
+            switch kind {
+            case .rsa: .rs256
+            case .p256: .es256
+            }
+    }
+}

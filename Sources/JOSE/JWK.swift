@@ -1,0 +1,66 @@
+internal import JSON
+package import OpenSSL
+
+/// A public key that verifies signatures, under its name (RFC 7517).
+package struct JWK: Sendable {
+    /// `kid`
+    package let keyID: String
+    package let key: PublicKey
+
+    package var algorithm: Algorithm { Algorithm(key.kind) }
+
+    package init(keyID: String, key: PublicKey) {
+        self.keyID = keyID
+        self.key = key
+    }
+
+    /// - Returns: nil for a key that cannot verify tokens: one without `kid`, for another use or algorithm, neither RSA of
+    ///   2048 to 8192 bit nor P-256, or malformed.
+    init?(_ members: JSONValue) {
+        guard let keyID = members["kid"]?.string,
+            members["use"].map({ $0 == "sig" }) ?? true,
+            members["key_ops"].map({ $0.array?.contains("verify") ?? false }) ?? true
+        else { return nil }
+        func number(_ name: String) -> [UInt8]? { members[name]?.string.flatMap(Base64URL.decode) }
+        var key: PublicKey?
+        switch members["kty"] {
+        case "RSA":
+            guard let modulus = number("n"), let exponent = number("e") else { return nil }
+            key = try? PublicKey(rsaModulus: modulus, exponent: exponent)
+        case "EC":
+            guard members["crv"] == "P-256", let x = number("x"), let y = number("y") else { return nil }
+            key = try? PublicKey(p256X: x, y: y)
+        default: return nil
+        }
+        guard let key, members["alg"].map({ $0.string == Algorithm(key.kind).rawValue }) ?? true else { return nil }
+        self.init(keyID: keyID, key: key)
+    }
+}
+
+extension JWK: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case kty, use, alg, kid, n, e, crv, x, y
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        func encode(_ value: String, _ key: CodingKeys) throws { try container.encode(value, forKey: key) }
+        let components = key.components
+        switch components {
+        case .rsa: try encode("RSA", .kty)
+        case .p256: try encode("EC", .kty)
+        }
+        try encode("sig", .use)
+        try encode(algorithm.rawValue, .alg)
+        try encode(keyID, .kid)
+        switch components {
+        case .rsa(let modulus, let exponent):
+            try encode(Base64URL.encode(modulus), .n)
+            try encode(Base64URL.encode(exponent), .e)
+        case .p256(let x, let y):
+            try encode("P-256", .crv)
+            try encode(Base64URL.encode(x), .x)
+            try encode(Base64URL.encode(y), .y)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import JSON
+
+/// A signed token in the compact form (RFC 7515 §7.1, RFC 7519), taken apart. Nothing in it is to be believed before
+/// `verify`.
+package struct JWT: Sendable {
+    package static let maximumSize = 16_384
+
+    /// The header's `alg`, `kid` and `typ`, nil when absent or no strings. Keys that the header brings along or points to
+    /// (`jwk`, `jku`, `x5c`, `x5u`) are never looked at.
+    package let algorithm: String?
+    package let keyID: String?
+    package let type: String?
+    package let claims: Claims
+
+    private let signingInput: [UInt8]
+    private let signature: [UInt8]
+
+    package init(_ token: String) throws(JOSEError) {
+        guard token.utf8.count <= Self.maximumSize else { throw .malformed }
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2]), header["crit"] == nil
+        else { throw .malformed }
+        algorithm = header["alg"]?.string
+        keyID = header["kid"]?.string
+        type = header["typ"]?.string
+        self.claims = Claims(claims)
+        signingInput = Array(token.utf8[..<parts[1].endIndex])
+        self.signature = signature
+    }
+
+    private static func object(_ part: Substring.UTF8View) -> JSONObject? {
+        guard let json = Base64URL.decode(part), case .object(let object)? = try? JSONValue(json: json) else {
+            return nil
+        }
+        return object
+    }
+
+    /// Checks the signature with the key that the header names. The key decides on the algorithm, the header has to agree.
+    package func verify(with keySet: KeySet) throws(JOSEError) {
+        guard let algorithm = algorithm.flatMap(Algorithm.init) else { throw .unsupportedAlgorithm }
+        guard let jwk = keyID.flatMap({ keySet[$0] }) else { throw .unknownKey }
+        guard algorithm == jwk.algorithm else { throw .unsupportedAlgorithm }
+        let isValid =
+            switch jwk.key.kind {
+            case .rsa: jwk.key.verifyRS256(signature, of: signingInput)
+            case .p256: jwk.key.verifyES256(signature, of: signingInput)
+            }
+        guard isValid else { throw .badSignature }
+    }
+}

@@ -1,0 +1,26 @@
+internal import JSON
+
+/// The keys an issuer publishes (RFC 7517 §5), as far as they can verify its tokens; immutable.
+package struct KeySet: Sendable {
+    package let keys: [JWK]
+
+    /// Keys that share a name are left out, all of them: which one a token means could not be told.
+    package init(_ keys: [JWK]) {
+        let names = keys.map { Array($0.keyID.utf8) }
+        let count = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
+        self.keys = zip(names, keys).filter { count[$0.0] == 1 }.map(\.1)
+    }
+
+    /// Takes the usable keys of a JWK Set and leaves others out, as RFC 7517 §5 asks; there may be none.
+    ///
+    /// - Returns: nil when the text is no JSON object with an array `keys`.
+    package init?(json: [UInt8]) {
+        guard let object = try? JSONValue(json: json), let keys = object["keys"]?.array else { return nil }
+        self.init(keys.compactMap(JWK.init))
+    }
+
+    /// - Parameter keyID: compared byte for byte.
+    package subscript(keyID: String) -> JWK? { keys.first { $0.keyID.utf8.elementsEqual(keyID.utf8) } }
+}
+
+extension KeySet: Encodable {}

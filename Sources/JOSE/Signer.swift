@@ -1,0 +1,36 @@
+package import OpenSSL
+
+internal import JSON
+
+/// Makes signed tokens in the compact form, with a key under its published name.
+package struct Signer: Sendable {
+    package let keyID: String
+    private let key: PrivateKey
+
+    package init(keyID: String, key: PrivateKey) {
+        self.keyID = keyID
+        self.key = key
+    }
+
+    package var jwk: JWK { JWK(keyID: keyID, key: key.publicKey) }
+
+    private struct Header: Encodable {
+        var alg: String
+        var kid: String
+        var typ: String
+    }
+
+    /// - Parameter type: the header's `typ`: `JWT`, `at+jwt` and so on.
+    package func sign(_ claims: some Encodable, type: String = "JWT") throws(OpenSSLError) -> String {
+        let header = Header(alg: Algorithm(key.kind).rawValue, kid: keyID, typ: type)
+        return try Self.sign(header: header, payload: claims.json(), with: key)
+    }
+
+    /// The compact form of any header and payload, whatever they say.
+    package static func sign(
+        header: some Encodable, payload: [UInt8], with key: PrivateKey
+    ) throws(OpenSSLError) -> String {
+        let input = Base64URL.encode(header.json()) + "." + Base64URL.encode(payload)
+        return input + "." + Base64URL.encode(try key.sign(Array(input.utf8)))
+    }
+}

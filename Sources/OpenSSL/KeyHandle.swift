@@ -1,0 +1,60 @@
+internal import COpenSSL
+
+/// Owns one `EVP_PKEY`.
+///
+/// Threads share it because it is never changed after it was made. openssl-threads(7): "Objects are thread-safe as long as
+/// the API's being invoked don't modify the object"; a digest context is changed by every call, so each call has its own:
+/// "two threads can calculate a signature using two different EVP_PKEY_CTX objects".
+final class KeyHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init(takingOwnershipOf pointer: OpaquePointer) { self.pointer = pointer }
+
+    convenience init(publicKey type: String, _ parameters: Parameters) throws(OpenSSLError) {
+        let context = try check(EVP_PKEY_CTX_new_from_name(nil, type, nil), "EVP_PKEY_CTX_new_from_name")
+        defer { EVP_PKEY_CTX_free(context) }
+        try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
+        var pointer: OpaquePointer?
+        let result = parameters.withUnsafePointer {
+            EVP_PKEY_fromdata(context, &pointer, OSSL_KEYMGMT_SELECT_ALL_PARAMETERS | OSSL_KEYMGMT_SELECT_PUBLIC_KEY, $0)
+        }
+        try check(result, "EVP_PKEY_fromdata")
+        self.init(takingOwnershipOf: try check(pointer, "EVP_PKEY_fromdata"))
+    }
+
+    deinit { EVP_PKEY_free(pointer) }
+
+    /// What the key can do; nil for every key that is neither RSA nor P-256.
+    var kind: KeyKind? {
+        if EVP_PKEY_is_a(pointer, "RSA") == 1 { return .rsa(bits: Int(EVP_PKEY_get_bits(pointer))) }
+        guard EVP_PKEY_is_a(pointer, "EC") == 1 else { return nil }
+        var name = [CChar](repeating: 0, count: 32)
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, nil) == 1 else {
+            ERR_clear_error()
+            return nil
+        }
+        return name.starts(with: "prime256v1\0".utf8.map(CChar.init(bitPattern:))) ? .p256 : nil
+    }
+
+    /// A number the key is made of, big-endian.
+    ///
+    /// - Parameter size: how many bytes; nil for as many as it takes.
+    func number(_ parameter: String, size: Int? = nil) -> [UInt8] {
+        var number: OpaquePointer?
+        require(EVP_PKEY_get_bn_param(pointer, parameter, &number), "EVP_PKEY_get_bn_param")
+        defer { BN_free(number) }
+        let size = size ?? Int((BN_num_bits(number) + 7) / 8)
+        return [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+            precondition(BN_bn2binpad(number, bytes.baseAddress, Int32(size)) == size, "a number of \(size) bytes")
+            count = size
+        }
+    }
+}
+
+/// The kinds of keys that sign tokens.
+package enum KeyKind: Equatable, Sendable {
+    /// RS256: RSASSA-PKCS1-v1_5 with SHA-256.
+    case rsa(bits: Int)
+    /// ES256: ECDSA on P-256 with SHA-256.
+    case p256
+}
