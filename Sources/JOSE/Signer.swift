@@ -1,6 +1,5 @@
-package import OpenSSL
-
 internal import JSON
+package import OpenSSL
 
 /// Makes signed tokens in the compact form, with a key under its published name.
 package struct Signer: Sendable {

@@ -16,7 +16,8 @@ final class KeyHandle: @unchecked Sendable {
         try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
         var pointer: OpaquePointer?
         let result = parameters.withUnsafePointer {
-            EVP_PKEY_fromdata(context, &pointer, OSSL_KEYMGMT_SELECT_ALL_PARAMETERS | OSSL_KEYMGMT_SELECT_PUBLIC_KEY, $0)
+            EVP_PKEY_fromdata(
+                context, &pointer, OSSL_KEYMGMT_SELECT_ALL_PARAMETERS | OSSL_KEYMGMT_SELECT_PUBLIC_KEY, $0)
         }
         try check(result, "EVP_PKEY_fromdata")
         self.init(takingOwnershipOf: try check(pointer, "EVP_PKEY_fromdata"))
