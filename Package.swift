@@ -35,12 +35,17 @@ let package = Package(
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
         .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
 
+        // Threads and waiting.
+        .target(name: "Threads", swiftSettings: strict),
+
         // Values and services.
         .target(name: "Time", swiftSettings: safe),
         .target(name: "HTTP", swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "JOSE", dependencies: ["JSON", "OpenSSL"], swiftSettings: safe),
-        .target(name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "Time"], swiftSettings: safe),
+        .target(
+            name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Threads", "Time"],
+            swiftSettings: safe),
         .target(name: "Database", dependencies: ["MariaDB", "Time"], swiftSettings: safe),
         .target(name: "Migrations", dependencies: ["Database", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
 
@@ -76,7 +81,10 @@ let package = Package(
         // Tests: real MariaDB, real nginx, real processes.
         .target(
             name: "TestSupport",
-            dependencies: ["Database", "Fetch", "JOSE", "MariaDB", "Migrations", "OpenSSL", "Time"],
+            dependencies: [
+                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Threads",
+                "Time",
+            ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP"], path: "Tests/Fixtures/fastcgi-echo",

@@ -1,0 +1,33 @@
+internal import Glibc
+
+// This target owns POSIX threads and waiting: Swift's standard library has locks, but neither threads nor conditions.
+
+/// A thread that was started.
+package final class Thread: Sendable {
+    private let handle: pthread_t
+
+    private final class Body {
+        let run: () -> Void
+
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    /// - Parameter name: for debuggers and `top`, cut to 15 bytes.
+    package init(name: String, _ body: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(Body(body))
+        var handle = pthread_t()
+        let code = pthread_create(
+            &handle, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, argument.toOpaque())
+        precondition(code == 0, "pthread_create: \(String(cString: strerror(code)))")
+        pthread_setname_np(handle, String(decoding: name.utf8.prefix(15), as: UTF8.self))
+        self.handle = handle
+    }
+
+    /// Waits until the thread has ended. To be called exactly once for each thread: it also frees what the thread leaves.
+    package func join() { pthread_join(handle, nil) }
+}
