@@ -12,8 +12,7 @@ package final class Thread: Sendable {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    /// - Parameter name: for debuggers and `top`, cut to 15 bytes.
-    package init(name: String, _ body: @escaping @Sendable () -> Void) {
+    package init(_ body: @escaping @Sendable () -> Void) {
         let argument = Unmanaged.passRetained(Body(body))
         var handle = pthread_t()
         let code = pthread_create(
@@ -24,7 +23,6 @@ package final class Thread: Sendable {
                 return nil
             }, argument.toOpaque())
         precondition(code == 0, "pthread_create: \(String(cString: strerror(code)))")
-        pthread_setname_np(handle, String(decoding: name.utf8.prefix(15), as: UTF8.self))
         self.handle = handle
     }
 
