@@ -23,7 +23,7 @@ package final class Responder {
 
     package func respond(to request: Request) -> Response {
         let start = ContinuousClock.now
-        let requestID = request.requestID ?? randomBytes(16).map(hexadecimal).joined()
+        let requestID = request.requestID.flatMap(acceptable) ?? randomBytes(16).map(hexadecimal).joined()
         var logger = service.logger
         logger[metadataKey: "request_id"] = "\(requestID)"
         let match = service.router.match(request.method, request.path)
@@ -101,6 +101,12 @@ package final class Responder {
             return surface.internalError()
         }
     }
+}
+
+/// An id that can stand in a header, a log line and a column.
+private func acceptable(_ requestID: String) -> String? {
+    (1...64).contains(requestID.utf8.count) && requestID.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        ? requestID : nil
 }
 
 private func hexadecimal(_ byte: UInt8) -> String {

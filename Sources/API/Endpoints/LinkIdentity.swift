@@ -18,11 +18,12 @@ private struct LinkIdentityRequest: Decodable {
 /// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity; an anonymous caller becomes an identified
 /// user, or learns that the identity is another account's and gets a ticket for the swap into it.
 @Sendable func linkIdentity(_ call: Call, _ caller: Caller) throws -> Response {
-    let provider = try call.decodeProvider()
+    guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)
+    let fullName = try checked(body.fullName)
     let token = try call.verify(body.identityToken, body.rawNonce, provider)
     return try call.commit { transaction in
-        switch try call.accounts.linkIdentity(token, fullName: body.fullName, to: caller, in: transaction) {
+        switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
         case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))
         case .ownedByAnotherAccount(nil): throw Failure.identityOwnedByAnotherAccount
         case .ownedByAnotherAccount(let ticket?):
@@ -42,11 +43,10 @@ private struct ProviderMember: Decodable {
 extension Call {
     /// The body's `provider`, which is checked before any other member.
     ///
-    /// - Throws: `unknownProvider` when it is absent or no provider of ours.
-    func decodeProvider() throws -> Provider {
-        guard let provider = try decode(ProviderMember.self).provider.flatMap(Provider.init) else {
-            throw Failure.unknownProvider
-        }
+    /// - Throws: `unknownProvider` when it is no provider of ours.
+    func decodeProviderIfPresent() throws -> Provider? {
+        guard let name = try decode(ProviderMember.self).provider else { return nil }
+        guard let provider = Provider(rawValue: name) else { throw Failure.unknownProvider }
         return provider
     }
 }

@@ -25,10 +25,11 @@ private struct StartSessionRequest: Decodable {
 @Sendable func startSession(_ call: Call, _: Anyone) throws -> Response {
     guard let provider = Provider(rawValue: call.arguments[0]) else { throw Failure.unknownProvider }
     let body = try call.decode(StartSessionRequest.self)
+    let fullName = try checked(body.fullName)
     let device = try namedDevice(body)
     let token = try call.verify(body.identityToken, body.rawNonce, provider)
     let start = SessionStart(
-        token: token, fullName: body.fullName, device: device, deviceSecret: body.deviceSecret)
+        token: token, fullName: fullName, device: device, deviceSecret: body.deviceSecret)
     return try call.commit { transaction in
         .json(.ok, DeviceBootstrapReply(try call.accounts.startSession(start, in: transaction)))
     }
@@ -41,6 +42,12 @@ private func namedDevice(_ body: StartSessionRequest) throws -> (uuid: DeviceUUI
     }
     guard let platform = Platform(rawValue: name) else { throw Failure.unknownPlatform }
     return (uuid, platform)
+}
+
+/// - Throws: `invalidRequest` for a name that no account has room for.
+func checked(_ fullName: PersonName?) throws -> PersonName? {
+    if let fullName, !fullName.fits { throw Failure.invalidRequest }
+    return fullName
 }
 
 extension Call {

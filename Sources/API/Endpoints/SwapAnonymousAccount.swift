@@ -77,12 +77,13 @@ private struct DryRunReply: Encodable {
 /// `POST /api/v1/me/anonymous_swap` (accounts §1.9): moves the calling anonymous account into the existing one that
 /// holds the identity, or shows with `dry_run` what that would do.
 @Sendable func swapAnonymousAccount(_ call: Call, _ anonymous: AnonymousCaller) throws -> Response {
-    let provider = try requestedProvider(call)
+    let provider = try call.decodeProviderIfPresent()
     let body = try call.decode(SwapRequest.self)
+    if provider == nil, body.swapTicket == nil { throw Failure.unknownProvider }
     let options = body.mergeOptions
     let swap = Swap(
         proof: try proof(body, provider, call),
-        fullName: body.fullName,
+        fullName: try checked(body.fullName),
         selection: SwapSelection(
             clientIDs: options?.rps, agentApprovals: options?.agentApprovals ?? true,
             notifications: options?.notifications ?? true),
@@ -99,23 +100,6 @@ private struct DryRunReply: Encodable {
         let (signedIn, counts) = try call.accounts.swap(swap, by: anonymous.caller, in: transaction)
         return .json(.ok, DeviceBootstrapReply(signedIn, merged: counts))
     }
-}
-
-private struct ProofMembers: Decodable {
-    var provider: String?
-    var swapTicket: JSONValue?
-
-    private enum CodingKeys: String, CodingKey {
-        case provider
-        case swapTicket = "swap_ticket"
-    }
-}
-
-/// The provider, checked before any other member; with a ticket it may be absent.
-private func requestedProvider(_ call: Call) throws -> Provider? {
-    let members = try call.decode(ProofMembers.self)
-    if members.provider == nil, members.swapTicket != nil { return nil }
-    return try call.decodeProvider()
 }
 
 /// - Throws: `invalidRequest` for both kinds of proof together, and for neither in full.

@@ -50,8 +50,7 @@ final class Call {
     /// What the closure returns is committed, refusals included; what it throws leaves nothing behind.
     func commit(_ rule: (AccountsTransaction) throws -> Response) throws -> Response {
         let origin = Origin(
-            requestID: requestID, address: request.remoteAddress,
-            claimedDevice: request.headers.first("x-device-uuid").map { String($0.prefix(100)) })
+            requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"))
         return try database.transaction(.accounts) { connection in
             let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
             if let idempotencyKey { try transaction.claim(idempotencyKey) }

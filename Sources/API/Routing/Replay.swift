@@ -2,8 +2,9 @@ import Accounts
 import HTTP
 import JSON
 
-/// Which credential a repeated request is recognized by (accounts §0.5).
+/// Which credential a repeated request is recognized by when it carries no bearer token (accounts §0.5).
 enum ReplayScope: Sendable {
+    /// None: it is refused without one.
     case bearer
     case identityToken
     /// The device's UUID and secret.
@@ -33,13 +34,15 @@ extension Call {
 
     /// Nil when the request has no credential: it will be refused, and nothing is stored for refusals.
     private func replayCredential(_ scope: ReplayScope) -> String? {
-        if case .bearer = scope { return bearerToken }
+        if let bearerToken { return "bearer\n" + bearerToken }
         guard let body = try? decode(JSONValue.self) else { return nil }
         switch scope {
-        case .bearer: return bearerToken
-        case .identityToken: return body["identity_token"]?.string
+        case .bearer: return nil
+        case .identityToken: return body["identity_token"]?.string.map { "identity_token\n" + $0 }
         case .device(let member):
-            return body[member]?.string.map { $0.lowercased() + "\n" + (body["device_secret"]?.string ?? "") }
+            return body[member]?.string.map {
+                "device\n" + $0.lowercased() + "\n" + (body["device_secret"]?.string ?? "")
+            }
         }
     }
 

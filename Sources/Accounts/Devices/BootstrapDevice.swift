@@ -55,7 +55,7 @@ extension Accounts {
         let user = try transaction.createUser(anonymous: true)
         let (device, secret) = try transaction.createDevice(bootstrap.uuid, bootstrap.platform, of: user.id)
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id))
+            to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id), deviceHasOthers: false)
         return SignedIn(
             user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)
     }

@@ -3,9 +3,11 @@ import Time
 
 extension AccountsTransaction {
     /// Issues a PAK and, on a device, revokes all but the newest few there.
+    ///
+    /// - Parameter deviceHasOthers: false when no other PAK can be left on the device.
     func issuePAK(
         to user: User.ID, device: Device.ID?, application: Application.ID? = nil, label: String?,
-        actor: AuditEntry.Actor
+        actor: AuditEntry.Actor, deviceHasOthers: Bool = true
     ) throws -> (secret: Secret, scopes: [Scope]) {
         let secret = Secret(.pak)
         let scopes = application == nil ? PAK.fullScopes : PAK.appBoundScopes
@@ -14,9 +16,9 @@ extension AccountsTransaction {
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
-            label.map { String($0.prefix(100)) }, now)
+            label?.cut(to: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
-        if let device {
+        if let device, deviceHasOthers {
             let surplus = try connection.execute(
                 """
                 UPDATE paks SET revoked_at = ? WHERE device_id = ? AND revoked_at IS NULL AND id <= (

@@ -77,9 +77,10 @@ extension Accounts {
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
 
         let pak = try transaction.issuePAK(
-            to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id))
+            to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
+            deviceHasOthers: false)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
-        b.lastActiveAt = transaction.now
+        if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateUser(b)
         // The ticket, A's other PAKs, devices and sessions, and what was not selected go with it.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
@@ -133,8 +134,8 @@ extension Accounts {
             "agent_approvals_transferred": .integer(Int64(counts.approvalsTransferred)),
             "agent_approvals_skipped_duplicate": .integer(Int64(counts.approvalsSkipped)),
             "notifications_transferred": .integer(Int64(counts.notificationsTransferred)),
-            "device_uuid": swap.deviceUUID.map { .string(String($0.prefix(100))) } ?? .null,
-            "platform": swap.platform.map { .string(String($0.prefix(100))) } ?? .null,
+            "device_uuid": swap.deviceUUID.map { .string($0.cut(to: 100)) } ?? .null,
+            "platform": swap.platform.map { .string($0.cut(to: 100)) } ?? .null,
         ]
     }
 }

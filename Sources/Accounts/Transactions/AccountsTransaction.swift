@@ -37,14 +37,14 @@ package final class AccountsTransaction {
 
 /// Where a request came from, for the audit log.
 package struct Origin: Sendable {
-    package var requestID: String
-    package var address: String
+    package let requestID: String
+    package let address: String
     /// The header X-Device-UUID: recorded, never trusted.
-    package var claimedDevice: String?
+    package let claimedDevice: String?
 
     package init(requestID: String, address: String, claimedDevice: String? = nil) {
         self.requestID = requestID
-        self.address = address
-        self.claimedDevice = claimedDevice
+        self.address = String(decoding: address.utf8.filter { $0 < 0x80 }.prefix(45), as: UTF8.self)
+        self.claimedDevice = claimedDevice?.cut(to: 100)
     }
 }

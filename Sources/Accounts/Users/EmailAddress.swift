@@ -3,11 +3,14 @@ import IdentityTokens
 /// Rules for e-mail addresses.
 package enum EmailAddress {
     /// The address, or nil for one in a synthetic domain: any domain ending in `.internal` is treated as absent
-    /// (accounts §0.6). Imported rows may hold such addresses.
+    /// (accounts §0.6); imported rows may hold such. So is one that is longer than an address can be.
     package static func present(_ address: String?) -> String? {
-        guard let address, !address.isEmpty, !isSynthetic(address) else { return nil }
+        guard let address, (1...longest).contains(address.utf8.count), !isSynthetic(address) else { return nil }
         return address
     }
+
+    /// Bytes in the longest address that can be mailed (RFC 5321 §4.5.3.1.3, without the angle brackets).
+    private static let longest = 254
 
     static func isSynthetic(_ address: String) -> Bool {
         domain(of: address).map { $0 == "internal" || $0.hasSuffix(".internal") } ?? false
@@ -24,7 +27,7 @@ package enum EmailAddress {
     /// with a dot, internationalised names included (RFC 6531).
     static func isAcceptable(_ address: String) -> Bool {
         let parts = address.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, !isSynthetic(address) else { return false }
+        guard parts.count == 2, present(address) != nil else { return false }
         let (local, labels) = (parts[0], parts[1].split(separator: ".", omittingEmptySubsequences: false))
         guard (1...64).contains(local.utf8.count), parts[1].utf8.count <= 255, labels.count >= 2 else { return false }
         let localIsFine =

@@ -23,6 +23,9 @@ package struct PersonName: Decodable, Equatable, Sendable {
         return isEastAsian(given) && isEastAsian(family) ? family + given : "\(given) \(family)"
     }
 
+    /// Whether the account has room for it.
+    package var fits: Bool { (display?.unicodeScalars.count ?? 0) <= User.longestName }
+
     private func trimmed(_ part: String?) -> String {
         let part = (part ?? "").drop(while: \.isWhitespace)
         return String(part[..<(part.lastIndex { !$0.isWhitespace }.map(part.index(after:)) ?? part.startIndex)])

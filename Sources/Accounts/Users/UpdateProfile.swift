@@ -12,9 +12,6 @@ package struct ProfileChanges: Sendable {
         self.nickname = nickname
         self.contactEmail = contactEmail
     }
-
-    /// The most characters each may have.
-    package static let longest = 200
 }
 
 extension Accounts {
@@ -24,7 +21,7 @@ extension Accounts {
         of caller: Caller, _ changes: ProfileChanges, in transaction: AccountsTransaction
     ) throws -> User {
         for text in [changes.name, changes.nickname, changes.contactEmail] {
-            if let text = text ?? nil, text.unicodeScalars.count > ProfileChanges.longest {
+            if let text = text ?? nil, text.unicodeScalars.count > User.longestName {
                 throw Failure.invalidRequest
             }
         }

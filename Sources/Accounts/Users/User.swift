@@ -26,6 +26,9 @@ package struct User: Equatable, Sendable {
         if let deletedAt { throw Failure.accountDeleted(purgeAt: purgeAt ?? deletedAt + User.deletionGrace) }
     }
 
+    /// The most characters a name, a nickname or a contact address may have (accounts §1.7).
+    static let longestName = 200
+
     /// How long a deleted account can still be told from one that never was (accounts §4.5).
     static let deletionGrace = Duration.seconds(30 * 86_400)
 }
