@@ -1,0 +1,31 @@
+# Every command for people; what they do stands in scripts/.
+.DEFAULT_GOAL := help
+.PHONY: run stop restart logs test test-sanitizers format lint schema clean help
+
+# The tests of everything that touches C or shares memory between threads.
+WRAPPERS := FastCGITests|MariaDBTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
+
+run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), tell the swap
+	@scripts/instance run
+stop: ## Stop what make run started
+	@scripts/instance stop
+restart: ## Build, replace the running instance under load, show that nothing was lost
+	@scripts/instance restart
+logs: ## Follow the logs
+	@scripts/instance logs
+test: ## Run all tests beside a private MariaDB
+	@scripts/test
+test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
+	@scripts/test --scratch-path .build-address --sanitize address --filter '$(WRAPPERS)'
+	@scripts/test --scratch-path .build-thread --sanitize thread --filter '$(WRAPPERS)'
+format: ## Format the Swift sources
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+lint: ## Check their format and style
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+schema: ## Regenerate sql/schema.sql from the migrations
+	@scripts/instance schema
+clean: stop ## Stop, and remove everything built or stored
+	@rm -rf .build .build-release .build-address .build-thread .run
+help: ## This list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+	    printf '  make %-16s %s\n' "$$target" "$$text"; done

@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# What the scripts beside this file share: messages, processes known by pid file, sockets.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+run=$root/.run
+# Debian keeps servers where an ordinary user's PATH does not look.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+say() { printf '%s\n' "$*"; }
+die() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# until_true SECONDS COMMAND…: runs the command ten times a second until it succeeds.
+until_true() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < deadline)) || return 1
+        sleep 0.1
+    done
+}
+
+# start_time PID: when it started, in ticks since boot (proc(5), field 22). Pids are reused, a pair of both is not.
+start_time() {
+    local stat
+    stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+    # shellcheck disable=SC2086  # the fields after the name, which may hold spaces itself
+    set -- ${stat##*) }
+    [[ $1 != Z ]] && printf '%s\n' "${20}"
+}
+
+# pid_of NAME: the process that launch started under this name, if it still runs.
+pid_of() {
+    local pid start
+    read -r pid start 2>/dev/null <"$run/pids/$1" || return 1
+    [[ $(start_time "$pid") == "$start" ]] && printf '%s\n' "$pid"
+}
+
+# launch NAME COMMAND…: in a session of its own, so that it outlives make and the terminal.
+launch() {
+    local name=$1
+    shift
+    # Without descriptor 9, the lock of the calling script.
+    setsid "$@" </dev/null >>"$run/logs/$name.log" 2>&1 9>&- &
+    printf '%s %s\n' $! "$(start_time $!)" >"$run/pids/$name"
+}
+
+is_gone() { ! start_time "$1"; }
+
+# stop NAME SIGNAL SECONDS: ends what launch started and nothing else; by force after so many seconds.
+stop() {
+    local pid
+    if pid=$(pid_of "$1"); then
+        kill -s "$2" "$pid"
+        if ! until_true "$3" is_gone "$pid"; then
+            say "$1 did not stop within $3 s and is killed."
+            kill -s KILL "$pid"
+            until_true 5 is_gone "$pid"
+        fi
+    fi
+    rm -f "$run/pids/$1"
+}
+
+# socket_folder FOLDER: a folder for sockets. Their paths hold at most 107 bytes, so a deep checkout keeps them in /tmp.
+socket_folder() {
+    local folder=$1
+    if ((${#folder} > 70)); then
+        folder=/tmp/merganser-$(id -u)-$(printf %s "$1" | cksum | cut -d' ' -f1)
+    fi
+    mkdir -p "$folder"
+    [[ -O $folder && ! -L $folder ]] || die "$folder belongs to somebody else; remove it."
+    printf '%s\n' "$folder"
+}
