@@ -1,5 +1,5 @@
-package import Time
 import CMariaDB
+package import Time
 
 /// One column of the row a statement stands on.
 package struct Column {
