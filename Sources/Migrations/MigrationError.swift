@@ -1,0 +1,35 @@
+package import MariaDB
+
+/// Why the schema was not changed, or not to the end. Each says what to do.
+package enum MigrationError: Error, Sendable {
+    /// The path of a folder or file that cannot be read.
+    case unreadable(String)
+    /// A file and what is wrong with it.
+    case invalidFile(String, String)
+    /// A step that was applied has another text now.
+    case changed(fileName: String)
+    /// The database has a step that these files do not.
+    case newer(number: Int, name: String)
+    /// Somebody else has been migrating for a minute.
+    case locked
+    case impatientConnection
+    /// A statement of a step, counted from 1.
+    case statement(fileName: String, number: Int, MariaDBError)
+}
+
+extension MigrationError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "\(path) cannot be read"
+        case .invalidFile(let file, let problem): "\(file): \(problem)"
+        case .changed(let file):
+            "\(file) was applied with another content: restore the file, and put the change into a new migration"
+        case .newer(let number, let name):
+            "the database has migration \(fourDigits(number))_\(name), which is not among these files: use the newer release"
+        case .locked: "another migration is running; try again when it has ended"
+        case .impatientConnection: "open the connection with Connection.Options.forMigrations"
+        case .statement(let file, let number, let error):
+            "\(file), statement \(number): \(error). What came before it stands; mend the cause and run `migrate up` again"
+        }
+    }
+}
