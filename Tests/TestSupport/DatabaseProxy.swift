@@ -1,0 +1,136 @@
+import Foundation
+package import MariaDB
+import Synchronization
+
+/// Stands between a client and MariaDB, and cuts the connection around a statement: what a crash of either side or of
+/// the network between them looks like. It sees statements of the text protocol, so COMMIT, and forwards all else.
+package final class DatabaseProxy: Sendable {
+    package enum Cut: Sendable {
+        /// The server never gets the statement.
+        case beforeServer
+        /// The server carries it out, but its answer is lost.
+        case beforeAnswer
+    }
+
+    package let socket: String
+
+    private let server: String
+    private let listener: Int32
+    private let state = Mutex(State())
+
+    private struct State {
+        var cuts: [(statement: String, cut: Cut)] = []
+        var cutsMade = 0
+        var isClosed = false
+    }
+
+    package init(to server: String) throws {
+        self.server = server
+        socket = FileManager.default.temporaryDirectory.path + "/merganser-proxy-\(UUID().uuidString)"
+        listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let bound = withAddress(socket) { bind(listener, $0, $1) }
+        guard bound == 0, listen(listener, 64) == 0 else {
+            throw ServerFailure("\(socket): \(String(cString: strerror(errno)))")
+        }
+        Thread.detachNewThread { [listener, weak self] in
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                guard let self, self.state.withLock({ !$0.isClosed }) else {
+                    close(client)
+                    break
+                }
+                Thread.detachNewThread { self.serve(client) }
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        state.withLock { $0.isClosed = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+        unlink(socket)
+    }
+
+    /// `options` with this proxy in place of the server.
+    package func options(for options: Connection.Options) -> Connection.Options {
+        var options = options
+        options.address = .unixSocket(socket)
+        return options
+    }
+
+    /// Arms one cut, at the next statement with this very text, on whichever connection it comes.
+    package func cut(_ cut: Cut, at statement: String = "COMMIT") {
+        state.withLock { $0.cuts.append((statement, cut)) }
+    }
+
+    /// How many of the armed cuts have been made.
+    package var cutsMade: Int { state.withLock { $0.cutsMade } }
+
+    private func serve(_ client: Int32) {
+        let upstream = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer {
+            close(client)
+            close(upstream)
+        }
+        guard withAddress(server, { connect(upstream, $0, $1) }) == 0 else { return }
+        while true {
+            var ready = [
+                pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: upstream, events: Int16(POLLIN), revents: 0),
+            ]
+            guard poll(&ready, 2, -1) > 0 else { return }
+            if ready[1].revents != 0 {
+                guard let bytes = receive(upstream), send(bytes, to: client) else { return }
+            }
+            if ready[0].revents != 0 {
+                // A command waits for its answer, so one packet is all there is to read.
+                guard let bytes = receive(client) else { return }
+                switch takeCut(at: bytes) {
+                case .beforeServer: return
+                case .beforeAnswer:
+                    _ = send(bytes, to: upstream)
+                    _ = receive(upstream)
+                    return
+                case nil:
+                    guard send(bytes, to: upstream) else { return }
+                }
+            }
+        }
+    }
+
+    private func takeCut(at packet: [UInt8]) -> Cut? {
+        // Three bytes of length, one of sequence, then the command; 3 is COM_QUERY.
+        guard packet.count > 5, packet[4] == 3 else { return nil }
+        return state.withLock { state in
+            guard let index = state.cuts.firstIndex(where: { $0.statement.utf8.elementsEqual(packet[5...]) }) else {
+                return nil
+            }
+            state.cutsMade += 1
+            return state.cuts.remove(at: index).cut
+        }
+    }
+}
+
+private func withAddress<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+}
+
+private func receive(_ descriptor: Int32) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    return count > 0 ? Array(buffer[..<count]) : nil
+}
+
+private func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        guard count > 0 else { return false }
+        rest = rest.dropFirst(count)
+    }
+    return true
+}

@@ -1,0 +1,93 @@
+import Foundation
+package import MariaDB
+import Migrations
+import Synchronization
+
+/// A schema of a test's own, dropped with the last reference to it.
+package final class TestDatabase: Sendable {
+    package let name: String
+    package let options: Connection.Options
+
+    private let socket: String
+
+    /// `migrated`: with everything that `sql/` makes. Otherwise empty.
+    package convenience init(migrated: Bool = true) throws {
+        try self.init(socket: try MariaDBServer.shared.get().socket, script: migrated ? try Self.template.get() : "")
+    }
+
+    /// On a server of the test's own.
+    package convenience init(on server: MariaDBServer, migrated: Bool = true) throws {
+        try self.init(socket: server.socket, script: migrated ? try Self.template.get() : "")
+    }
+
+    private init(socket: String, script: String) throws {
+        self.socket = socket
+        name = "test_\(getpid())_\(Self.count.add(1, ordering: .relaxed).newValue)"
+        options = MariaDBServer.options(socket: socket, database: name)
+        let db = try Connection(MariaDBServer.options(socket: socket))
+        try db.executeScript(
+            "DROP DATABASE IF EXISTS \(name); CREATE DATABASE \(name) COLLATE utf8mb4_unicode_ci; USE \(name)")
+        if !script.isEmpty { try db.executeScript(script) }
+    }
+
+    deinit {
+        let db = try? Connection(MariaDBServer.options(socket: socket))
+        try? db?.executeScript("DROP DATABASE IF EXISTS \(name)")
+    }
+
+    package func connect() throws -> Connection { try Connection(options) }
+
+    /// Every row of every table, one a line, tables by name and rows by their columns: for comparing before and after.
+    package func dump() throws -> String {
+        let db = try connect()
+        return try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { $0[0].text }.sorted().map {
+            table in
+            let columns = try db.query("SHOW COLUMNS FROM `\(table)`").map { $0[0].text }
+            let list = columns.map { "`\($0)`" }.joined(separator: ", ")
+            return try db.query("SELECT \(list) FROM `\(table)` ORDER BY \(list)").map { row in
+                table + ": " + zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: " ") + "\n"
+            }.joined()
+        }.joined()
+    }
+
+    private static let count = Atomic(0)
+
+    /// Running the migrations takes a connection and several statements a table; this is one script, made once.
+    private static let template: Result<String, any Error> = Result {
+        let database = try TestDatabase(migrated: false)
+        let db = try Connection(database.options.forMigrations)
+        try Migrator(directory: sqlDirectory).up(db)
+        return try SchemaText.render(db) + rows(db)
+    }
+
+    /// Where the migrations are.
+    package static let sqlDirectory = String(
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/sql")
+
+    /// What the migrations inserted, as statements.
+    private static func rows(_ db: Connection) throws -> String {
+        try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { table in
+            let table = table[0].text
+            let columns = try db.query("SHOW COLUMNS FROM `\(table)` WHERE Extra NOT LIKE '%GENERATED%'").map {
+                "`\($0[0].text)`"
+            }.joined(separator: ", ")
+            return try db.query("SELECT \(columns) FROM `\(table)`").map { row in
+                // A string in every context, unlike 0x….
+                let values = row.map { $0.map { "x'" + $0.hexadecimal + "'" } ?? "NULL" }.joined(separator: ", ")
+                return "INSERT INTO `\(table)` (\(columns)) VALUES (\(values));\n"
+            }.joined()
+        }.joined()
+    }
+}
+
+extension [UInt8]? {
+    /// As text where it is that, else in hexadecimal digits.
+    fileprivate var text: String {
+        guard let self else { return "NULL" }
+        return String(validating: self, as: UTF8.self) ?? "x'\(self.hexadecimal)'"
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
