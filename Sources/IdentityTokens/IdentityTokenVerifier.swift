@@ -1,29 +1,72 @@
+internal import JOSE
 package import Time
 
 /// Checks identity tokens; shared by all threads.
 package final class IdentityTokenVerifier: Sendable {
+    private let providers: [Provider: ProviderSettings]
+    private let sources: [Provider: KeySetSource]
+    private let clock: Clock
+
     /// - Parameters:
-    ///   - cacheDirectory: where the last good key sets are kept for the next start.
-    ///   - initialKeySets: key sets (JSON) to begin with, as if just fetched.
+    ///   - cacheDirectory: where the last good key sets are kept for the next start; only the server may write there.
+    ///   - initialKeySets: key sets (JSON) to begin with, as if just fetched; they must hold a usable key.
     package init(
         providers: [Provider: ProviderSettings], cacheDirectory: String?, clock: Clock = .system,
-        initialKeySets: [Provider: [UInt8]] = [:]
+        limits: KeySetLimits = KeySetLimits(), initialKeySets: [Provider: [UInt8]] = [:]
     ) {
+        self.providers = providers
+        self.clock = clock
+        var sources: [Provider: KeySetSource] = [:]
+        for (provider, settings) in providers {
+            sources[provider] = KeySetSource(
+                provider: provider, settings: settings, limits: limits, clock: clock,
+                cache: cacheDirectory.map {
+                    KeySetCache(directory: $0, provider: provider, address: settings.jwksURL)
+                },
+                initial: initialKeySets[provider].flatMap(KeySet.init(json:)))
+        }
+        self.sources = sources
     }
+
+    deinit { stop() }
 
     /// - Parameter rawNonce: the client's nonce before hashing.
     /// - Throws: `InvalidIdentityToken`, or `KeySetUnavailable` when the token cannot be checked now.
-    package func verify(
-        _ token: String, rawNonce: String, provider: Provider
-    ) throws -> IdentityToken {
-        throw KeySetUnavailable(provider)
+    package func verify(_ token: String, rawNonce: String, provider: Provider) throws -> IdentityToken {
+        guard let settings = providers[provider], let source = sources[provider] else {
+            throw KeySetUnavailable(provider)
+        }
+        do {
+            let jwt = try JWT(token)
+            guard jwt.algorithm != nil else { throw JOSEError.unsupportedAlgorithm }
+            guard let keyID = jwt.keyID else { throw JOSEError.unknownKey }
+            try jwt.verify(with: try source.keySet(for: keyID))
+            return try IdentityToken(
+                jwt.claims, provider: provider, settings: settings, rawNonce: rawNonce, now: clock.now)
+        } catch let error as JOSEError {
+            throw InvalidIdentityToken(error.reason)
+        }
     }
 
-    /// Starts the threads that renew key sets.
-    package func start() {}
+    /// Starts the threads that renew key sets; each fetches its first one at once.
+    package func start() { sources.values.forEach { $0.start() } }
 
-    /// Ends them; returns when they have ended.
-    package func stop() {}
+    /// Ends the threads, for good; returns when they have ended, at the latest after `KeySetLimits.fetchTimeout`.
+    package func stop() { sources.values.forEach { $0.stop() } }
 
-    package var status: [Provider: KeySetStatus] { [:] }
+    /// Has the threads look at the clock, which they otherwise do when a fetch is due and once a minute.
+    package func wake() { sources.values.forEach { $0.wake() } }
+
+    package var status: [Provider: KeySetStatus] { sources.mapValues(\.status) }
+}
+
+extension JOSEError {
+    fileprivate var reason: InvalidIdentityToken.Reason {
+        switch self {
+        case .malformed: .malformedToken
+        case .unsupportedAlgorithm: .unsupportedAlgorithm
+        case .unknownKey: .unknownKey
+        case .badSignature: .badSignature
+        }
+    }
 }

@@ -5,10 +5,12 @@ internal import JSON
 package struct JWT: Sendable {
     package static let maximumSize = 16_384
 
-    /// The header's `alg`, `kid` and `typ`, nil when absent or no strings. Keys that the header brings along or points to
-    /// (`jwk`, `jku`, `x5c`, `x5u`) are never looked at.
-    package let algorithm: String?
+    /// The header's `alg`; nil when it is absent or none that is spoken.
+    package let algorithm: Algorithm?
+    /// The header's `kid`; nil when it is absent or no string. Keys that the header brings along or points to (`jwk`,
+    /// `jku`, `x5c`, `x5u`) are never looked at.
     package let keyID: String?
+    /// The header's `typ`; nil when it is absent or no string.
     package let type: String?
     package let claims: Claims
 
@@ -21,7 +23,7 @@ package struct JWT: Sendable {
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64URL.decode(parts[2]), header["crit"] == nil
         else { throw .malformed }
-        algorithm = header["alg"]?.string
+        algorithm = header["alg"]?.string.flatMap(Algorithm.init)
         keyID = header["kid"]?.string
         type = header["typ"]?.string
         self.claims = Claims(claims)
@@ -38,7 +40,7 @@ package struct JWT: Sendable {
 
     /// Checks the signature with the key that the header names. The key decides on the algorithm, the header has to agree.
     package func verify(with keySet: KeySet) throws(JOSEError) {
-        guard let algorithm = algorithm.flatMap(Algorithm.init) else { throw .unsupportedAlgorithm }
+        guard let algorithm else { throw .unsupportedAlgorithm }
         guard let jwk = keyID.flatMap({ keySet[$0] }) else { throw .unknownKey }
         guard algorithm == jwk.algorithm else { throw .unsupportedAlgorithm }
         let isValid =

@@ -1,0 +1,77 @@
+internal import JOSE
+internal import OpenSSL
+internal import Time
+
+extension IdentityToken {
+    /// Seconds that the clocks of provider and server may differ.
+    private static let leeway = 60.0
+
+    /// Reads claims whose signature stands; checks them in the order of accounts §1.5.
+    init(
+        _ claims: Claims, provider: Provider, settings: ProviderSettings, rawNonce: String, now: Timestamp
+    ) throws(InvalidIdentityToken) {
+        guard let issuer = claims.issuer, settings.issuers.contains(identical: issuer) else {
+            throw InvalidIdentityToken(.wrongIssuer)
+        }
+        guard let audience = claims.audience, audience.contains(where: settings.audiences.contains(identical:)),
+            audience.count == 1 || claims.authorizedParty.map(settings.audiences.contains(identical:)) == true
+        else { throw InvalidIdentityToken(.wrongAudience) }
+        let issuedAt = try Self.checkTimes(claims, now: now)
+        guard let nonce = claims.string("nonce"), Self.isDigest(nonce, of: rawNonce) else {
+            throw InvalidIdentityToken(.nonceMismatch)
+        }
+        guard let subject = claims.subject, (1...255).contains(subject.utf8.count) else {
+            throw InvalidIdentityToken(.missingSubject)
+        }
+        let email = claims.string("email").flatMap { $0.isEmpty ? nil : $0 }
+        self.init(
+            provider: provider, subject: subject, email: email,
+            emailVerified: email != nil && claims.flag("email_verified"),
+            isPrivateEmail: email != nil && claims.flag("is_private_email"), hostedDomain: claims.string("hd"),
+            issuedAt: issuedAt)
+    }
+
+    private static func checkTimes(_ claims: Claims, now: Timestamp) throws(InvalidIdentityToken) -> Timestamp {
+        let seconds = Double(now.milliseconds) / 1000
+        guard let expiry = claims.numericDate("exp"), seconds < expiry + leeway else {
+            throw InvalidIdentityToken(.expired)
+        }
+        guard let issuedAt = claims.numericDate("iat"), issuedAt <= seconds + leeway,
+            let milliseconds = Int64(exactly: (issuedAt * 1000).rounded())
+        else { throw InvalidIdentityToken(.notYetValid) }
+        if claims["nbf"] != nil {
+            guard let notBefore = claims.numericDate("nbf"), notBefore <= seconds + leeway else {
+                throw InvalidIdentityToken(.notYetValid)
+            }
+        }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
+    /// Whether a nonce is the SHA-256 digest of the client's, in lowercase hex or base64url. The client's nonce itself, which
+    /// a stolen token would show, never counts.
+    private static func isDigest(_ nonce: String, of rawNonce: String) -> Bool {
+        let digest = sha256(rawNonce.utf8)
+        let hex = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let isHex = constantTimeEqual(Array(nonce.utf8), Array(hex.utf8))
+        let isBase64URL = constantTimeEqual(Array(nonce.utf8), Array(Base64URL.encode(digest).utf8))
+        return isHex || isBase64URL
+    }
+}
+
+extension Claims {
+    /// A boolean, or its name as a string; anything else is false.
+    fileprivate func flag(_ name: String) -> Bool {
+        switch self[name] {
+        case .bool(let value): value
+        case .string(let value): value == "true"
+        default: false
+        }
+    }
+}
+
+extension [String] {
+    /// Byte for byte: `==` takes canonically equivalent spellings for equal.
+    fileprivate func contains(identical text: String) -> Bool {
+        contains { $0.utf8.elementsEqual(text.utf8) }
+    }
+}

@@ -1,0 +1,47 @@
+internal import FoundationEssentials
+internal import JOSE
+internal import JSON
+internal import Time
+
+/// Where a provider's last good key set is kept for the next start, which may find the provider or the network down.
+///
+/// Who can write the file can sign in as anybody, so its directory belongs to the server alone.
+struct KeySetCache: Sendable {
+    private let file: URL
+    /// A set of another address is not this provider's.
+    private let address: String
+
+    private struct Contents: Codable {
+        var address: String
+        var fetchedAt: Int64
+        var expiresAt: Int64
+        var keySet: JSONValue
+    }
+
+    init(directory: String, provider: Provider, address: String) {
+        file = URL(filePath: directory).appending(path: "\(provider.rawValue)-keys.json")
+        self.address = address
+    }
+
+    /// - Returns: nil when there is no file, or none that holds a usable set of this address with a possible lifetime.
+    func load(_ now: Timestamp, _ limits: KeySetLimits) -> Snapshot? {
+        guard let data = try? Data(contentsOf: file), let contents = try? Contents(json: Array(data)),
+            contents.address == address, let keySet = KeySet(json: contents.keySet.json()), !keySet.keys.isEmpty,
+            contents.fetchedAt >= 0, contents.fetchedAt <= now.milliseconds
+        else { return nil }
+        let fetchedAt = Timestamp(milliseconds: contents.fetchedAt)
+        let expiresAt = Timestamp(milliseconds: contents.expiresAt)
+        guard (fetchedAt...fetchedAt + limits.lifetime.upperBound).contains(expiresAt) else { return nil }
+        return Snapshot(keySet: keySet, fetchedAt: fetchedAt, expiresAt: expiresAt)
+    }
+
+    /// Replaces the file by renaming, so that a reader finds the old set or the new one. A failure loses nothing but the
+    /// next cold start.
+    func store(_ snapshot: Snapshot) {
+        guard let keySet = try? JSONValue(json: snapshot.keySet.json()) else { return }
+        let contents = Contents(
+            address: address, fetchedAt: snapshot.fetchedAt.milliseconds, expiresAt: snapshot.expiresAt.milliseconds,
+            keySet: keySet)
+        try? Data(contents.json()).write(to: file, options: .atomic)
+    }
+}

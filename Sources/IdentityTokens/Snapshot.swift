@@ -1,0 +1,10 @@
+internal import JOSE
+internal import Time
+
+/// A key set as it was fetched.
+struct Snapshot: Sendable {
+    let keySet: KeySet
+    let fetchedAt: Timestamp
+    /// The end of the lifetime that the provider gave it.
+    let expiresAt: Timestamp
+}
