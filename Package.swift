@@ -90,7 +90,12 @@ let package = Package(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP"], path: "Tests/Fixtures/fastcgi-echo",
             swiftSettings: strict),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "APITests", dependencies: ["API", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "APITests",
+            dependencies: [
+                "API", "Accounts", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "TestSupport", "Time",
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "MariaDB", "TestSupport"], swiftSettings: strict),

@@ -1,0 +1,48 @@
+import API
+import HTTP
+import JSON
+
+/// Sends requests to a responder in process, as nginx would.
+final class Client {
+    private let responder: Responder
+
+    init(_ responder: Responder) { self.responder = responder }
+
+    /// - Parameters:
+    ///   - body: JSON, or nothing at all when nil.
+    ///   - headers: names in lower case.
+    func send(
+        _ method: Method, _ path: String, _ body: JSONValue? = nil, token: String? = nil,
+        headers: [(name: String, value: String)] = []
+    ) -> Answer {
+        send(method, path, bytes: body?.json() ?? [], token: token, headers: headers)
+    }
+
+    func send(
+        _ method: Method, _ path: String, bytes: [UInt8], token: String? = nil,
+        headers: [(name: String, value: String)] = []
+    ) -> Answer {
+        let authorization = token.map { [(name: "authorization", value: "Bearer \($0)")] } ?? []
+        let request = Request(
+            method: method, path: path, headers: Headers(authorization + headers), remoteAddress: "192.0.2.7",
+            body: BufferedBody(bytes))
+        return Answer(responder.respond(to: request))
+    }
+}
+
+struct Answer: CustomStringConvertible {
+    let response: Response
+
+    init(_ response: Response) { self.response = response }
+
+    var status: Int { response.status.code }
+    var text: String { String(decoding: response.body, as: UTF8.self) }
+    var json: JSONValue { (try? JSONValue(json: response.body)) ?? .null }
+    var error: String? { json["error"]?.string }
+
+    subscript(name: String) -> JSONValue? { json[name] }
+    func header(_ name: String) -> String? { response.header(name) }
+
+    /// The status and the body, the way the specification writes refusals.
+    var description: String { "\(status) \(text)" }
+}
