@@ -21,14 +21,12 @@ package struct Signer: Sendable {
 
     /// - Parameter type: the header's `typ`: `JWT`, `at+jwt` and so on.
     package func sign(_ claims: some Encodable, type: String = "JWT") throws(OpenSSLError) -> String {
-        let header = Header(alg: Algorithm(key.kind).rawValue, kid: keyID, typ: type)
-        return try Self.sign(header: header, payload: claims.json(), with: key)
+        try sign(
+            header: Header(alg: Algorithm(key.kind).rawValue, kid: keyID, typ: type), payload: claims.json())
     }
 
     /// The compact form of any header and payload, whatever they say.
-    package static func sign(
-        header: some Encodable, payload: [UInt8], with key: PrivateKey
-    ) throws(OpenSSLError) -> String {
+    package func sign(header: some Encodable, payload: [UInt8]) throws(OpenSSLError) -> String {
         let input = Base64URL.encode(header.json()) + "." + Base64URL.encode(payload)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8)))
     }

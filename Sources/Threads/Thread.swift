@@ -26,6 +26,11 @@ package final class Thread: Sendable {
         self.handle = handle
     }
 
-    /// Waits until the thread has ended. To be called exactly once for each thread: it also frees what the thread leaves.
+    // Either of these, once: it frees what the thread leaves behind.
+
+    /// Waits until the thread has ended.
     package func join() { pthread_join(handle, nil) }
+
+    /// Lets the thread end on its own.
+    package func detach() { pthread_detach(handle) }
 }

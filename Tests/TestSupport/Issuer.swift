@@ -1,0 +1,118 @@
+package import IdentityTokens
+package import JOSE
+package import JSON
+import OpenSSL
+import Synchronization
+package import Time
+
+/// An identity provider under a test's control: keys, tokens that say whatever the test wants, and the key set, served on
+/// loopback when a test asks for that.
+package final class TestIssuer: Sendable {
+    package let provider: Provider
+    package let issuer: String
+    package let audience = "com.example.app"
+
+    private let clock: Clock
+    private let published: Mutex<[Signer]>
+
+    /// Keys are generated once for all tests: making an RSA key takes a while.
+    package static let rsa = signer("rsa") { () throws(OpenSSLError) in try .generateRSA() }
+    package static let otherRSA = signer("rsa-2") { () throws(OpenSSLError) in try .generateRSA() }
+    package static let p256 = signer("p256") { () throws(OpenSSLError) in try .generateP256() }
+
+    private static func signer(_ keyID: String, _ key: () throws(OpenSSLError) -> PrivateKey) -> Signer {
+        do {
+            return Signer(keyID: keyID, key: try key())
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// Publishes an RSA key `rsa` and a P-256 key `p256`.
+    package init(_ provider: Provider = .apple, clock: Clock = .system) {
+        self.provider = provider
+        self.clock = clock
+        issuer = provider.defaults.issuers[0]
+        published = Mutex([Self.rsa, Self.p256])
+    }
+
+    /// Replaces the published keys.
+    package func publish(_ signers: [Signer]) { published.withLock { $0 = signers } }
+
+    package var keySetJSON: [UInt8] { KeySet(published.withLock { $0 }.map(\.jwk)).json() }
+
+    /// - Parameter jwksURL: by default an address where nobody answers.
+    package func settings(jwksURL: String = "http://127.0.0.1:1/keys") -> ProviderSettings {
+        ProviderSettings(issuers: [issuer], jwksURL: jwksURL, audiences: [audience], allowsLoopbackHTTP: true)
+    }
+
+    /// Serves the key set at every path.
+    package func serve(maxAge: Int = 3600) throws -> LocalHTTPServer {
+        try LocalHTTPServer { [self] _ in
+            .response(headers: [("cache-control", "public, max-age=\(maxAge)")], body: keySetJSON)
+        }
+    }
+
+    /// A verifier that has the issuers' key sets already and asks nobody for them.
+    package static func verifier(_ issuers: TestIssuer..., clock: Clock = .system) -> IdentityTokenVerifier {
+        IdentityTokenVerifier(
+            providers: Dictionary(uniqueKeysWithValues: issuers.map { ($0.provider, $0.settings()) }),
+            cacheDirectory: nil, clock: clock,
+            initialKeySets: Dictionary(uniqueKeysWithValues: issuers.map { ($0.provider, $0.keySetJSON) }))
+    }
+
+    /// A token as the provider makes it: for this issuer's audience, issued now.
+    ///
+    /// - Parameters:
+    ///   - nonce: the raw nonce; the claim is its SHA-256 in hex.
+    ///   - kid: another name for the key in the header.
+    ///   - extra: claims that are added, or replace the usual ones.
+    package func token(
+        subject: String = "subject", nonce: String = "nonce", email: String? = nil, emailVerified: JSONValue? = nil,
+        name: String? = nil, audience: JSONValue? = nil, issuer: String? = nil, expiresIn: Int = 600,
+        kid: String? = nil, alg: Algorithm = .rs256, extra: [String: JSONValue] = [:]
+    ) -> String {
+        var claims = claims(subject: subject, nonce: nonce, expiresIn: expiresIn)
+        claims["email"] = email.map(JSONValue.string)
+        claims["email_verified"] = emailVerified
+        claims["name"] = name.map(JSONValue.string)
+        if let audience { claims["aud"] = audience }
+        if let issuer { claims["iss"] = .string(issuer) }
+        claims.merge(extra) { $1 }
+        let signer = alg == .rs256 ? Self.rsa : Self.p256
+        var header = Self.header(signer)
+        if let kid { header["kid"] = .string(kid) }
+        return Self.token(header: header, claims: claims, signer)
+    }
+
+    /// The claims of a good token.
+    package func claims(
+        subject: String = "subject", nonce: String = "nonce", expiresIn: Int = 600
+    ) -> [String: JSONValue] {
+        let now = clock.now.seconds
+        return [
+            "iss": .string(issuer), "aud": .string(audience), "sub": .string(subject), "iat": .integer(now),
+            "exp": .integer(now + Int64(expiresIn)), "nonce": .string(Self.hexDigest(nonce)),
+        ]
+    }
+
+    /// What a provider makes of the client's raw nonce.
+    package static func hexDigest(_ rawNonce: String) -> String {
+        sha256(rawNonce.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    package static func header(_ signer: Signer) -> [String: JSONValue] {
+        ["alg": .string(signer.jwk.algorithm.rawValue), "kid": .string(signer.keyID)]
+    }
+
+    /// A token that says exactly this, signed by the key whatever its header claims.
+    package static func token(
+        header: [String: JSONValue], claims: [String: JSONValue], _ signer: Signer
+    ) -> String {
+        do {
+            return try signer.sign(header: header, payload: claims.json())
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}
