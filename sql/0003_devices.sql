@@ -35,7 +35,7 @@ CREATE TABLE paks (
     PRIMARY KEY (id),
     UNIQUE KEY paks_digest (digest),
     KEY paks_user (user_id),
-    KEY paks_device (device_id, id),
+    KEY paks_device (device_id, revoked_at),
     KEY paks_application (application_id),
     KEY paks_revoked (revoked_at),
     CONSTRAINT paks_user_fk FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
