@@ -14,9 +14,11 @@ import Time
 final class TestApp: Sendable {
     let database: TestDatabase
     let service: Service
-    let time: SettableTime
+    /// The clock of server, verifier and issuers; it stands still until a test moves it.
+    let time = TestClock()
     let statistics = DatabaseStatistics()
     let log = RecordedLog()
+    private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
     /// - Parameter options: how to reach the database, when not directly.
@@ -27,12 +29,12 @@ final class TestApp: Sendable {
         let database = try database ?? TestDatabase()
         self.database = database
         self.options = options ?? database.options
-        let time = SettableTime()
-        self.time = time
+        let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
+        issuers = [.apple: apple, .google: google]
         service = Service(
             accounts: Accounts(
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
-                identityTokens: try Issuers.shared.get().verifier(clock: time.clock), clock: time.clock),
+                identityTokens: TestIssuer.verifier(apple, google, clock: time.clock), clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", logger: log.logger)
     }
 
@@ -41,22 +43,15 @@ final class TestApp: Sendable {
         Client(Responder(service: service, database: Database(options, statistics: statistics)))
     }
 
+    /// Mints the provider's tokens.
+    func issuer(_ provider: Provider) -> TestIssuer { issuers[provider] ?? TestIssuer(provider, clock: time.clock) }
+
     /// The database as tests look at it.
     func sql<T>(_ body: (Connection) throws -> T) throws -> T { try body(try database.connect()) }
 
     func count(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Int {
         try database.connect().first(sql, arguments: arguments) { row in try row.read(Int.self) } ?? 0
     }
-}
-
-/// A clock that stands where a test puts it; at first the system's time, cut to whole seconds.
-final class SettableTime: Sendable {
-    private let value = Mutex(Timestamp(seconds: Clock.system.now.seconds))
-
-    var clock: Clock { Clock { self.now } }
-    var now: Timestamp { value.withLock { $0 } }
-
-    func advance(by duration: Duration) { value.withLock { $0 = $0 + duration } }
 }
 
 /// Every log line of an app, for looking at.
