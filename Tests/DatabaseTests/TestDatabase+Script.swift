@@ -1,0 +1,9 @@
+import TestSupport
+
+extension TestDatabase {
+    /// An empty schema with what `script` makes.
+    convenience init(_ script: String) throws {
+        try self.init(migrated: false)
+        try connect().executeScript(script)
+    }
+}
