@@ -49,6 +49,7 @@ package final class Database {
     /// may be kept. And after a duplicate entry (1062) that it throws, if the index is one of `policy.racyKeys`.
     ///
     /// Throws what the closure throws, or a `TransactionFailure`.
+    @discardableResult
     package func transaction<T>(_ policy: RetryPolicy = .standard, _ body: (Connection) throws -> T) throws -> T {
         try exclusively {
             statistics.transactions.add(1)

@@ -18,6 +18,7 @@ extension Connection {
     }
 
     /// Runs one statement; every row is an array of the columns' text, nil for NULL.
+    @discardableResult
     package func query(_ sql: String) throws(MariaDBError) -> [[[UInt8]?]] {
         try perform(sql)
         guard let result = mysql_store_result(handle) else {

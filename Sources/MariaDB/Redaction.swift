@@ -3,7 +3,7 @@ enum Redaction {
     /// Errors whose quoted parts are names or the statement's own text, and which are of no use without them.
     private static let quotingNamesOnly: Set<Int> = [
         1005, 1007, 1008, 1025, 1030, 1044, 1045, 1046, 1048, 1049, 1050, 1051, 1052, 1054, 1060, 1061, 1064, 1066,
-        1068, 1072, 1091, 1109, 1118, 1128, 1142, 1143, 1146, 1170, 1193, 1215, 1227, 1231, 1235, 1264, 1267, 1273,
+        1068, 1072, 1091, 1109, 1118, 1128, 1142, 1143, 1146, 1170, 1193, 1215, 1227, 1235, 1264, 1267, 1273,
         1305, 1359, 1360, 1364, 1370, 1406, 1419, 1451, 1452, 1553, 1698, 1845, 1846, 4025, 4166,
     ]
 
@@ -17,7 +17,8 @@ enum Redaction {
         guard isServers, !quotingNamesOnly.contains(code) else { return message }
         let bytes = message.utf8
         guard let first = bytes.firstIndex(of: quote), let last = bytes.lastIndex(of: quote) else { return message }
-        return String(message[..<first]) + "'…" + String(message[last...])
+        // Only one quote: the server cut a long message.
+        return String(message[..<first]) + "'…" + (first == last ? "'" : String(message[last...]))
     }
 
     /// The name at the end of `Duplicate entry '…' for key 'name'`; some versions write `table.name`.

@@ -76,7 +76,7 @@ package struct Migrator {
             "UPDATE schema_migrations SET statements_started = ? WHERE number = ?", index + 1, migration.number)
         try db.execute("START TRANSACTION")
         do {
-            _ = try db.query(statement)
+            try db.query(statement)
         } catch  where mayBeDone && Self.alreadyDone.contains(error.code) {
         } catch  where !error.isConnectionLost {
             try db.execute("ROLLBACK")

@@ -1,0 +1,329 @@
+import Database
+import Foundation
+import MariaDB
+import TestSupport
+import Testing
+
+struct TransactionTests {
+    private let database: TestDatabase
+    private let statistics = DatabaseStatistics()
+    private let subject: Database
+    private let watcher: Connection
+
+    init() throws {
+        database = try TestDatabase(
+            """
+            CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20) NULL, UNIQUE KEY t_name (name));
+            INSERT INTO t (id) SELECT seq FROM seq_1_to_100
+            """)
+        var options = database.options
+        options.lockWaitTimeout = .seconds(1)
+        subject = Database(options, statistics: statistics)
+        watcher = try database.connect()
+    }
+
+    private func name(_ id: Int) throws -> String? {
+        try watcher.first("SELECT name FROM t WHERE id = ?", id) { try $0.read(String?.self) } ?? nil
+    }
+
+    private func isThere(_ id: Int) throws -> Bool {
+        try watcher.first("SELECT COUNT(*) FROM t WHERE id = ?", id) { try $0.read(Bool.self) } == true
+    }
+
+    @Test func commits() throws {
+        let result = try subject.transaction { db in
+            try db.execute("INSERT INTO t (id) VALUES (?)", 101)
+            #expect(try !isThere(101))
+            #expect(db.isInTransaction)
+            return "result"
+        }
+        #expect(result == "result")
+        #expect(try isThere(101))
+        #expect(statistics.transactions.value == 1 && statistics.retries.value == 0)
+    }
+
+    @Test func rollsBackWhenTheClosureThrows() throws {
+        struct Refusal: Error {}
+        let before = try database.dump()
+        #expect(throws: Refusal.self) {
+            try subject.transaction { db in
+                try db.execute("INSERT INTO t (id) VALUES (?)", 101)
+                throw Refusal()
+            }
+        }
+        #expect(try database.dump() == before)
+        try subject.transaction { #expect($0.isInTransaction) }
+        #expect(statistics.transactions.value == 2 && statistics.retries.value == 0)
+    }
+
+    @Test func readsWhatOthersCommittedMeanwhile() throws {
+        try subject.transaction { db in
+            func count() throws -> Int? { try db.first("SELECT COUNT(*) FROM t") { try $0.read(Int.self) } }
+            #expect(try count() == 100)
+            try watcher.execute("INSERT INTO t (id) VALUES (101)")
+            #expect(try count() == 101)
+        }
+    }
+
+    enum Handling: CaseIterable {
+        case passesOn, wraps, swallows
+    }
+
+    private func handle(_ handling: Handling, _ work: () throws -> Void) throws {
+        struct Wrapped: Error { let cause: any Error }
+        do {
+            try work()
+        } catch {
+            switch handling {
+            case .passesOn: throw error
+            case .wraps: throw Wrapped(cause: error)
+            case .swallows: break
+            }
+        }
+    }
+
+    /// Another transaction, heavier, so that InnoDB chooses the subject's as the victim.
+    private func rival(_ started: DispatchSemaphore, _ proceed: DispatchSemaphore) -> DispatchSemaphore {
+        let ended = DispatchSemaphore(value: 0)
+        let options = database.options
+        Thread.detachNewThread {
+            do {
+                let db = try Connection(options)
+                try db.begin()
+                try db.execute("UPDATE t SET name = CONCAT('rival ', id) WHERE id BETWEEN 2 AND 100")
+                started.signal()
+                proceed.wait()
+                try db.execute("UPDATE t SET name = 'rival 1' WHERE id = 1")
+                try db.commit()
+            } catch {
+                Issue.record(error)
+            }
+            ended.signal()
+        }
+        return ended
+    }
+
+    @Test(arguments: Handling.allCases)
+    func aDeadlockRepeatsTheClosure(_ handling: Handling) throws {
+        let started = DispatchSemaphore(value: 0)
+        let proceed = DispatchSemaphore(value: 0)
+        let ended = rival(started, proceed)
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            try db.execute("INSERT INTO t (id) VALUES (?)", 1000 + attempts)
+            try db.execute("UPDATE t SET name = ? WHERE id = ?", "subject 1", 1)
+            if attempts == 1 {
+                started.wait()
+                proceed.signal()
+            }
+            try handle(handling) { try db.execute("UPDATE t SET name = ? WHERE id = ?", "subject 2", 2) }
+        }
+        ended.wait()
+        #expect(attempts == 2)
+        #expect(statistics.deadlocks.value == 1 && statistics.retries.value == 1)
+        #expect(try name(1) == "subject 1" && name(2) == "subject 2" && name(3) == "rival 3")
+        #expect(try !isThere(1001) && isThere(1002))
+    }
+
+    /// Why a swallowed deadlock must be remembered: the server forgets it.
+    @Test func afterADeadlockTheServerAnswersACommitWithOK() throws {
+        let started = DispatchSemaphore(value: 0)
+        let proceed = DispatchSemaphore(value: 0)
+        let ended = rival(started, proceed)
+        let db = try database.connect()
+        try db.begin()
+        try db.execute("UPDATE t SET name = 'subject' WHERE id = 1")
+        started.wait()
+        proceed.signal()
+        let error = try #require(throws: MariaDBError.self) {
+            try db.execute("UPDATE t SET name = 'subject' WHERE id = 2")
+        }
+        #expect(error.code == 1213 && db.failure == error)
+        try db.query("COMMIT")
+        ended.wait()
+        #expect(try name(1) == "rival 1")
+    }
+
+    @Test(arguments: Handling.allCases)
+    func aLockTimeoutRepeatsTheClosure(_ handling: Handling) throws {
+        try watcher.begin()
+        try watcher.execute("UPDATE t SET name = 'watcher' WHERE id = 1")
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            try db.execute("INSERT INTO t (id) VALUES (?)", 1000 + attempts)
+            if attempts == 2 { try watcher.rollback() }
+            try handle(handling) { try db.execute("UPDATE t SET name = ? WHERE id = ?", "subject", 1) }
+        }
+        #expect(attempts == 2)
+        #expect(statistics.lockTimeouts.value == 1 && statistics.retries.value == 1)
+        #expect(try name(1) == "subject" && !isThere(1001) && isThere(1002))
+    }
+
+    @Test func exhaustedAttemptsChangeNothing() throws {
+        try watcher.begin()
+        try watcher.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
+        let before = try database.dump()
+        var attempts = 0
+        let failure = try #require(throws: TransactionFailure.self) {
+            try subject.transaction(RetryPolicy(attempts: 3)) { db in
+                attempts += 1
+                try db.execute("INSERT INTO t (id) VALUES (?)", 101)
+                try db.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE NOWAIT")
+            }
+        }
+        guard case .exhausted(let error) = failure else { throw failure }
+        #expect(error.code == 1205)
+        #expect(attempts == 3 && statistics.retries.value == 2 && statistics.exhaustions.value == 1)
+        #expect(try database.dump() == before)
+        try watcher.rollback()
+        try subject.transaction { try $0.execute("INSERT INTO t (id) VALUES (?)", 101) }
+        #expect(try isThere(101))
+    }
+
+    @Test func patienceEndsBeforeTheAttempts() throws {
+        try watcher.begin()
+        try watcher.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
+        var attempts = 0
+        #expect(throws: TransactionFailure.self) {
+            try subject.transaction(RetryPolicy(attempts: 100, patience: .milliseconds(1500))) { db in
+                attempts += 1
+                try db.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
+            }
+        }
+        #expect(attempts == 2)
+        try watcher.rollback()
+    }
+
+    @Test func aDuplicateOfARacyKeyRepeatsTheClosure() throws {
+        var attempts = 0
+        let winner = try subject.transaction(RetryPolicy(racyKeys: ["t_name"])) { db in
+            attempts += 1
+            let seen = try db.first("SELECT id FROM t WHERE name = ?", "wanted") { try $0.read(Int.self) }
+            if let seen { return seen }
+            try watcher.execute("UPDATE t SET name = 'wanted' WHERE id = 7")
+            try db.execute("INSERT INTO t (id, name) VALUES (?, ?)", 101, "wanted")
+            return 101
+        }
+        #expect(winner == 7 && attempts == 2)
+    }
+
+    @Test func anyOtherDuplicateIsThrown() throws {
+        var attempts = 0
+        let error = try #require(throws: MariaDBError.self) {
+            try subject.transaction(RetryPolicy(racyKeys: ["t_name"])) { db in
+                attempts += 1
+                try db.execute("INSERT INTO t (id) VALUES (1)")
+            }
+        }
+        #expect(error.duplicateKey == "PRIMARY" && attempts == 1)
+    }
+
+    /// InnoDB undoes only the statement, so the closure may go on.
+    @Test func aDuplicateMayBeSwallowed() throws {
+        try subject.transaction { db in
+            try db.execute("INSERT INTO t (id) VALUES (101)")
+            #expect(throws: MariaDBError.self) { try db.execute("INSERT INTO t (id) VALUES (1)") }
+        }
+        #expect(try isThere(101) && statistics.retries.value == 0)
+    }
+
+    @Test func aConnectionLostBeforehandIsReplaced() throws {
+        let thread = try subject.read { $0.threadID }
+        try watcher.query("KILL \(thread)")
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            try db.execute("INSERT INTO t (id) VALUES (101)")
+        }
+        #expect(try isThere(101))
+        #expect(attempts == 1 && statistics.retries.value == 0)
+        #expect(statistics.reconnects.value == 1 && statistics.openConnections.value == 1)
+    }
+
+    @Test(arguments: Handling.allCases)
+    func aConnectionLostWithinRepeatsTheClosure(_ handling: Handling) throws {
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            try db.execute("INSERT INTO t (id) VALUES (?)", 1000 + attempts)
+            if attempts == 1 { try watcher.query("KILL \(db.threadID)") }
+            try handle(handling) { try db.execute("INSERT INTO t (id) VALUES (?)", 2000 + attempts) }
+        }
+        #expect(attempts == 2 && statistics.retries.value == 1 && statistics.reconnects.value == 1)
+        #expect(try !isThere(1001) && !isThere(2001) && isThere(1002) && isThere(2002))
+    }
+
+    @Test(arguments: [DatabaseProxy.Cut.beforeServer, .beforeAnswer])
+    func aConnectionLostDuringCommitIsNotRepeated(_ cut: DatabaseProxy.Cut) throws {
+        let proxy = try DatabaseProxy(to: MariaDBServer.shared.get().socket)
+        let subject = Database(proxy.options(for: database.options), statistics: statistics)
+        try subject.transaction { try $0.execute("INSERT INTO t (id) VALUES (101)") }
+        proxy.cut(cut)
+        var attempts = 0
+        let failure = try #require(throws: TransactionFailure.self) {
+            try subject.transaction { db in
+                attempts += 1
+                try db.execute("INSERT INTO t (id) VALUES (102)")
+            }
+        }
+        guard case .outcomeUnknown(let error) = failure else { throw failure }
+        #expect(error.isConnectionLost)
+        #expect(attempts == 1 && proxy.cutsMade == 1)
+        #expect(statistics.unknownOutcomes.value == 1 && statistics.retries.value == 0)
+        #expect(try isThere(102) == (cut == .beforeAnswer))
+        try subject.transaction { try $0.execute("INSERT INTO t (id) VALUES (103)") }
+        #expect(try isThere(103) && statistics.openConnections.value == 1)
+    }
+
+    @Test func nothingIsNested() throws {
+        let expected = "one closure of this Database runs already: pass its Connection on instead of nesting"
+        try subject.transaction { db in
+            try db.execute("INSERT INTO t (id) VALUES (101)")
+            let nested = #expect(throws: MariaDBError.self) { try subject.transaction { _ in } }
+            #expect(nested?.message == expected)
+            #expect(throws: MariaDBError.self) { try subject.read { _ in } }
+            #expect(throws: MariaDBError.self) { try subject.snapshot { _ in } }
+        }
+        #expect(try isThere(101))
+    }
+
+    @Test(arguments: ["CREATE TABLE other (id INT)", "COMMIT", "ROLLBACK"])
+    func aTransactionThatAStatementEndedIsAnError(_ statement: String) throws {
+        let error = #expect(throws: MariaDBError.self) {
+            try subject.transaction { try $0.query(statement) }
+        }
+        #expect(error?.message.hasPrefix("the transaction was ended by a statement of its own closure") == true)
+        try subject.transaction { try $0.execute("INSERT INTO t (id) VALUES (101)") }
+        #expect(try isThere(101))
+    }
+
+    @Test func manyWriters() throws {
+        let group = DispatchGroup()
+        let options = database.options
+        for writer in 0..<8 {
+            group.enter()
+            Thread.detachNewThread { [statistics] in
+                do {
+                    let subject = Database(options, statistics: statistics)
+                    for round in 0..<25 {
+                        // In an order that invites deadlocks, more than six attempts would stand.
+                        let ids = [1, 2, 3, 4].shuffled()
+                        try subject.transaction(RetryPolicy(attempts: 1000, patience: .seconds(60))) { db in
+                            for id in ids { try db.execute("SELECT id FROM t WHERE id = ? FOR UPDATE", id) }
+                            try db.execute("INSERT INTO t (id) VALUES (?)", 1000 + writer * 25 + round)
+                        }
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        #expect(try watcher.first("SELECT COUNT(*) FROM t WHERE id >= 1000") { try $0.read(Int.self) } == 200)
+        #expect(statistics.transactions.value == 200 && statistics.exhaustions.value == 0)
+        #expect(statistics.openConnections.value == 0)
+    }
+}
