@@ -29,7 +29,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Wrappers: the only targets that see a C library.
-        .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP"], swiftSettings: strict),
+        .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP", "Threads"], swiftSettings: strict),
         .target(name: "Fetch", dependencies: ["CCurl"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),

@@ -1,0 +1,28 @@
+internal import CFastCGI
+internal import Glibc
+
+/// The service manager that started this process, if it is one that wants to be told (sd_notify(3)).
+package enum ServiceManager {
+    /// Tells it how things are; does nothing when there is none.
+    ///
+    /// - Parameter state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`.
+    package static func notify(_ state: String) {
+        guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !path.isEmpty else { return }
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        let message = Array(state.utf8)
+        _ = withUnixAddress(path) { address, length in
+            sendto(socket, message, message.count, Int32(MSG_NOSIGNAL), address, length)
+        }
+    }
+
+    /// How often it wants to hear `WATCHDOG=1`; nil when it does not (sd_watchdog_enabled(3)).
+    package static var watchdogInterval: Duration? {
+        guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }), let microseconds = Int(text),
+            microseconds > 0
+        else { return nil }
+        if let pid = getenv("WATCHDOG_PID").map({ String(cString: $0) }), pid != String(getpid()) { return nil }
+        return .microseconds(microseconds)
+    }
+}
