@@ -111,6 +111,7 @@ extension Response {
             bytes += field.value.utf8.lazy.map { $0 < 0x20 ? 0x20 : $0 }
             bytes += "\r\n".utf8
         }
+        if status.code != 204 { bytes += "Content-Length: \(body.count)\r\n".utf8 }
         bytes += "\r\n".utf8
         bytes += body
         return bytes
