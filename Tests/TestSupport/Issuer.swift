@@ -1,7 +1,7 @@
 package import IdentityTokens
 package import JOSE
 package import JSON
-import OpenSSL
+package import OpenSSL
 import Synchronization
 package import Time
 
@@ -15,14 +15,18 @@ package final class TestIssuer: Sendable {
     private let clock: Clock
     private let published: Mutex<[Signer]>
 
-    /// Keys are generated once for all tests: making an RSA key takes a while.
-    package static let rsa = signer("rsa") { () throws(OpenSSLError) in try .generateRSA() }
-    package static let otherRSA = signer("rsa-2") { () throws(OpenSSLError) in try .generateRSA() }
-    package static let p256 = signer("p256") { () throws(OpenSSLError) in try .generateP256() }
+    // Generated once for all tests: making an RSA key takes a while.
+    package static let key = generated { () throws(OpenSSLError) in try .generateRSA() }
+    package static let otherKey = generated { () throws(OpenSSLError) in try .generateRSA() }
+    package static let ellipticCurveKey = generated { () throws(OpenSSLError) in try .generateP256() }
 
-    private static func signer(_ keyID: String, _ key: () throws(OpenSSLError) -> PrivateKey) -> Signer {
+    package static let rsa = Signer(keyID: "rsa", key: key)
+    package static let otherRSA = Signer(keyID: "rsa-2", key: otherKey)
+    package static let p256 = Signer(keyID: "p256", key: ellipticCurveKey)
+
+    private static func generated(_ key: () throws(OpenSSLError) -> PrivateKey) -> PrivateKey {
         do {
-            return Signer(keyID: keyID, key: try key())
+            return try key()
         } catch {
             preconditionFailure("\(error)")
         }
