@@ -2,8 +2,8 @@ package import MariaDB
 
 /// The schema of a database as SQL that makes it anew: the content of `sql/schema.sql`.
 package enum SchemaText {
-    /// Tables by name with their triggers by name, then views by name; without counters and definers, so that equal
-    /// schemas give equal text.
+    /// Tables by name with their triggers by name, then views by name; without counters, definers and the
+    /// database's name, so that equal schemas give equal text.
     package static func render(_ db: Connection) throws -> String {
         var text = """
             -- Made by `merganserctl migrate schema` from the migrations. Not to be edited, nor run by anybody but tests.
@@ -24,8 +24,10 @@ package enum SchemaText {
                 text += "\n" + withoutDefiner(sql) + ";\n"
             }
         }
+        let database = try names(db, "SELECT DATABASE()")[0]
         for view in try names(db, "SHOW FULL TABLES WHERE Table_type = 'VIEW'") {
-            text += "\n" + withoutDefiner(try definition(db, "SHOW CREATE VIEW \(quoted(view))", column: 1)) + ";\n"
+            let sql = try definition(db, "SHOW CREATE VIEW \(quoted(view))", column: 1)
+            text += "\n" + withoutDefiner(sql).replacing("`\(database)`.", with: "") + ";\n"
         }
         return text + "\nSET FOREIGN_KEY_CHECKS = 1;\n"
     }
