@@ -24,8 +24,3 @@ import Testing
             ])
     }
 }
-
-func uuid(_ number: Int) -> String {
-    let digits = String(number, radix: 16)
-    return "3F2504E0-4F89-11D3-9A0C-" + String(repeating: "0", count: 12 - digits.count) + digits
-}

@@ -8,6 +8,8 @@ final class Client {
 
     init(_ responder: Responder) { self.responder = responder }
 
+    /// From 192.0.2.7.
+    ///
     /// - Parameters:
     ///   - body: JSON, or nothing at all when nil.
     ///   - headers: names in lower case.
@@ -20,12 +22,12 @@ final class Client {
 
     func send(
         _ method: Method, _ path: String, bytes: [UInt8], token: String? = nil,
-        headers: [(name: String, value: String)] = []
+        headers: [(name: String, value: String)] = [], requestID: String? = nil
     ) -> Answer {
         let authorization = token.map { [(name: "authorization", value: "Bearer \($0)")] } ?? []
         let request = Request(
             method: method, path: path, headers: Headers(authorization + headers), remoteAddress: "192.0.2.7",
-            body: BufferedBody(bytes))
+            requestID: requestID, body: BufferedBody(bytes))
         return Answer(responder.respond(to: request))
     }
 }
@@ -43,6 +45,14 @@ struct Answer: CustomStringConvertible {
     subscript(name: String) -> JSONValue? { json[name] }
     func header(_ name: String) -> String? { response.header(name) }
 
-    /// The status and the body, the way the specification writes refusals.
+    /// The status and the body: what refusals are compared by.
     var description: String { "\(status) \(text)" }
+}
+
+/// A refusal as `Answer.description` writes it.
+func refusal(_ status: Int, _ error: String) -> String { #"\#(status) {"error":"\#(error)"}"# }
+
+/// The refusal of an identity token.
+func invalidIdentityToken(_ reason: String) -> String {
+    #"422 {"error":"invalid_identity_token","error_description":"\#(reason)"}"#
 }

@@ -1,0 +1,67 @@
+import Accounts
+import HTTP
+import JSON
+import Testing
+
+@testable import API
+
+/// `Golden/routes.txt` is what callers may do, found out by asking: who is let in where, and which endpoints replay.
+@Suite struct RouteTableTests {
+    let app: TestApp
+    let client: Client
+
+    init() throws {
+        app = try TestApp()
+        client = app.client()
+    }
+
+    @Test func theRouteTableIsPinned() throws {
+        var number = 0
+        let lines = try Routes.all.map { route in
+            number += 100
+            let credential = try credential(of: route, firstPhone: number)
+            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            return route.replay.map { line.padded(to: 95) + "replays by \($0.name)" } ?? line
+        }
+        try expectGolden("routes.txt", lines)
+    }
+
+    /// Who is let in: an answer that is about the request's content, not about its sender.
+    private func credential(of route: Route, firstPhone: Int) throws -> String {
+        if send(route, token: nil).status != 401 { return "anyone" }
+        var number = firstPhone
+        func answer(scopes: String, application: Int? = nil, anonymous: Bool = true) throws -> Answer {
+            number += 1
+            let phone = try client.bootstrap(number)
+            try app.change(
+                "UPDATE paks SET scopes = ?, application_id = ? WHERE user_id = ?", scopes, application, phone.userID)
+            try app.change("UPDATE users SET anonymous = ? WHERE id = ?", anonymous, phone.userID)
+            return send(route, token: phone.token)
+        }
+        let scopes = try PAK.fullScopes.filter { try answer(scopes: $0.rawValue).error != "insufficient_scope" }
+        let full = PAK.fullScopes.map(\.rawValue).joined(separator: " ")
+        let application = try app.makeApplication("logi_\(firstPhone)")
+        let isOpenToAppBound = try answer(scopes: full, application: application).error != "insufficient_scope"
+        let isForAnonymous = try answer(scopes: full, anonymous: false).error == "non_anonymous_caller"
+        return "PAK" + (isForAnonymous ? " of an anonymous user" : "") + (isOpenToAppBound ? ", app-bound too" : "")
+            + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
+    }
+
+    private func send(_ route: Route, token: String?) -> Answer {
+        client.send(route.method, route.pattern.replacing("{provider}", with: "apple"), [:], token: token)
+    }
+}
+
+extension ReplayScope {
+    fileprivate var name: String {
+        switch self {
+        case .bearer: "bearer token"
+        case .identityToken: "identity_token"
+        case .device(let member): "\(member) and device_secret"
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

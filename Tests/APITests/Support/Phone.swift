@@ -1,0 +1,100 @@
+import HTTP
+import IdentityTokens
+import JSON
+import MariaDB
+import Testing
+
+/// An account on a phone: what the phone keeps of a DeviceBootstrapResponse.
+struct Phone: Sendable {
+    var userID: Int
+    var token: String
+    var uuid: String
+    var deviceID: Int
+    var secret: String
+
+    /// - Parameters:
+    ///   - answer: of a request that named the device and made its secret.
+    init(_ answer: Answer) throws {
+        userID = try #require(answer["user"]?["id"]?.integer, "\(answer)")
+        token = try #require(answer["access_token"]?.string, "\(answer)")
+        uuid = try #require(answer["device"]?["device_uuid"]?.string, "\(answer)")
+        deviceID = try #require(answer["device"]?["id"]?.integer, "\(answer)")
+        secret = try #require(answer["device_secret"]?.string, "\(answer)")
+    }
+}
+
+extension JSONValue {
+    var integer: Int? {
+        guard case .integer(let value) = self else { return nil }
+        return Int(value)
+    }
+
+    /// The object with members added; nil adds none.
+    func adding(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        guard case .object(let object) = self else { return self }
+        return .object(
+            JSONObject(
+                object.members.map { ($0.name, $0.value) }
+                    + members.compactMap { name, value in value.map { (name, $0) } }))
+    }
+}
+
+/// A UUID like no other test's request in the same schema, by its number.
+func uuid(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return "3F2504E0-4F89-11D3-9A0C-" + String(repeating: "0", count: 12 - digits.count) + digits
+}
+
+extension Client {
+    /// A new phone with an anonymous account of its own.
+    func bootstrap(_ number: Int = 1) throws -> Phone {
+        try Phone(send(.post, "/api/v1/devices", ["device_uuid": .string(uuid(number)), "platform": "ios"]))
+    }
+
+    /// A phone that signs in with an identity.
+    ///
+    /// - Parameter proof: see `TestApp.proof`.
+    func signIn(_ proof: JSONValue, with provider: String = "apple", on number: Int) throws -> Phone {
+        try Phone(
+            send(
+                .post, "/api/v1/auth/\(provider)/session",
+                proof.adding(["device_uuid": .string(uuid(number)), "platform": "ios"])))
+    }
+}
+
+extension TestApp {
+    /// The members `identity_token` and `raw_nonce`.
+    func proof(
+        _ subject: String = "subject", of provider: Provider = .apple, email: String? = nil,
+        emailVerified: JSONValue? = true, extra: [String: JSONValue] = [:]
+    ) -> JSONValue {
+        let token = issuer(provider).token(
+            subject: subject, email: email, emailVerified: email == nil ? nil : emailVerified, extra: extra)
+        return ["identity_token": .string(token), "raw_nonce": "nonce"]
+    }
+
+    /// - Returns: a new application's id.
+    func makeApplication(_ clientID: String = "logi_0", name: String = "Shop") throws -> Int {
+        let db = try database.connect()
+        return try db.execute(
+            "INSERT INTO applications (client_id, name, client_type) VALUES (?, ?, 'public')", clientID, name
+        ).lastInsertID
+    }
+
+    /// A row as imports may have left it, or as an operator changed it.
+    func change(_ sql: StaticString, _ arguments: (any Bindable)?...) throws {
+        try database.connect().execute(sql, arguments: arguments)
+    }
+
+    /// The first column of a query as text, NULL as "NULL".
+    func column(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [String] {
+        try database.connect().all(sql, arguments: arguments) { row in try row.read(String?.self) ?? "NULL" }
+    }
+
+    /// Has the requests change nothing.
+    func expectUnchanged(sourceLocation: SourceLocation = #_sourceLocation, _ requests: () throws -> Void) throws {
+        let before = try database.dump()
+        try requests()
+        #expect(try database.dump() == before, sourceLocation: sourceLocation)
+    }
+}
