@@ -18,20 +18,14 @@ package final class PrivateKey: Sendable {
 
     /// - Parameter pem: an unencrypted `PRIVATE KEY` (PKCS #8), or OpenSSL's older forms of one.
     package convenience init(pem: String) throws(OpenSSLError) {
-        var pointer: OpaquePointer?
-        let decoder = try check(
-            OSSL_DECODER_CTX_new_for_pkey(
-                &pointer, "PEM", nil, nil, OSSL_KEYMGMT_SELECT_PRIVATE_KEY, nil, nil),
-            "OSSL_DECODER_CTX_new_for_pkey")
-        defer { OSSL_DECODER_CTX_free(decoder) }
         let bytes = Array(pem.utf8)
-        let result = bytes.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
-            var count = buffer.count
-            return OSSL_DECODER_from_data(decoder, &start, &count)
+        let pointer = bytes.withUnsafeBytes { bytes in
+            let bio = require(BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)), "BIO_new_mem_buf")
+            defer { BIO_free(bio) }
+            // Without a callback, libcrypto asks the terminal for the passphrase of an encrypted key.
+            return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
         }
-        try check(result, "OSSL_DECODER_from_data")
-        try self.init(KeyHandle(takingOwnershipOf: try check(pointer, "OSSL_DECODER_from_data")))
+        try self.init(KeyHandle(takingOwnershipOf: try check(pointer, "PEM_read_bio_PrivateKey")))
     }
 
     /// - Parameter bits: 2048 to 8192.
@@ -57,16 +51,13 @@ package final class PrivateKey: Sendable {
 
     /// The key as an unencrypted `PRIVATE KEY` (PKCS #8).
     package var pem: String {
-        let encoder = require(
-            OSSL_ENCODER_CTX_new_for_pkey(
-                handle.pointer, OSSL_KEYMGMT_SELECT_ALL, "PEM", "PrivateKeyInfo", nil),
-            "OSSL_ENCODER_CTX_new_for_pkey")
-        defer { OSSL_ENCODER_CTX_free(encoder) }
-        var data: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        require(OSSL_ENCODER_to_data(encoder, &data, &count), "OSSL_ENCODER_to_data")
-        defer { CRYPTO_clear_free(data, count, #file, #line) }
-        return String(decoding: UnsafeBufferPointer(start: data, count: count), as: UTF8.self)
+        let bio = require(BIO_new(BIO_s_mem()), "BIO_new")
+        defer { BIO_free(bio) }
+        require(
+            PEM_write_bio_PKCS8PrivateKey(bio, handle.pointer, nil, nil, 0, nil, nil), "PEM_write_bio_PKCS8PrivateKey")
+        var bytes = [UInt8](repeating: 0, count: BIO_ctrl_pending(bio))
+        precondition(BIO_read(bio, &bytes, Int32(bytes.count)) == bytes.count, "a memory BIO gives what it holds")
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// RS256 with an RSA key; ES256 with a P-256 key, as r and s of 32 bytes each (RFC 7518 §3.3, §3.4).
