@@ -13,6 +13,7 @@ struct AuditEntry {
         case deviceReassigned = "device.reassigned"
         case deviceSecretRotated = "device.secret_rotated"
         case deviceSecretVoided = "device.secret_voided"
+        case grantCreated = "grant.created"
         case pakIssued = "pak.issued"
         case pakRevoked = "pak.revoked"
         case applicationCreated = "application.created"

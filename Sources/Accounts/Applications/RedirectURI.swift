@@ -1,0 +1,98 @@
+/// A redirect URI that an application may register (accounts §2.1).
+package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// - Parameter issuerHost: the host of this server's issuer, in lower case.
+    package init(_ text: String, issuerHost: String) throws(InvalidRedirectURI) {
+        func refuse(_ reason: InvalidRedirectURI.Reason) -> InvalidRedirectURI { InvalidRedirectURI(text, reason) }
+
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 2000, bytes.allSatisfy(Self.isAllowed) else { throw refuse(.characters) }
+        if bytes.contains(UInt8(ascii: "#")) { throw refuse(.fragment) }
+        guard let colon = text.firstIndex(of: ":") else { throw refuse(.schemeForbidden) }
+        let scheme = text[..<colon]
+        if scheme.contains("_") { throw refuse(.schemeUnderscore) }
+        guard Self.isScheme(scheme), !Self.forbiddenSchemes.contains(String(scheme)) else {
+            throw refuse(.schemeForbidden)
+        }
+        let rest = text[text.index(after: colon)...]
+        let authority = rest.hasPrefix("//") ? rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" } : nil
+        if let authority, authority.contains("@") { throw refuse(.userinfo) }
+        if scheme == "https" || scheme == "http" {
+            guard let host = authority.flatMap(Self.host) else { throw refuse(.characters) }
+            if scheme == "http", !["localhost", "127.0.0.1", "[::1]"].contains(host) { throw refuse(.plainHTTP) }
+            if scheme == "https", host == issuerHost { throw refuse(.idpHost) }
+        }
+        description = text
+    }
+
+    /// Schemes that no app may claim: they run code, read files or mean something else to every system.
+    private static let forbiddenSchemes: Set<String> = [
+        "javascript", "data", "file", "blob", "about", "vbscript", "ws", "wss", "ftp", "mailto", "tel", "sms", "intent",
+    ]
+
+    /// Visible ASCII without what deployed clients and servers read differently, and what no URI holds (RFC 3986 §2).
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && !"+&*\"<>\\^`{|}".utf8.contains(byte)
+    }
+
+    private static func isScheme(_ scheme: Substring) -> Bool {
+        guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
+            return false
+        }
+        return scheme.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// The host in lower case; nil when there is none or the port is no port.
+    private static func host(of authority: Substring) -> String? {
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        let port = authority.dropFirst(host.count)
+        guard !host.isEmpty, authority.hasPrefix(host) else { return nil }
+        guard port.isEmpty || (port.hasPrefix(":") && UInt16(port.dropFirst()) != nil) else { return nil }
+        return host.lowercased()
+    }
+}
+
+/// Why a redirect URI is refused.
+package struct InvalidRedirectURI: Error, Equatable, CustomStringConvertible {
+    /// The raw values are the wire's `error_description`s.
+    package enum Reason: String, Sendable {
+        case schemeUnderscore = "scheme_underscore"
+        case schemeForbidden = "scheme_forbidden"
+        case plainHTTP = "plain_http"
+        case fragment
+        case userinfo
+        case characters
+        case idpHost = "idp_host"
+    }
+
+    package let uri: String
+    package let reason: Reason
+
+    init(_ uri: String, _ reason: Reason) {
+        self.uri = uri
+        self.reason = reason
+    }
+
+    package var description: String { "redirect URI \"\(uri)\" is refused (\(reason.rawValue)): \(explanation)" }
+
+    private var explanation: String {
+        switch reason {
+        case .schemeUnderscore: "iOS rejects schemes with an underscore"
+        case .schemeForbidden: "use https, http to this machine, or a scheme of your own such as com.example.myapp"
+        case .plainHTTP: "http is only for localhost, 127.0.0.1 and [::1]; use https"
+        case .fragment: "leave out # and what follows"
+        case .userinfo: "leave out the user name before @"
+        case .characters:
+            "use at most 2000 visible ASCII characters that a URI may hold, none of + & *, and a host after https://"
+        case .idpHost: "it is this server's own host; use the application's"
+        }
+    }
+}

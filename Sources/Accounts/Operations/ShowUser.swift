@@ -1,0 +1,90 @@
+package import MariaDB
+package import Time
+
+/// An account with what hangs on it, as an operator sees it. No secret, no digest.
+package struct UserSummary: Sendable {
+    package struct Device: Sendable {
+        package var id: Int
+        package var uuid: String
+        package var platform: String
+        /// False when only a sign-in can open it again.
+        package var hasSecret: Bool
+        package var lastSeenAt: Timestamp
+    }
+
+    package struct Grant: Sendable {
+        package var clientID: String
+        package var sub: String
+        package var scopes: [String]
+        package var createdAt: Timestamp
+        package var revokedAt: Timestamp?
+    }
+
+    package var user: User
+    /// The survivor, if this account was merged into another.
+    package var mergedInto: User.ID?
+    package var identities: [Identity]
+    package var devices: [Device]
+    package var grants: [Grant]
+    package var livePAKs: Int
+    package var pendingAgentApprovals: Int
+    package var pushApprovals: Int
+}
+
+extension Connection {
+    /// Best read in one `snapshot`.
+    package func userSummary(_ id: User.ID) throws -> UserSummary? {
+        let user = try first(
+            """
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
+                   last_active_at, deleted_at, purge_at
+            FROM users WHERE id = ?
+            """, id
+        ) { row in try User(from: &row) }
+        guard let user else { return nil }
+        return UserSummary(
+            user: user,
+            mergedInto: try first("SELECT primary_user_id FROM identity_links WHERE linked_user_id = ?", id) { row in
+                try row.read()
+            },
+            identities: try identities(of: id), devices: try deviceSummaries(of: id),
+            grants: try grantSummaries(of: id),
+            livePAKs: try first("SELECT COUNT(*) FROM paks WHERE user_id = ? AND revoked_at IS NULL", id) { row in
+                try row.read()
+            } ?? 0,
+            pendingAgentApprovals: try first(
+                "SELECT COUNT(*) FROM agent_approvals WHERE user_id = ? AND status = 'pending'", id
+            ) { row in try row.read() } ?? 0,
+            pushApprovals: try first(
+                "SELECT COUNT(*) FROM push_approval_requests WHERE requested_user_id = ? OR approved_user_id = ?", id,
+                id
+            ) { row in try row.read() } ?? 0)
+    }
+
+    private func deviceSummaries(of user: User.ID) throws -> [UserSummary.Device] {
+        try all(
+            """
+            SELECT id, device_uuid, platform, secret_digest IS NOT NULL, last_seen_at
+            FROM devices WHERE user_id = ? ORDER BY id
+            """, user
+        ) { row in
+            UserSummary.Device(
+                id: try row.read(), uuid: try row.read(), platform: try row.read(), hasSecret: try row.read(),
+                lastSeenAt: try row.read())
+        }
+    }
+
+    private func grantSummaries(of user: User.ID) throws -> [UserSummary.Grant] {
+        try all(
+            """
+            SELECT a.client_id, g.sub, g.scopes, g.created_at, g.revoked_at
+            FROM grants g JOIN applications a ON a.id = g.application_id WHERE g.user_id = ? ORDER BY g.id
+            """, user
+        ) { row in
+            UserSummary.Grant(
+                clientID: try row.read(), sub: try row.read(),
+                scopes: try row.read(String.self).split(separator: " ").map(String.init), createdAt: try row.read(),
+                revokedAt: try row.read())
+        }
+    }
+}
