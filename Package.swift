@@ -63,18 +63,25 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Configuration",
-            dependencies: ["Accounts", "Database", "IdentityTokens", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
+            dependencies: [
+                "Accounts", "IdentityTokens", "MariaDB", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: safe),
         .target(
             name: "Logs", dependencies: ["JSON", "Time", .product(name: "Logging", package: "swift-log")],
             swiftSettings: safe),
         .executableTarget(
             name: "merganserd",
-            dependencies: ["API", "Configuration", "FastCGI", "Logs", "Migrations"], swiftSettings: strict),
+            dependencies: [
+                "API", "Accounts", "Configuration", "Database", "FastCGI", "HTTP", "IdentityTokens", "JSON", "Logs",
+                "MariaDB", "Migrations", "Time", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Configuration", "Logs", "Migrations",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Accounts", "Configuration", "Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations",
+                "OpenSSL", "Time", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 

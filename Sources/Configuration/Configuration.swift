@@ -1,3 +1,4 @@
+package import Accounts
 package import IdentityTokens
 package import Logging
 
@@ -8,21 +9,18 @@ package import Logging
 package struct Configuration: Sendable {
     package var deployment: Deployment
     /// Seals and signs; the predecessor only opens what was sealed before the last rotation.
-    package var serverKey: ServerKey
-    package var previousServerKey: ServerKey?
+    package var serverKey: KeyMaterial
+    package var previousServerKey: KeyMaterial?
     /// The providers that have an audience; never empty.
     package var providers: [Provider: ProviderSettings]
     /// nil: PAKs live until they are revoked.
     package var pakLifetime: Duration?
     package var loginHistoryLifetime: Duration
     package var linkByEmail: LinkByEmail
+    /// Where the OAuth error codes are explained; an error's fragment is its code.
+    package var errorDocsBase: String
     package var database: DatabaseSettings
     package var server: ServerSettings
-}
-
-/// Which token e-mail addresses may lead to an existing account (accounts §1.6).
-package enum LinkByEmail: String, Sendable, CaseIterable {
-    case authoritative, verified, never
 }
 
 /// How one instance of `merganserd` runs.
@@ -47,10 +45,15 @@ extension Configuration {
         try VariableReader.load(environment, Configuration.init)
     }
 
+    /// That variable alone.
+    package static func loginHistoryLifetime(environment: [String: String]) throws(ConfigurationError) -> Duration {
+        try VariableReader.load(environment) { $0.integer(.loginHistoryDays, in: 1...3650).map(Duration.days) }
+    }
+
     init?(_ variables: VariableReader) {
         let deployment = Deployment(variables)
-        let serverKey = variables.value(.serverKey, ServerKey.init(text:))
-        let previousServerKey = variables.optional(.serverKeyPrevious, ServerKey.init(text:))
+        let serverKey = variables.value(.serverKey, KeyMaterial.init(text:))
+        let previousServerKey = variables.optional(.serverKeyPrevious, KeyMaterial.init(text:))
         if let serverKey, serverKey == previousServerKey {
             variables.report(.serverKeyPrevious, "is the same key as MERGANSER_SERVER_KEY; unset it or set the old key")
         }
@@ -58,6 +61,12 @@ extension Configuration {
         let pakDays = variables.integer(.pakTTLDays, in: 0...3650)
         let historyDays = variables.integer(.loginHistoryDays, in: 1...3650)
         let linkByEmail = variables.choice(.linkByEmail, LinkByEmail.self)
+        let errorDocsBase = variables.optional(.errorDocsBase) { text throws(InvalidValue) in
+            guard WebURL(text) != nil else {
+                throw InvalidValue("is \(quoted(text)); set a URL without fragment, such as https://example.com/errors")
+            }
+            return text
+        }
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
         guard let deployment, let serverKey, let providers, let pakDays, let historyDays, let linkByEmail, let database,
@@ -66,7 +75,8 @@ extension Configuration {
         self.init(
             deployment: deployment, serverKey: serverKey, previousServerKey: previousServerKey, providers: providers,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
-            linkByEmail: linkByEmail, database: database, server: server)
+            linkByEmail: linkByEmail, errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
+            database: database, server: server)
     }
 }
 

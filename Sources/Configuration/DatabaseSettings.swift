@@ -1,15 +1,8 @@
+package import MariaDB
+
 /// How to reach MariaDB, and where its migrations are.
 package struct DatabaseSettings: Sendable {
-    package enum Address: Equatable, Sendable {
-        case unixSocket(String)
-        case tcp(host: String, port: Int)
-    }
-
-    package var address: Address
-    package var user: String
-    package var password: String?
-    package var name: String
-    package var caFile: String?
+    package var connection: Connection.Options
     package var sqlDirectory: String
 }
 
@@ -44,9 +37,10 @@ extension DatabaseSettings {
             }
         }
         guard let port, let user, let name, let sqlDirectory else { return nil }
-        let address: Address =
-            host.map { .tcp(host: $0, port: port) } ?? .unixSocket(socket ?? "/run/mysqld/mysqld.sock")
         self.init(
-            address: address, user: user, password: password, name: name, caFile: caFile, sqlDirectory: sqlDirectory)
+            connection: Connection.Options(
+                address: host.map { .tcp(host: $0, port: port) } ?? .unixSocket(socket ?? "/run/mysqld/mysqld.sock"),
+                user: user, password: password, database: name, tls: caFile.map { .init(authorityFile: $0) }),
+            sqlDirectory: sqlDirectory)
     }
 }

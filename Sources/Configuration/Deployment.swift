@@ -12,6 +12,11 @@ package struct Deployment: Sendable {
 }
 
 extension Deployment {
+    /// These variables alone.
+    package static func load(environment: [String: String]) throws(ConfigurationError) -> Deployment {
+        try VariableReader.load(environment, Deployment.init)
+    }
+
     init?(_ variables: VariableReader) {
         let environment = variables.choice(.environment, Environment.self)
         let issuer = variables.value(.issuer, parseIssuer)

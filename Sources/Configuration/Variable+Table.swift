@@ -5,7 +5,7 @@ extension Variable {
     package static let all = [
         issuer, environment, serverKey, serverKeyPrevious,
         appleAudiences, appleIssuers, appleJWKSURL, googleAudiences, googleIssuers, googleJWKSURL,
-        pakTTLDays, loginHistoryDays, linkByEmail,
+        pakTTLDays, loginHistoryDays, linkByEmail, errorDocsBase,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
         instance, socket, socketGroup, controlSocket, threads, drainLimit, stateDirectory, logLevel,
         sqlDirectory, devKeysDirectory,
@@ -50,6 +50,10 @@ extension Variable {
     static let linkByEmail = Variable(
         "MERGANSER_LINK_BY_EMAIL", "authoritative | verified | never", .text("authoritative"),
         "Which e-mail addresses of identity tokens lead to an existing account")
+
+    static let errorDocsBase = Variable(
+        "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
+        "Page that explains the OAuth error codes; an error's fragment is its code")
 
     static let databaseSocket = Variable(
         "MERGANSER_DATABASE_SOCKET", "path", .computed("/run/mysqld/mysqld.sock, unless a host is set"),

@@ -35,7 +35,7 @@ import Testing
     @Test func takesThePasswordFromAFileWithItsSpaces() throws {
         let path = try file(" pass word \n", mode: 0o600)
         let environment = good.setting(["MERGANSER_DATABASE_PASSWORD_FILE": path])
-        #expect(try Configuration.load(environment: environment).database.password == " pass word ")
+        #expect(try Configuration.load(environment: environment).database.connection.password == " pass word ")
     }
 
     @Test(arguments: [0o604, 0o644, 0o602]) func refusesAFileEverybodyMayOpen(_ mode: Int) throws {
@@ -98,7 +98,9 @@ import Testing
         }
         let configuration = try Configuration.load(environment: good)
         var dumped = ""
-        dump(configuration.serverKey, to: &dumped)
+        dump(configuration, to: &dumped)
+        dump(try Configuration.load(environment: good.setting(["MERGANSER_DATABASE_PASSWORD": secret])), to: &dumped)
+        #expect(!dumped.contains(secret))
         for text in [dumped, "\(configuration.serverKey)", String(reflecting: configuration.serverKey)] {
             #expect(!text.contains("171") && !text.lowercased().contains("abab"), "\(text)")
         }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// 32 secret bytes. Printing one shows nothing of it.
-package struct ServerKey: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+package struct KeyMaterial: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
     package let bytes: [UInt8]
 
     /// - Parameter text: 64 hexadecimal digits, or base64 in either alphabet (RFC 4648 §4, §5), padded or not.
@@ -13,7 +13,7 @@ package struct ServerKey: Equatable, Sendable, CustomStringConvertible, CustomRe
         self.bytes = bytes
     }
 
-    package var description: String { "ServerKey(…)" }
+    package var description: String { "KeyMaterial(…)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 
     private static let mend = "make a key with: openssl rand -hex 32"
