@@ -1,0 +1,39 @@
+import Accounts
+import ArgumentParser
+import Configuration
+import JSON
+import Time
+
+struct CollectGarbageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc", abstract: "Deletes rows that have outlived their use.",
+        discussion: """
+            Expired idempotency records, swap tickets, web sessions and authorization codes, old sign-ins \
+            (MERGANSER_LOGIN_HISTORY_DAYS) and PAKs revoked a month ago; at most 500 rows a transaction, beside the \
+            running servers. A timer runs it hourly.
+            """)
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let loginHistory = try Environment.loginHistoryLifetime()
+        let database = try Environment.database()
+        let now = Clock.system.now
+        var deleted: [(String, Int)] = []
+        for kind in Garbage.allCases {
+            var count = 0
+            while true {
+                let batch = try database.transaction { connection in
+                    try connection.collect(kind, at: now, loginHistory: loginHistory)
+                }
+                count += batch
+                if batch < Garbage.batch { break }
+                output.progress("\(kind.rawValue): \(count) …")
+            }
+            deleted.append((kind.rawValue, count))
+        }
+        output.print(
+            ["deleted": JSONValue.object(JSONObject(deleted.map { ($0, .integer(Int64($1))) }))],
+            deleted.map { "\($0.padded(to: 20)) \($1)" }.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import IdentityTokens
+import JOSE
+import JSON
+import OpenSSL
+import Time
+
+struct DevToken: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Prints an identity token of the development issuer.")
+
+    @Option(help: ArgumentHelp("Whose token.", valueName: "apple|google"))
+    var provider: Provider
+
+    @Option(parsing: .unconditional, help: "Its sub.")
+    var subject: String
+
+    @Option(parsing: .unconditional, help: "The raw nonce; the token holds its SHA-256.")
+    var nonce: String
+
+    @Option(help: "Its email.")
+    var email: String?
+
+    @Option(help: ArgumentHelp("Its email_verified. (default: true with an e-mail)", valueName: "true|false"))
+    var emailVerified: Bool?
+
+    @Option(help: "Its name.")
+    var name: String?
+
+    @Option(help: "Its aud. (default: the first of MERGANSER_<PROVIDER>_AUDIENCES)")
+    var audience: String?
+
+    @Option(help: "Its iss. (default: the first of MERGANSER_<PROVIDER>_ISSUERS)")
+    var issuer: String?
+
+    @Option(parsing: .unconditional, help: "Seconds until it expires; negative for an expired one.")
+    var expiresIn = 600
+
+    @Option(parsing: .unconditional, help: "The header's kid. (default: that of the key)")
+    var kid: String?
+
+    @Option(help: ArgumentHelp("With which of the provider's keys to sign.", valueName: "RS256|ES256"))
+    var alg = Algorithm.rs256
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let keys = try Environment.developmentIssuer()
+        let settings = try Environment.configuration().providers[provider]
+        guard let audience = audience ?? settings?.audiences.first else {
+            throw ToolError(
+                .configuration,
+                "\(provider.rawValue) has no audience; pass --audience or set "
+                    + "MERGANSER_\(provider.rawValue.uppercased())_AUDIENCES")
+        }
+        guard let key = try keys.key(provider, alg) else {
+            throw ToolError(.refused, "the development issuer has no keys yet; run: merganserctl dev issuer init")
+        }
+        let now = Clock.system.now.seconds
+        let token = try Signer(keyID: kid ?? DevelopmentIssuer.keyID(of: key), key: key).sign(
+            Claims(
+                iss: issuer ?? settings?.issuers.first ?? provider.defaults.issuers[0], aud: audience, sub: subject,
+                iat: now, exp: now + Int64(expiresIn), nonce: sha256(nonce.utf8).hexadecimal, email: email,
+                emailVerified: emailVerified ?? (email == nil ? nil : true), name: name))
+        output.print(["identity_token": token], token)
+    }
+
+    private struct Claims: Encodable {
+        let iss: String
+        let aud: String
+        let sub: String
+        let iat: Int64
+        let exp: Int64
+        let nonce: String
+        let email: String?
+        let emailVerified: Bool?
+        let name: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case iss, aud, sub, iat, exp, nonce, email
+            case emailVerified = "email_verified"
+            case name
+        }
+    }
+}
+
+extension Provider: ExpressibleByArgument {}
+extension Algorithm: ExpressibleByArgument {}

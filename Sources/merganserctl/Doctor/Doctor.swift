@@ -1,0 +1,5 @@
+import ArgumentParser
+
+struct Doctor: ParsableCommand {
+    @OptionGroup var output: Output
+}

@@ -1,0 +1,41 @@
+import Configuration
+import Database
+import Foundation
+import MariaDB
+
+/// What commands take from the process's environment; each loads only what it needs.
+enum Environment {
+    private static var variables: [String: String] { ProcessInfo.processInfo.environment }
+
+    static var warnings: [String] { Configuration.warnings(environment: variables) }
+
+    static func configuration() throws -> Configuration { try Configuration.load(environment: variables) }
+
+    static func databaseSettings() throws -> DatabaseSettings { try DatabaseSettings.load(environment: variables) }
+
+    static func deployment() throws -> Deployment { try Deployment.load(environment: variables) }
+
+    static func loginHistoryLifetime() throws -> Duration {
+        try Configuration.loginHistoryLifetime(environment: variables)
+    }
+
+    static func database() throws -> Database { Database(try databaseSettings().connection) }
+
+    static func developmentIssuer() throws -> DevelopmentIssuer {
+        try requireDevelopment()
+        guard let directory = try deployment().developmentKeysDirectory else {
+            throw ToolError(
+                .configuration,
+                "MERGANSER_DEV_KEYS_DIRECTORY is not set; set the folder of the development issuer's keys")
+        }
+        return DevelopmentIssuer(directory: URL(filePath: directory))
+    }
+
+    /// - Throws: unless this is a development installation.
+    static func requireDevelopment() throws {
+        guard try deployment().environment == .development else {
+            throw ToolError(
+                .refused, "this works only with MERGANSER_ENVIRONMENT=development, which this installation is not")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import Configuration
+import Database
+import JSON
+import MariaDB
+import Migrations
+
+struct Migrate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Brings the database's schema to this release.",
+        discussion: """
+            Steps are the files NNNN_what.sql of MERGANSER_SQL_DIRECTORY, forward only. The running servers need not be \
+            stopped: a step never breaks the release before it.
+            """,
+        subcommands: [Up.self, Status.self, Plan.self, Schema.self])
+
+    /// The migrations, and a connection that may wait as long as they do.
+    static func open() throws -> (migrator: Migrator, connection: Connection) {
+        let settings = try Environment.databaseSettings()
+        return (
+            try Migrator(directory: settings.sqlDirectory), try Connection(settings.connection.forMigrations)
+        )
+    }
+}
+
+extension Migrate {
+    struct Up: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Applies the steps that are missing.",
+            discussion:
+                "An interrupted step goes on where it stopped. A second run meanwhile waits, then finds nothing to do.")
+
+        @OptionGroup var output: Output
+
+        func run() throws {
+            let (migrator, connection) = try Migrate.open()
+            let pending = try migrator.status(connection).pending.map(\.fileName)
+            try migrator.up(connection) { output.progress($0) }
+            output.print(
+                Result(applied: pending, version: migrator.migrations.count),
+                pending.isEmpty ? "nothing to do" : "applied \(pending.count)")
+        }
+
+        private struct Result: Encodable {
+            let applied: [String]
+            let version: Int
+        }
+    }
+
+    struct Status: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists every step with its state.",
+            discussion: "Exit status 1 unless all steps are applied and unchanged.")
+
+        @OptionGroup var output: Output
+
+        func run() throws {
+            let (migrator, connection) = try Migrate.open()
+            let status = try migrator.status(connection)
+            let steps = migrator.migrations.map { Step($0, status) } + status.newer.map(Step.init)
+            output.print(
+                Result(current: status.isCurrent, steps: steps),
+                steps.map { "\($0.state.padded(to: 12)) \($0.name)" }.joined(separator: "\n"))
+            if !status.isCurrent { throw ExitCode.failure }
+        }
+
+        private struct Result: Encodable {
+            let current: Bool
+            let steps: [Step]
+        }
+
+        private struct Step: Encodable {
+            let number: Int
+            let name: String
+            /// applied, pending, interrupted, changed (the file, since it was applied) or newer (not among the files).
+            let state: String
+            let finishedAt: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case number, name, state
+                case finishedAt = "finished_at"
+            }
+
+            init(_ migration: Migration, _ status: MigrationStatus) {
+                number = migration.number
+                name = migration.fileName
+                finishedAt = status.applied.first { $0.number == migration.number }?.finishedAt?.iso8601
+                state =
+                    if status.changed.contains(where: { $0.number == migration.number }) {
+                        "changed"
+                    } else if status.interrupted?.number == migration.number {
+                        "interrupted"
+                    } else {
+                        status.pending.contains { $0.number == migration.number } ? "pending" : "applied"
+                    }
+            }
+
+            init(_ newer: AppliedMigration) {
+                number = newer.number
+                name = newer.name
+                state = "newer"
+                finishedAt = newer.finishedAt?.iso8601
+            }
+        }
+    }
+
+    struct Plan: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Prints the SQL that `up` would run.")
+
+        @OptionGroup var output: Output
+
+        func run() throws {
+            let (migrator, connection) = try Migrate.open()
+            let pending = try migrator.status(connection).pending
+            output.print(
+                Result(steps: pending.map { Step(name: $0.fileName, sql: $0.sql) }),
+                pending.isEmpty
+                    ? "-- nothing to do"
+                    : pending.map { "-- \($0.fileName)\n\n\($0.sql)" }.joined(separator: "\n"))
+        }
+
+        private struct Result: Encodable {
+            let steps: [Step]
+        }
+
+        private struct Step: Encodable {
+            let name: String
+            let sql: String
+        }
+    }
+
+    struct Schema: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints the database's schema as SQL.", discussion: "sql/schema.sql is made with this command.")
+
+        @OptionGroup var output: Output
+
+        func run() throws {
+            let schema = try Environment.database().read { try SchemaText.render($0) }
+            output.print(["schema": schema], schema.trimmingNewlines)
+        }
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    fileprivate var trimmingNewlines: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

@@ -1,0 +1,72 @@
+import Configuration
+import Database
+import Foundation
+import JSON
+import MariaDB
+
+/// Why a command did not succeed, in words for the operator.
+struct ToolError: Error {
+    /// The `error` member of JSON errors; with its exit status (sysexits.h).
+    enum Kind: String {
+        case usage
+        case configuration
+        case unavailable
+        case refused
+        case notFound = "not_found"
+        case failed
+
+        var status: Int32 {
+            switch self {
+            case .usage: EX_USAGE
+            case .configuration: EX_CONFIG
+            case .unavailable: EX_UNAVAILABLE
+            case .refused, .notFound, .failed: EXIT_FAILURE
+            }
+        }
+    }
+
+    let kind: Kind
+    let message: String
+    /// One line for each of several causes.
+    var problems: [String] = []
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as ToolError:
+            self = error
+        case let error as ConfigurationError:
+            self.init(.configuration, "the configuration is wrong")
+            problems = error.problems.map(\.description)
+        case TransactionFailure.unreachable(let cause):
+            self.init(.unavailable, "the database cannot be reached: \(cause.message); check MERGANSER_DATABASE_*")
+        case TransactionFailure.exhausted(let cause):
+            self.init(.unavailable, "the database was too busy, nothing was changed: \(cause.message); try again")
+        case TransactionFailure.outcomeUnknown(let cause):
+            self.init(.failed, "the connection was lost while committing: \(cause.message); look whether it is done")
+        case let error as MariaDBError where error.isConnectionLost:
+            self.init(.unavailable, "the database cannot be reached: \(error.message); check MERGANSER_DATABASE_*")
+        default:
+            self.init(.failed, "\(error)")
+        }
+    }
+
+    func exit(json: Bool) -> Never {
+        let text =
+            json
+            ? String(decoding: Body(error: kind.rawValue, message: message, problems: problems).json(), as: UTF8.self)
+            : (["merganserctl: \(message)"] + problems.map { "  \($0)" }).joined(separator: "\n")
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        Foundation.exit(kind.status)
+    }
+
+    private struct Body: Encodable {
+        let error: String
+        let message: String
+        let problems: [String]
+    }
+}

@@ -1,0 +1,21 @@
+import Accounts
+import ArgumentParser
+import JSON
+
+struct ShowUser: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows one account and what hangs on it; no secrets.")
+
+    @Argument(help: "Its id.")
+    var id: Int64
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        guard let user = try Environment.database().snapshot({ try $0.userSummary(User.ID(rawValue: id)) }) else {
+            throw ToolError(.notFound, "there is no user \(id); a swap deletes the anonymous account it moves")
+        }
+        let body = UserBody(user)
+        output.print(body, body.words)
+    }
+}

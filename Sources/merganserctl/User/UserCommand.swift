@@ -1,0 +1,6 @@
+import ArgumentParser
+
+struct UserCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user", abstract: "Shows accounts.", subcommands: [ShowUser.self])
+}
