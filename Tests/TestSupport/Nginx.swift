@@ -1,0 +1,104 @@
+import Glibc
+
+/// A private nginx on a loopback port that was free, as whoever runs the tests.
+package final class Nginx: Sendable {
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Its prefix: configuration, logs and temporary files.
+    package let directory: TemporaryDirectory
+    private let process: ChildProcess
+
+    private static let program = "/usr/sbin/nginx"
+
+    /// Returns when it accepts connections.
+    ///
+    /// - Parameter configuration: the whole `nginx.conf` for that port, without what `globals` sets. Relative paths are
+    ///   meant from `directory`.
+    package init(_ configuration: (_ port: UInt16) -> String) throws {
+        directory = try TemporaryDirectory()
+        var attempts = 0
+        while true {
+            let port = try freePort()
+            let file = try directory.write(configuration(port), to: "nginx.conf")
+            let process = try ChildProcess(
+                Nginx.program, Nginx.arguments(prefix: directory.path, configuration: file), deathSignal: SIGTERM)
+            do {
+                try process.wait(for: "nginx on port \(port)") { accepts(port) }
+                self.port = port
+                self.process = process
+                return
+            } catch {
+                // Between being found free and being bound, a port may be taken by somebody else.
+                attempts += 1
+                let log = directory.text("error.log")
+                guard log.contains("Address already in use"), attempts < 5 else {
+                    throw TestSupportError("\(error)\(log)")
+                }
+            }
+        }
+    }
+
+    deinit { try? stop() }
+
+    /// Runs `nginx -t`.
+    package static func check(configuration file: String, prefix: String) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(program, ["-t"] + arguments(prefix: prefix, configuration: file))
+    }
+
+    /// What it wrote to `error.log` so far.
+    package var errorLog: String { directory.text("error.log") }
+
+    /// Reads the configuration again: new workers take over, the old ones finish what they have.
+    package func reload() { process.send(SIGHUP) }
+
+    /// Ends it in good order.
+    package func stop() throws {
+        process.terminate()
+        try process.waitForExit()
+    }
+
+    private static func arguments(prefix: String, configuration: String) -> [String] {
+        // Root's nginx would become another user, who may not connect to the sockets of the tests.
+        let user = geteuid() == 0 ? " user root;" : ""
+        return [
+            "-p", prefix, "-e", "\(prefix)/error.log", "-c", configuration, "-g",
+            "daemon off; pid \(prefix)/nginx.pid;\(user)",
+        ]
+    }
+}
+
+/// A loopback port on which nobody listens.
+private func freePort() throws -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = loopback(0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+        }
+    }
+    guard isBound else { throw TestSupportError("bind 127.0.0.1", code: errno) }
+    return UInt16(bigEndian: address.sin_port)
+}
+
+/// Whether somebody accepts connections on that loopback port.
+private func accepts(_ port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = loopback(port)
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+}
+
+func loopback(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+}
