@@ -174,6 +174,13 @@ extension AccountsTransaction {
         return (assigned, secret)
     }
 
+    /// Writes what a swap may change in B, and with it the row's version. Its addresses are not among that.
+    func updateSurvivor(_ user: User) throws {
+        try connection.execute(
+            "UPDATE users SET version = version + 1, name = ?, last_active_at = ? WHERE id = ?", user.name,
+            user.lastActiveAt, user.id)
+    }
+
     private func idList(_ grants: [SwapPlan.PlannedGrant]) -> String {
         grants.map { String($0.id.rawValue) }.joined(separator: ",")
     }

@@ -81,7 +81,7 @@ extension Accounts {
             deviceHasOthers: false)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
-        try transaction.updateUser(b)
+        try transaction.updateSurvivor(b)
         // The ticket, A's other PAKs, devices and sessions, and what was not selected go with it.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
 
