@@ -74,7 +74,7 @@ let package = Package(
             name: "merganserd",
             dependencies: [
                 "API", "Accounts", "Configuration", "Database", "FastCGI", "HTTP", "IdentityTokens", "JSON", "Logs",
-                "MariaDB", "Migrations", "Time", .product(name: "Logging", package: "swift-log"),
+                "MariaDB", "Migrations", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(

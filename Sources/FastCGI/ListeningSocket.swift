@@ -69,7 +69,7 @@ package final class ListeningSocket: Sendable {
     }
 
     /// Frees the path, unless another instance has taken it over.
-    func unpublish() {
+    package func withdraw() {
         guard let file else { return }
         for path in [file.path, file.temporaryPath] {
             var status = stat()

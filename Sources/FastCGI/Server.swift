@@ -184,7 +184,7 @@ package final class Server: Sendable {
             // The others go on taking from it.
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket.descriptor, nil)
         } else {
-            socket.unpublish()
+            socket.withdraw()
             waitUntilQueueIsEmpty(until: deadline)
             // Closing it, when the last reference goes, resets whoever is queued; by now nobody can be.
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket.descriptor, nil)

@@ -1,0 +1,54 @@
+import HTTP
+import JSON
+
+/// What an instance says about itself, to its operator only: nginx shows these paths on loopback addresses.
+struct ControlResponder {
+    let instance: String
+    let readiness: Readiness
+    let metrics: Metrics
+
+    func respond(to request: Request) -> Response {
+        switch (request.path, request.method) {
+        case ("/healthz", .get), ("/healthz", .head):
+            // No look at the database: restarting this process would not mend it.
+            return json(.ok, Health(status: "alive", instance: instance))
+        case ("/readyz", .get), ("/readyz", .head):
+            let report = readiness.report
+            return json(
+                report.isReady ? .ok : .serviceUnavailable,
+                Ready(ready: report.isReady, instance: instance, missing: report.missing))
+        case ("/metrics", .get), ("/metrics", .head):
+            return Response(
+                .ok,
+                headers: [
+                    Response.Field("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
+                    Response.Field("Cache-Control", "no-store"),
+                ], body: Array(metrics.text(isReady: readiness.report.isReady).utf8))
+        case ("/healthz", _), ("/readyz", _), ("/metrics", _):
+            var response = json(.methodNotAllowed, ["error": "method_not_allowed"])
+            response.headers.append(Response.Field("Allow", "GET, HEAD"))
+            return response
+        default:
+            return json(.notFound, ["error": "not_found"])
+        }
+    }
+
+    private func json(_ status: Status, _ body: some Encodable) -> Response {
+        Response(
+            status,
+            headers: [
+                Response.Field("Content-Type", "application/json"), Response.Field("Cache-Control", "no-store"),
+            ], body: body.json())
+    }
+
+    private struct Health: Encodable {
+        let status: String
+        let instance: String
+    }
+
+    private struct Ready: Encodable {
+        let ready: Bool
+        let instance: String
+        let missing: [Readiness.Report.Missing]
+    }
+}

@@ -1,0 +1,177 @@
+import API
+import Accounts
+import Configuration
+import Database
+import FastCGI
+import Foundation
+import IdentityTokens
+import Logging
+import Synchronization
+
+/// One running server, from its start to its end.
+///
+/// It takes nginx's socket only when it can answer: until then, another instance keeps serving, or connections wait.
+final class Instance {
+    private let configuration: Configuration
+    private let logger: Logger
+    private let keySets: IdentityTokenVerifier
+    private let service: Service
+    private let databaseStatistics = DatabaseStatistics()
+    private let readiness: Readiness
+
+    init(_ configuration: Configuration, _ logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+        keySets = IdentityTokenVerifier(
+            providers: configuration.providers, cacheDirectory: configuration.server.stateDirectory)
+        service = Service(
+            accounts: Accounts(
+                settings: AccountsSettings(
+                    pakLifetime: configuration.pakLifetime, linkByEmail: configuration.linkByEmail),
+                serverKey: ServerKey(
+                    current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
+                identityTokens: keySets),
+            errorDocsBase: configuration.errorDocsBase, logger: logger)
+        readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, logger)
+    }
+
+    /// Returns when a signal has ended the instance.
+    func run() throws {
+        blockAllSignals()
+        // Before any thread exists: it changes the environment.
+        let inherited = try ListeningSocket.inherited()
+        try makeStateDirectory()
+        let socket = try inherited ?? listeningSocket(configuration.server.socket)
+        defer { socket.withdraw() }
+        let server = try Server(socket: socket, options: serverOptions) {
+            [service, configuration, databaseStatistics] in
+            let responder = Responder(
+                service: service,
+                database: Database(configuration.database.connection, statistics: databaseStatistics))
+            return { responder.respond(to: $0) }
+        }
+        let control = try startControl(server)
+
+        keySets.start()
+        readiness.start()
+        logger.notice(
+            "starting",
+            metadata: ["version": "\(Version.current)", "threads": .stringConvertible(serverOptions.threads)])
+        if try waitUntilReady() {
+            try server.start()
+            try socket.publish()
+            ServiceManager.notify("READY=1\nSTATUS=serving")
+            logger.notice(
+                "serving", metadata: ["socket": "\(inherited == nil ? configuration.server.socket : "inherited")"])
+            waitForEnd(server)
+            drain(server)
+        } else {
+            logger.notice("stopped before it was ready")
+        }
+        readiness.stop()
+        keySets.stop()
+        _ = control.drain()
+    }
+
+    // MARK: Start
+
+    private var serverOptions: Server.Options {
+        var options = Server.Options(threads: configuration.server.threads)
+        options.drainLimit = configuration.server.drainLimit
+        return options
+    }
+
+    private func makeStateDirectory() throws {
+        let path = configuration.server.stateDirectory
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard FileManager.default.isWritableFile(atPath: path) else {
+            throw StartFailure.cannotMake(
+                "MERGANSER_STATE_DIRECTORY: \"\(path)\" is no folder this process can write to; make it so, or set another"
+            )
+        }
+    }
+
+    private func listeningSocket(_ path: String) throws -> ListeningSocket {
+        do {
+            return try ListeningSocket.prepare(path: path, group: configuration.server.socketGroup)
+        } catch {
+            throw StartFailure.cannotMake(
+                "cannot listen on \(path): \(error); its folder must exist and this process must be able to write to it"
+            )
+        }
+    }
+
+    /// The control socket answers from the start: whoever waits for this instance can ask what is missing.
+    private func startControl(_ server: Server) throws -> Server {
+        let socket = try listeningSocket(configuration.server.controlSocket)
+        let metrics = Metrics(
+            version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
+            requests: service.metrics, database: databaseStatistics, keySets: keySets, server: server)
+        var options = Server.Options(threads: 1)
+        options.drainLimit = .seconds(1)
+        let control = try Server(socket: socket, options: options) { [readiness, configuration] in
+            let responder = ControlResponder(
+                instance: configuration.server.instance, readiness: readiness, metrics: metrics)
+            return { responder.respond(to: $0) }
+        }
+        try control.start()
+        try socket.publish()
+        return control
+    }
+
+    /// - Returns: false when a signal ended the wait.
+    /// - Throws: for a schema that waiting does not change.
+    private func waitUntilReady() throws -> Bool {
+        while true {
+            let report = readiness.report
+            if let problem = report.schemaProblem { throw StartFailure.unusable("\(problem)") }
+            if report.isReady { return true }
+            // The service manager's patience is for starts that hang; this one says what it waits for.
+            ServiceManager.notify("STATUS=waiting for \(report.summary)\nEXTEND_TIMEOUT_USEC=10000000")
+            switch waitForSignal(atMost: .milliseconds(50)) {
+            case .terminate, .interrupt: return false
+            case .hangup: ignoreHangup()
+            case nil: break
+            }
+        }
+    }
+
+    // MARK: Service and end
+
+    /// Returns at a signal that asks for the end. Until then the watchdog hears of workers that get on.
+    private func waitForEnd(_ server: Server) {
+        var progress = WorkerProgress(threads: serverOptions.threads)
+        let interval = ServiceManager.watchdogInterval.map { $0 / 3 }
+        while true {
+            switch waitForSignal(atMost: interval) {
+            case .terminate, .interrupt: return
+            case .hangup: ignoreHangup()
+            case nil:
+                if progress.isMade(server.statistics, at: .now) {
+                    ServiceManager.notify("WATCHDOG=1")
+                } else {
+                    logger.error("no worker has finished a request for too long")
+                }
+            }
+        }
+    }
+
+    private func ignoreHangup() {
+        logger.notice("SIGHUP is ignored: the configuration is read at the start; start another instance to change it")
+    }
+
+    private func drain(_ server: Server) {
+        ServiceManager.notify("STOPPING=1\nSTATUS=draining")
+        readiness.beginDraining()
+        logger.notice("draining")
+        let result = server.drain()
+        let metadata: Logger.Metadata = [
+            "requests": .stringConvertible(result.requests), "cut": .stringConvertible(result.cut),
+        ]
+        if result.cut == 0 {
+            logger.notice("stopped", metadata: metadata)
+        } else {
+            logger.warning("stopped at the limit with connections open", metadata: metadata)
+        }
+    }
+}

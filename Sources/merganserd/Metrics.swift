@@ -1,0 +1,119 @@
+import API
+import Database
+import FastCGI
+import IdentityTokens
+import Time
+
+/// The numbers of this instance in Prometheus' text format.
+struct Metrics: Sendable {
+    let version: String
+    let instance: String
+    let threads: Int
+    let requests: RequestMetrics
+    let database: DatabaseStatistics
+    let keySets: IdentityTokenVerifier
+    let server: Server
+    private let clock = Clock.system
+    private let startedAt = Clock.system.now
+
+    init(
+        version: String, instance: String, threads: Int, requests: RequestMetrics, database: DatabaseStatistics,
+        keySets: IdentityTokenVerifier, server: Server
+    ) {
+        self.version = version
+        self.instance = instance
+        self.threads = threads
+        self.requests = requests
+        self.database = database
+        self.keySets = keySets
+        self.server = server
+    }
+
+    func text(isReady: Bool) -> String {
+        var exposition = Exposition()
+        addProcess(to: &exposition, isReady: isReady)
+        addRequests(to: &exposition)
+        addDatabase(to: &exposition)
+        addKeySets(to: &exposition)
+        return exposition.text
+    }
+
+    private func addProcess(to exposition: inout Exposition, isReady: Bool) {
+        exposition.add(
+            "merganser_build_info", .gauge, "The release, and the name of the instance.",
+            [([("version", version), ("name", instance)], 1)])
+        exposition.add(
+            "process_start_time_seconds", .gauge, "When the process started.",
+            Double(startedAt.milliseconds) / 1000)
+        exposition.add(
+            "merganser_uptime_seconds", .gauge, "How long the process has run.",
+            (clock.now - startedAt) / .seconds(1))
+        exposition.add("merganser_ready", .gauge, "1 while /readyz answers 200.", isReady ? 1 : 0)
+        exposition.add("merganser_worker_threads", .gauge, "Workers that answer requests.", Double(threads))
+    }
+
+    private func addRequests(to exposition: inout Exposition) {
+        let snapshot = requests.snapshot().sorted {
+            ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
+        }
+        exposition.add(
+            "merganser_requests_total", .counter, "Answered requests.",
+            snapshot.map { key, series in
+                (labels(key), Double(series.count))
+            })
+        exposition.addHistogram(
+            "merganser_request_duration_seconds", "From a whole request to its answer.", bounds: RequestMetrics.bounds,
+            snapshot.map { key, series in
+                (labels(key), series.buckets, series.seconds)
+            })
+        let statistics = server.statistics
+        exposition.add(
+            "merganser_requests_in_flight", .gauge, "Requests being answered.", Double(statistics.requestsInFlight))
+        exposition.add(
+            "merganser_connections_open", .gauge, "Connections from nginx.", Double(statistics.openConnections))
+        exposition.add(
+            "merganser_connections_aborted_total", .counter, "Connections that ended inside a request.",
+            Double(statistics.aborted))
+    }
+
+    private func labels(_ key: RequestMetrics.Key) -> Exposition.Labels {
+        [("route", key.route), ("method", key.method), ("status", String(key.status))]
+    }
+
+    private func addDatabase(to exposition: inout Exposition) {
+        exposition.add(
+            "merganser_database_connections_open", .gauge, "At most one for each worker, and one for readiness.",
+            Double(database.openConnections.value))
+        for (name, help, count) in [
+            ("transactions", "Transactions begun.", database.transactions.value),
+            ("retries", "Attempts after a transaction's first.", database.retries.value),
+            ("deadlocks", "Attempts ended by a deadlock (1213).", database.deadlocks.value),
+            ("lock_timeouts", "Attempts ended by a lock wait time-out (1205).", database.lockTimeouts.value),
+            ("exhaustions", "Transactions given up after the last attempt.", database.exhaustions.value),
+            ("unknown_outcomes", "Transactions whose COMMIT was not answered.", database.unknownOutcomes.value),
+            ("reconnects", "Connections that were lost or given up.", database.reconnects.value),
+        ] {
+            exposition.add("merganser_database_\(name)_total", .counter, help, Double(count))
+        }
+    }
+
+    private func addKeySets(to exposition: inout Exposition) {
+        let now = clock.now
+        let sets = keySets.status.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { (labels: [("provider", $0.key.rawValue)] as Exposition.Labels, status: $0.value) }
+        exposition.add(
+            "merganser_key_set_ready", .gauge, "1 while the provider's tokens can be checked.",
+            sets.map { ($0.labels, $0.status.isReady ? 1 : 0) })
+        exposition.add(
+            "merganser_key_set_age_seconds", .gauge, "Since the key set in use was fetched.",
+            sets.compactMap { set in set.status.fetchedAt.map { (set.labels, (now - $0) / .seconds(1)) } })
+        exposition.add(
+            "merganser_key_set_keys", .gauge, "Keys in use.", sets.map { ($0.labels, Double($0.status.keyCount)) })
+        exposition.add(
+            "merganser_key_set_fetches_total", .counter, "Attempts to fetch the key set.",
+            sets.map { ($0.labels, Double($0.status.fetches)) })
+        exposition.add(
+            "merganser_key_set_failures_total", .counter, "Attempts that failed.",
+            sets.map { ($0.labels, Double($0.status.failures)) })
+    }
+}

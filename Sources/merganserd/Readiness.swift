@@ -1,0 +1,145 @@
+import Database
+import IdentityTokens
+import Logging
+import MariaDB
+import Migrations
+import Threads
+
+/// Whether this instance can answer requests, looked at once a second by a thread of its own.
+///
+/// Asking therefore costs nothing and waits for nothing, even while the database hangs.
+final class Readiness: Sendable {
+    struct Report: Sendable {
+        struct Missing: Encodable, Sendable {
+            /// `database`, `schema`, `key_set_apple`, `key_set_google` or `draining`.
+            let check: String
+            let problem: String
+        }
+
+        var missing: [Missing] = []
+        var schemaProblem: SchemaCheck.Problem?
+
+        var isReady: Bool { missing.isEmpty }
+        var summary: String { missing.map { "\($0.check) (\($0.problem))" }.joined(separator: ", ") }
+    }
+
+    private enum DatabaseState: Equatable {
+        case unknown
+        case fit
+        case unfit(SchemaCheck.Problem)
+        case unreachable(String)
+    }
+
+    private struct State {
+        var database = DatabaseState.unknown
+        var checkedAt = ContinuousClock.now
+        var isDraining = false
+        var isStopping = false
+        var thread: Thread?
+    }
+
+    private let state = Monitor(State())
+    private let keySets: IdentityTokenVerifier
+    private let logger: Logger
+    private let options: Connection.Options
+    private let statistics: DatabaseStatistics
+
+    init(
+        _ options: Connection.Options, _ statistics: DatabaseStatistics, _ keySets: IdentityTokenVerifier,
+        _ logger: Logger
+    ) {
+        self.options = options
+        self.statistics = statistics
+        self.keySets = keySets
+        self.logger = logger
+    }
+
+    func start() { state.withLock { $0.thread = Thread { self.watch() } } }
+
+    /// Returns when the thread has ended.
+    func stop() {
+        let thread = state.change { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.join()
+    }
+
+    /// From now on the instance is not ready, so that nobody new is sent to it.
+    func beginDraining() { state.withLock { $0.isDraining = true } }
+
+    var report: Report {
+        let (database, age, isDraining) = state.withLock {
+            ($0.database, ContinuousClock.now - $0.checkedAt, $0.isDraining)
+        }
+        var report = Report()
+        switch database {
+        // Beyond every time-out of a connection, so something else is wrong.
+        case _ where age > .seconds(30): report.add("database", "no answer for \(age.components.seconds) s")
+        case .unknown: report.add("database", "not asked yet")
+        case .fit: break
+        case .unreachable(let reason): report.add("database", reason)
+        case .unfit(let problem):
+            report.add("schema", "\(problem)")
+            report.schemaProblem = problem
+        }
+        for (provider, status) in keySets.status.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+        where !status.isReady {
+            report.add("key_set_\(provider.rawValue)", status.lastError ?? "not fetched yet")
+        }
+        if isDraining { report.add("draining", "this instance is about to leave") }
+        return report
+    }
+
+    private func watch() {
+        let database = Database(options, statistics: statistics)
+        var previous = DatabaseState.unknown
+        var previousFailures: [Provider: String] = [:]
+        while true {
+            let found = check(database)
+            if found != previous { log(found) }
+            previous = found
+            let failures = keySets.status.compactMapValues(\.lastError)
+            for (provider, failure) in failures where failure != previousFailures[provider] {
+                logger.warning(
+                    "key set cannot be fetched, tried again",
+                    metadata: ["provider": "\(provider.rawValue)", "reason": "\(failure)"])
+            }
+            previousFailures = failures
+            state.withLock { state in
+                state.database = found
+                state.checkedAt = .now
+            }
+            let isStopping = state.wait(atMost: .seconds(1)) { $0.isStopping ? true : nil }
+            if isStopping == true { return }
+        }
+    }
+
+    /// Reading a table is the question: a Galera node without its cluster accepts connections, and answers 1047 here.
+    private func check(_ database: Database) -> DatabaseState {
+        do {
+            return try database.read { try SchemaCheck.problem($0) }.map(DatabaseState.unfit) ?? .fit
+        } catch TransactionFailure.unreachable(let error) {
+            return .unreachable(error.message)
+        } catch {
+            return .unreachable("\(error)")
+        }
+    }
+
+    private func log(_ state: DatabaseState) {
+        switch state {
+        case .unknown: break
+        case .fit: logger.notice("database answers")
+        case .unfit(let problem): logger.error("schema does not fit: \(problem)")
+        case .unreachable(let reason):
+            logger.warning("database unreachable, tried again every second", metadata: ["reason": "\(reason)"])
+        }
+    }
+}
+
+extension Readiness.Report {
+    fileprivate mutating func add(_ check: String, _ problem: String) {
+        missing.append(Missing(check: check, problem: problem))
+    }
+}

@@ -1,0 +1,22 @@
+import FastCGI
+
+/// Tells busy workers from stuck ones.
+struct WorkerProgress {
+    /// Longer than any request may take: transactions repeat for 15 s, and the last attempt may wait for the database.
+    private static let patience = Duration.seconds(60)
+
+    private let threads: Int
+    private var requests = 0
+    private var lastProgress = ContinuousClock.now
+
+    init(threads: Int) { self.threads = threads }
+
+    /// Whether some worker is free, or one has finished a request within the last minute.
+    mutating func isMade(_ statistics: Server.Statistics, at now: ContinuousClock.Instant) -> Bool {
+        if statistics.requestsInFlight < threads || statistics.requests != requests {
+            requests = statistics.requests
+            lastProgress = now
+        }
+        return now - lastProgress < Self.patience
+    }
+}
