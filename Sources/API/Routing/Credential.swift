@@ -57,8 +57,8 @@ extension Call {
     /// What follows `Bearer` in the Authorization header (RFC 6750 §2.1); the scheme's case does not matter.
     var bearerToken: String? {
         guard let header = request.headers.first("authorization") else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].contains(" ") else { return nil }
+        let parts = header.split(separator: " ")
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])
     }
 }
