@@ -100,8 +100,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "TestSupport", "Threads",
-                "Time", .product(name: "Logging", package: "swift-log"),
+                "API", "Accounts", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport",
+                "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(

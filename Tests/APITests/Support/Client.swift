@@ -15,9 +15,9 @@ final class Client {
     ///   - headers: names in lower case.
     func send(
         _ method: Method, _ path: String, _ body: JSONValue? = nil, token: String? = nil,
-        headers: [(name: String, value: String)] = []
+        headers: [(name: String, value: String)] = [], requestID: String? = nil
     ) -> Answer {
-        send(method, path, bytes: body?.json() ?? [], token: token, headers: headers)
+        send(method, path, bytes: body?.json() ?? [], token: token, headers: headers, requestID: requestID)
     }
 
     func send(
@@ -25,11 +25,13 @@ final class Client {
         headers: [(name: String, value: String)] = [], requestID: String? = nil
     ) -> Answer {
         let authorization = token.map { [(name: "authorization", value: "Bearer \($0)")] } ?? []
-        let request = Request(
-            method: method, path: path, headers: Headers(authorization + headers), remoteAddress: "192.0.2.7",
-            requestID: requestID, body: BufferedBody(bytes))
-        return Answer(responder.respond(to: request))
+        return send(
+            Request(
+                method: method, path: path, headers: Headers(authorization + headers), remoteAddress: "192.0.2.7",
+                requestID: requestID, body: BufferedBody(bytes)))
     }
+
+    func send(_ request: Request) -> Answer { Answer(responder.respond(to: request)) }
 }
 
 struct Answer: CustomStringConvertible {

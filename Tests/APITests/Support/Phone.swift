@@ -51,6 +51,16 @@ extension Client {
         try Phone(send(.post, "/api/v1/devices", ["device_uuid": .string(uuid(number)), "platform": "ios"]))
     }
 
+    /// A phone starts again.
+    ///
+    /// - Returns: its new PAK.
+    func reopen(_ phone: Phone) throws -> String {
+        let answer = send(
+            .post, "/api/v1/devices",
+            ["device_uuid": .string(phone.uuid), "platform": "ios", "device_secret": .string(phone.secret)])
+        return try #require(answer["access_token"]?.string, "\(answer)")
+    }
+
     /// A phone that signs in with an identity.
     ///
     /// - Parameter proof: see `TestApp.proof`.
