@@ -13,7 +13,8 @@ enum Main {
         let wantsJSON = CommandLine.arguments.contains("--json")
         do {
             var command = try Merganserctl.parseAsRoot()
-            if !wantsJSON { warn() }
+            // The doctor has them among its findings.
+            if !wantsJSON, !(command is Doctor) { warn() }
             do {
                 try command.run()
             } catch  where !isArgumentParsers(error) {

@@ -1,5 +1,47 @@
 import ArgumentParser
+import Configuration
+import Database
+import MariaDB
 
 struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks what the server depends on, and says how to mend it.",
+        discussion: """
+            Run it as the server's user, with the server's environment. Exit status 1 when a check fails; warnings are \
+            worth a look and no failure.
+            """)
+
     @OptionGroup var output: Output
+
+    func run() throws {
+        let configuration = try Environment.configuration()
+        let findings =
+            Environment.warnings.map { Finding.warn("environment", $0, "correct the name, or unset it") }
+            + checkDatabase(configuration) + SystemChecks(configuration).findings
+            + KeySetChecks(configuration).findings
+        let isHealthy = !findings.contains { $0.status == .fail }
+        output.print(
+            Result(healthy: isHealthy, findings: findings), findings.map(\.words).joined(separator: "\n"))
+        if !isHealthy { throw ExitCode.failure }
+    }
+
+    private func checkDatabase(_ configuration: Configuration) -> [Finding] {
+        let options = configuration.database.connection
+        do {
+            let connection = try Connection(options)
+            let checks = DatabaseChecks(connection, threads: configuration.server.threads)
+            return [.ok("database", "\(options) answers")] + (try checks.findings())
+        } catch {
+            return [
+                .fail(
+                    "database", "\(options): \(ToolError(error).message)",
+                    "start MariaDB, or correct MERGANSER_DATABASE_*; the server waits for it and recovers by itself")
+            ]
+        }
+    }
+
+    private struct Result: Encodable {
+        let healthy: Bool
+        let findings: [Finding]
+    }
 }

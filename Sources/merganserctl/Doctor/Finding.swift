@@ -1,0 +1,29 @@
+/// What one check of `doctor` came to.
+struct Finding: Encodable {
+    enum Status: String, Encodable {
+        case ok, warn, fail
+    }
+
+    let check: String
+    let status: Status
+    let message: String
+    /// How to put it right; nil when nothing is wrong.
+    let mend: String?
+
+    static func ok(_ check: String, _ message: String) -> Finding {
+        Finding(check: check, status: .ok, message: message, mend: nil)
+    }
+
+    static func warn(_ check: String, _ message: String, _ mend: String) -> Finding {
+        Finding(check: check, status: .warn, message: message, mend: mend)
+    }
+
+    static func fail(_ check: String, _ message: String, _ mend: String) -> Finding {
+        Finding(check: check, status: .fail, message: message, mend: mend)
+    }
+
+    var words: String {
+        "\(status.rawValue.padded(to: 5)) \(check.padded(to: 16)) \(message)"
+            + (mend.map { "\n\(String(repeating: " ", count: 23))→ \($0)" } ?? "")
+    }
+}

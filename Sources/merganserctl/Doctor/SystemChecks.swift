@@ -1,0 +1,62 @@
+import Configuration
+import Foundation
+
+/// Folders and sockets of this machine.
+struct SystemChecks {
+    let findings: [Finding]
+
+    init(_ configuration: Configuration) {
+        let server = configuration.server
+        findings = [
+            Self.socket("socket", server.socket), Self.socket("control socket", server.controlSocket),
+            Self.stateDirectory(server.stateDirectory),
+        ]
+    }
+
+    private static func socket(_ check: String, _ path: String) -> Finding {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard let folderStatus = Status(folder), folderStatus.type == S_IFDIR else {
+            return .fail(check, "there is no folder \(folder)", "install -d -m 0755 -o USER \(folder)")
+        }
+        if folderStatus.permissions & 0o1002 == 0o002 {
+            return .fail(check, "everybody may replace sockets in \(folder)", "chmod o-w \(folder)")
+        }
+        guard access(folder, W_OK) == 0 else {
+            return .warn(
+                check, "this user cannot create sockets in \(folder)",
+                "run as the server's user, or chown the folder; needless when systemd holds the socket")
+        }
+        guard let status = Status(path) else { return .ok(check, "\(path) can be made") }
+        guard status.type == S_IFSOCK else {
+            return .fail(check, "\(path) exists and is no socket", "remove it")
+        }
+        guard status.permissions & 0o006 == 0 else {
+            return .fail(check, "everybody may connect to \(path)", "chmod 0660 \(path)")
+        }
+        return .ok(check, path)
+    }
+
+    private static func stateDirectory(_ path: String) -> Finding {
+        guard let status = Status(path), status.type == S_IFDIR, access(path, W_OK) == 0 else {
+            return .fail(
+                "state", "\(path) is no folder this user can write to", "install -d -m 0700 -o USER \(path)")
+        }
+        // Whoever writes here chooses the keys that identity tokens are checked with.
+        guard status.permissions & 0o022 == 0 else {
+            return .fail("state", "others may write to \(path)", "chmod 0700 \(path)")
+        }
+        return .ok("state", path)
+    }
+
+    private struct Status {
+        let type: mode_t
+        let permissions: mode_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            type = status.st_mode & S_IFMT
+            permissions = status.st_mode & 0o7777
+        }
+    }
+}
