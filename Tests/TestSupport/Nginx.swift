@@ -13,10 +13,13 @@ package final class Nginx: Sendable {
 
     /// Returns when it accepts connections.
     ///
-    /// - Parameter configuration: the whole `nginx.conf` for that port, without what `globals` sets. Relative paths are
-    ///   meant from `directory`.
-    package init(_ configuration: (_ port: UInt16) -> String) throws {
+    /// - Parameters:
+    ///   - links: what is to be found in `directory` under a name, by the path of the original.
+    ///   - configuration: the whole `nginx.conf` for that port, but for `user`, `pid` and `daemon`. Relative paths are
+    ///     meant from `directory`.
+    package init(links: [String: String] = [:], _ configuration: (_ port: UInt16) -> String) throws {
         directory = try TemporaryDirectory()
+        for (name, path) in links { try directory.link(name, to: path) }
         var attempts = 0
         while true {
             let port = try freePort()

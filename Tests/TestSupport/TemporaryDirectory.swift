@@ -18,6 +18,14 @@ package final class TemporaryDirectory: Sendable {
         return file(name)
     }
 
+    package func link(_ name: String, to path: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: file(name), withDestinationPath: path)
+    }
+
+    package func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+    }
+
     /// A file's text; empty when there is none.
     package func text(_ name: String) -> String {
         String(decoding: FileManager.default.contents(atPath: file(name)) ?? Data(), as: UTF8.self)

@@ -1,0 +1,196 @@
+import Fetch
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct NginxConfigurationTests {
+    @Test(arguments: ["loopback.conf", "production.conf"])
+    func nginxAccepts(configuration: String) throws {
+        let prefix = try TemporaryDirectory()
+        for folder in ["keys", "logs", "nginx", "tls"] { try prefix.makeDirectory(folder) }
+        try prefix.link("merganser", to: shippedIncludes)
+        try makeCertificate(prefix.file("tls"))
+        let text = try shipped(configuration)
+            .replacingOccurrences(of: "@RUN@", with: prefix.path)
+            .replacingOccurrences(of: "@SOCKETS@", with: prefix.path)
+            .replacingOccurrences(of: "@PORT@", with: "8080")
+            .replacingOccurrences(of: "/etc/letsencrypt/live/id.example.com", with: prefix.file("tls"))
+            .replacingOccurrences(of: "/var/log/nginx", with: prefix.file("logs"))
+            // nginx -t binds: not everybody may bind these, and not every machine has IPv6.
+            .replacingOccurrences(of: "listen 443 ", with: "listen 18443 ")
+            .replacingOccurrences(of: "listen 80 ", with: "listen 18080 ")
+            .replacingOccurrences(of: "listen [::]:443 ", with: "listen 127.0.0.2:18443 ")
+            .replacingOccurrences(of: "listen [::]:80 ", with: "listen 127.0.0.2:18080 ")
+        let outcome = try Nginx.check(configuration: prefix.write(text, to: "nginx.conf"), prefix: prefix.path)
+        #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("[warn]"), "\(outcome.errorOutput)")
+    }
+
+    @Test(arguments: [
+        ("/api/v1/me", #"{"error":"temporarily_unavailable"}"#),
+        ("/auth/apple/session", #"{"error":"temporarily_unavailable"}"#),
+        ("/v1/ingest", #"{"error":"Service temporarily unavailable"}"#),
+    ])
+    func withoutAResponderTheErrorHasTheShapeOfThePath(path: String, body: String) throws {
+        let answer = try LoopbackFront().get(path)
+        #expect(answer.status == 502)
+        #expect(answer.text == body)
+        #expect(answer.header("retry-after") == "1")
+        expectOwnHeaders(answer)
+    }
+
+    @Test(arguments: ["/oauth/token?code=secret", "/api/v1/oauth/userinfo"])
+    func oauthErrorsHaveFourMembers(path: String) throws {
+        let front = try LoopbackFront()
+        let answer = try front.get(path)
+        let requestID = try #require(answer.header("x-request-id"))
+        #expect(answer.status == 502)
+        let members = try JSONDecoder().decode([String: String].self, from: Data(answer.body))
+        #expect(Set(members.keys) == ["error", "error_description", "error_uri", "request_id"])
+        #expect(members["error"] == "temporarily_unavailable")
+        #expect(members["error_uri"]?.hasSuffix("/oauth/errors#temporarily_unavailable") == true)
+        #expect(members["request_id"] == requestID)
+        expectOwnHeaders(answer)
+    }
+
+    @Test(
+        arguments: [
+            ("/api/v1/devices", 65_536, #"{"error":"payload_too_large"}"#),
+            (
+                "/v1/ingest", 4_194_304,
+                #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
+            ),
+        ], [false, true])
+    func aBodyPastTheLimitIsRefused(_ limit: (path: String, size: Int, body: String), isChunked: Bool) throws {
+        let front = try LoopbackFront()
+        let headers = isChunked ? [("Transfer-Encoding", "chunked"), ("Expect", "")] : [("Expect", "")]
+        #expect(try front.post(limit.path, headers: headers, size: limit.size).status == 502)
+        let answer = try front.post(limit.path, headers: headers, size: limit.size + 1)
+        #expect(answer.status == 413)
+        #expect(answer.text == limit.body)
+        expectOwnHeaders(answer)
+    }
+
+    @Test(arguments: [
+        "/api/v1/devices", "/api/v1/auth/anonymous_bootstrap", "/api/v1/auth/google/session", "/auth/apple/session",
+    ])
+    func newcomersAreLimitedPerAddress(path: String) throws {
+        // So slow that no second allowance comes within the test.
+        let front = try LoopbackFront { $0.replacingOccurrences(of: "rate=50r/s", with: "rate=1r/m") }
+        for _ in 0...100 { #expect(try front.post(path).status == 502) }
+        let answer = try front.post(path)
+        #expect(answer.status == 429)
+        #expect(answer.text == #"{"error":"rate_limited"}"#)
+        #expect(answer.header("retry-after") == "1")
+        expectOwnHeaders(answer)
+        #expect(try front.get("/api/v1/me").status == 502, "other paths go on")
+    }
+
+    @Test func whatIsNoRequestIsAnsweredInJSON() throws {
+        let front = try LoopbackFront()
+        let answer = try front.get("/" + String(repeating: "a", count: 20_000))
+        #expect(answer.status == 414)
+        #expect(answer.text == #"{"error":"invalid_request"}"#)
+        expectOwnHeaders(answer)
+    }
+
+    @Test func theAccessLogIsJSONWithoutSecrets() throws {
+        let front = try LoopbackFront()
+        _ = try front.get(
+            "/oauth/authorize?code=sesame", headers: [("Authorization", "Bearer sesame"), ("User-Agent", "a \"b\"\n")])
+        try front.stop()
+        struct Line: Decodable {
+            let method: String
+            let path: String
+            let status: Int
+            let requestID: String
+            let userAgent: String
+
+            enum CodingKeys: String, CodingKey {
+                case method, path, status
+                case requestID = "request_id"
+                case userAgent = "user_agent"
+            }
+        }
+        let line = try JSONDecoder().decode(Line.self, from: Data(front.accessLog.utf8))
+        #expect(line.method == "GET")
+        #expect(line.path == "/oauth/authorize")
+        #expect(line.status == 502)
+        #expect(line.requestID.count == 32)
+        #expect(line.userAgent == "a \"b\"")
+        #expect(!front.accessLog.contains("sesame"))
+    }
+
+    @Test func theResponderGetsWhatItRoutesOn() throws {
+        let front = try LoopbackFront()
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime(echo) {} }
+        let answer = try front.get(
+            "//api/v1/%6de/../%6De?a=%20",
+            headers: [("Authorization", "Bearer x"), ("X-Forwarded-For", "192.0.2.1"), ("X-Echo", "1")])
+        #expect(answer.status == 200)
+        let lines = answer.text.split(separator: "\n")
+        #expect(lines.first == "GET /api/v1/me?a=%20")
+        let facts = Set(answer.text.split(whereSeparator: \.isWhitespace))
+        #expect(facts.isSuperset(of: ["authorization=1", "x-echo=1", "remote=127.0.0.1", "body=0"]))
+        #expect(!facts.contains("request-id=-"))
+
+        let chunked = try front.post("/api/v1/me", headers: [("Transfer-Encoding", "chunked")], size: 1000)
+        #expect(chunked.text.contains("body=1000 "))
+    }
+
+    @Test func eitherInstanceAnswersForTheService() throws {
+        let front = try LoopbackFront()
+        #expect(try front.get("/readyz").status == 502)
+        let green = try Echo(socket: front.run.file("control-green.sock"))
+        defer { withExtendedLifetime(green) {} }
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            #expect(try front.get(path).text.hasPrefix("GET \(path)?"))
+            #expect(try front.get("/-/green\(path)").text.hasPrefix("GET \(path)?"))
+            #expect(try front.get("/-/blue\(path)").status == 502)
+        }
+        #expect(try front.get("/-/red/healthz").text == #"{"error":"not_found"}"#)
+    }
+
+    @Test func theDevelopmentIssuerShowsKeySetsOnly() throws {
+        let front = try LoopbackFront()
+        try front.run.write(#"{"keys":[]}"#, to: "keys/apple.json")
+        try front.run.write("private", to: "keys/apple-rs256.pem")
+        let answer = try front.get("/dev/apple/keys")
+        #expect(answer.text == #"{"keys":[]}"#)
+        #expect(answer.header("content-type") == "application/json")
+        #expect(answer.header("cache-control") == "public, max-age=300")
+        #expect(try front.get("/dev/google/keys").status == 404)
+        #expect(try front.get("/dev/apple-rs256.pem").status == 502, "the responder's business, as every other path")
+    }
+
+    private func expectOwnHeaders(_ answer: Fetcher.Response, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(answer.header("content-type") == "application/json", sourceLocation: sourceLocation)
+        #expect(answer.header("cache-control") == "no-store", sourceLocation: sourceLocation)
+        #expect(answer.header("x-request-id")?.count == 32, sourceLocation: sourceLocation)
+        #expect(answer.header("x-logi-request-id") == answer.header("x-request-id"), sourceLocation: sourceLocation)
+        #expect(answer.header("server") == "nginx", sourceLocation: sourceLocation)
+    }
+
+    private func makeCertificate(_ folder: String) throws {
+        let outcome = try ChildProcess.run(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+                "-subj", "/CN=id.example.com", "-keyout", folder + "/privkey.pem", "-out", folder + "/fullchain.pem",
+            ])
+        #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
+    }
+}
+
+/// A responder that tells what it was asked.
+private struct Echo {
+    private let process: ChildProcess
+
+    /// Returns when it serves.
+    init(socket: String) throws {
+        let process = try ChildProcess(Repository.program("fastcgi-echo"), ["--socket", socket])
+        try process.wait(for: "fastcgi-echo") { process.output.contains("ready") }
+        self.process = process
+    }
+}
