@@ -35,7 +35,8 @@ package final class ChildProcess: Sendable {
         socket: Int32? = nil, deathSignal: Int32 = SIGKILL
     ) throws {
         let files = try TemporaryDirectory()
-        var command = ["/usr/bin/setpriv", "--pdeathsig", String(deathSignal), "--"]
+        // Debian 12's setpriv knows signals by name only.
+        var command = ["/usr/bin/setpriv", "--pdeathsig", deathSignal == SIGTERM ? "TERM" : "KILL", "--"]
         if socket != nil {
             command += ["/bin/sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\""]
         }
