@@ -3,7 +3,7 @@
 .PHONY: run stop restart logs test test-sanitizers format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads.
-WRAPPERS := FastCGITests|MariaDBTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
+WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
 
 run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), tell the swap
 	@scripts/instance run

@@ -257,7 +257,7 @@ struct TransactionTests {
 
     @Test(arguments: [DatabaseProxy.Cut.beforeServer, .beforeAnswer])
     func aConnectionLostDuringCommitIsNotRepeated(_ cut: DatabaseProxy.Cut) throws {
-        let proxy = try DatabaseProxy(to: MariaDBServer.shared.get().socket)
+        let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
         let subject = Database(proxy.options(for: database.options), statistics: statistics)
         try subject.transaction { try $0.execute("INSERT INTO t (id) VALUES (101)") }
         proxy.cut(cut)

@@ -89,7 +89,7 @@ struct MigratorTests {
     /// The server carries a statement out, DDL or not, and the migrator never hears of it.
     @Test(arguments: 0..<7, [DatabaseProxy.Cut.beforeServer, .beforeAnswer])
     func itGoesOnAfterAnAnswerThatWasLost(_ index: Int, _ cut: DatabaseProxy.Cut) throws {
-        let proxy = try DatabaseProxy(to: MariaDBServer.shared.get().socket)
+        let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
         let statement = try migrations(Self.first, Self.second).flatMap(\.statements)[index]
         proxy.cut(cut, at: statement)
         let db = try Connection(proxy.options(for: database.options.forMigrations))

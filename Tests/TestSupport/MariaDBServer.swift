@@ -17,21 +17,9 @@ package final class MariaDBServer: Sendable {
         guard mkdtemp(&template) != nil else { throw ServerFailure("mkdtemp: \(String(cString: strerror(errno)))") }
         directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         socket = directory + "/socket"
-        // mariadbd does not run as root unless it is told to.
-        let identity = geteuid() == 0 ? ["--user=root"] : []
+        // What a killed process has written the page cache keeps; only a machine that stops needs the disk to be waited for.
         arguments =
-            [
-                "--no-defaults", "--datadir=\(directory)/data", "--socket=\(socket)", "--pid-file=\(directory)/pid",
-                "--skip-networking", "--skip-name-resolve", "--max-connections=500",
-                "--character-set-server=utf8mb4", "--collation-server=utf8mb4_unicode_ci",
-                "--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M",
-            ] + identity + options
-        try run(
-            "mariadb-install-db",
-            [
-                "--no-defaults", "--datadir=\(directory)/data", "--auth-root-authentication-method=socket",
-                "--auth-root-socket-user=\(NSUserName())", "--skip-test-db",
-            ] + identity, output: directory + "/install.log")
+            [directory + "/data", socket, "--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M"] + options
         try start()
     }
 
@@ -40,24 +28,14 @@ package final class MariaDBServer: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// The server of the whole test run: the one at `MERGANSER_TEST_DATABASE_SOCKET`, or one started now.
-    package static let shared: Result<Shared, any Error> = Result {
-        if let socket = ProcessInfo.processInfo.environment["MERGANSER_TEST_DATABASE_SOCKET"] {
-            return Shared(socket: socket, server: nil)
-        }
-        let server = try MariaDBServer()
-        return Shared(socket: server.socket, server: server)
-    }
-
-    package struct Shared: Sendable {
-        package let socket: String
-        private let server: MariaDBServer?
-
-        fileprivate init(socket: String, server: MariaDBServer?) {
-            self.socket = socket
-            self.server = server
+    /// Of the server of the whole test run: `MERGANSER_TEST_DATABASE_SOCKET`, or one started now.
+    package static var sharedSocket: String {
+        get throws {
+            try ProcessInfo.processInfo.environment["MERGANSER_TEST_DATABASE_SOCKET"] ?? shared.get().socket
         }
     }
+
+    private static let shared = Result { try MariaDBServer() }
 
     /// As the user who runs the tests, who may do everything.
     package func options(database: String? = nil) -> Connection.Options {
@@ -70,14 +48,14 @@ package final class MariaDBServer: Sendable {
 
     /// Returns when it accepts connections.
     package func start() throws {
+        let log = directory + "/log"
         let process = try ServerProcess(
-            "mariadbd", arguments, output: directory + "/error.log", removing: directory)
+            TestDatabase.repository + "/scripts/mariadbd", arguments, log: log, removing: directory)
         self.process.withLock { $0 = process }
         let deadline = ContinuousClock.now + .seconds(60)
         while (try? Connection(options())) == nil {
             guard process.isRunning, ContinuousClock.now < deadline else {
-                let log = (try? String(contentsOfFile: directory + "/error.log", encoding: .utf8)) ?? ""
-                throw ServerFailure("mariadbd did not start:\n\(log)")
+                throw ServerFailure("mariadbd: " + ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "no log"))
             }
             usleep(10_000)
         }
@@ -86,7 +64,7 @@ package final class MariaDBServer: Sendable {
     /// In good order.
     package func stop() { end(SIGTERM) }
 
-    /// As if the machine's power had failed, but for what the page cache holds.
+    /// As it happens when memory runs out.
     package func kill9() { end(SIGKILL) }
 
     package func restart() throws {
@@ -108,11 +86,48 @@ package struct ServerFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-private func run(_ program: String, _ arguments: [String], output: String) throws {
-    let pid = try spawn(program, arguments, input: nil, output: output)
-    var status: Int32 = 0
-    guard waitpid(pid, &status, 0) == pid, status == 0 else {
-        throw ServerFailure("\(program):\n" + ((try? String(contentsOfFile: output, encoding: .utf8)) ?? ""))
+/// A server and the watchdog that kills it, and removes its directory, when the test process is gone.
+///
+/// The watchdog reads from a socket whose other end only the test process holds, and so learns of its end.
+private final class ServerProcess: Sendable {
+    private let pid: pid_t
+    private let watchdog: pid_t
+    private let lifeline: Int32
+    private let hasEnded = Mutex(false)
+
+    init(_ program: String, _ arguments: [String], log: String, removing directory: String) throws {
+        var ends: [Int32] = [0, 0]
+        // Not a pipe: only a socket is closed on exec from its first moment.
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw ServerFailure("socketpair: \(String(cString: strerror(errno)))")
+        }
+        lifeline = ends[1]
+        defer { close(ends[0]) }
+        pid = try spawn(program, arguments, input: nil, output: log)
+        watchdog = try spawn(
+            "/bin/sh", ["-c", "read -r _; kill -9 $1; rm -rf \"$2\"", "sh", "\(pid)", directory], input: ends[0],
+            output: "/dev/null")
+    }
+
+    var isRunning: Bool {
+        hasEnded.withLock { hasEnded in
+            if !hasEnded { hasEnded = waitpid(pid, nil, WNOHANG) == pid }
+            return !hasEnded
+        }
+    }
+
+    /// Returns when it has ended.
+    func end(_ signal: Int32) {
+        // The watchdog first, or it might kill a stranger that got the process id.
+        kill(watchdog, SIGKILL)
+        waitpid(watchdog, nil, 0)
+        close(lifeline)
+        hasEnded.withLock { hasEnded in
+            guard !hasEnded else { return }
+            kill(pid, signal)
+            waitpid(pid, nil, 0)
+            hasEnded = true
+        }
     }
 }
 
@@ -137,59 +152,8 @@ private func spawn(_ program: String, _ arguments: [String], input: Int32?, outp
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
     let argv = ([program] + arguments).map { strdup($0) } + [nil]
     defer { argv.forEach { free($0) } }
-    // mariadbd lives in /usr/sbin, which not everybody has in PATH.
-    let path = (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin") + ":/usr/sbin:/usr/local/sbin"
-    let candidates: [String] = path.split(separator: ":").map { "\($0)/\(program)" }
-    guard let file = candidates.first(where: { access($0, X_OK) == 0 }) else {
-        throw ServerFailure("\(program) is not installed")
-    }
     var pid: pid_t = 0
-    let result = posix_spawn(&pid, file, &actions, &attributes, argv, environ)
+    let result = posix_spawn(&pid, program, &actions, &attributes, argv, environ)
     guard result == 0 else { throw ServerFailure("\(program): \(String(cString: strerror(result)))") }
     return pid
-}
-
-/// A server and the watchdog that kills it, and removes its directory, when the test process is gone.
-///
-/// The watchdog reads from a socket whose other end only the test process holds, and so learns of its end.
-private final class ServerProcess: Sendable {
-    private let pid: pid_t
-    private let watchdog: pid_t
-    private let lifeline: Int32
-    private let hasEnded = Mutex(false)
-
-    init(_ program: String, _ arguments: [String], output: String, removing directory: String) throws {
-        var ends: [Int32] = [0, 0]
-        // Not a pipe: only a socket is closed on exec from its first moment.
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw ServerFailure("socketpair: \(String(cString: strerror(errno)))")
-        }
-        lifeline = ends[1]
-        defer { close(ends[0]) }
-        pid = try spawn(program, arguments, input: nil, output: output)
-        watchdog = try spawn(
-            "sh", ["-c", "read -r _; kill -9 $1; rm -rf \"$2\"", "sh", "\(pid)", directory], input: ends[0],
-            output: "/dev/null")
-    }
-
-    var isRunning: Bool {
-        hasEnded.withLock { hasEnded in
-            if !hasEnded { hasEnded = waitpid(pid, nil, WNOHANG) == pid }
-            return !hasEnded
-        }
-    }
-
-    /// Returns when it has ended.
-    func end(_ signal: Int32) {
-        // The watchdog first, or it might kill a stranger that got the process id.
-        kill(watchdog, SIGKILL)
-        waitpid(watchdog, nil, 0)
-        close(lifeline)
-        hasEnded.withLock { hasEnded in
-            guard !hasEnded else { return }
-            kill(pid, signal)
-            waitpid(pid, nil, 0)
-            hasEnded = true
-        }
-    }
 }

@@ -12,7 +12,7 @@ package final class TestDatabase: Sendable {
 
     /// `migrated`: with everything that `sql/` makes. Otherwise empty.
     package convenience init(migrated: Bool = true) throws {
-        try self.init(socket: try MariaDBServer.shared.get().socket, script: migrated ? try Self.template.get() : "")
+        try self.init(socket: try MariaDBServer.sharedSocket, script: migrated ? try Self.template.get() : "")
     }
 
     /// On a server of the test's own.
@@ -61,8 +61,10 @@ package final class TestDatabase: Sendable {
     }
 
     /// Where the migrations are.
-    package static let sqlDirectory = String(
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/sql")
+    package static let sqlDirectory = repository + "/sql"
+
+    static let repository = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/")
 
     /// What the migrations inserted, as statements.
     private static func rows(_ db: Connection) throws -> String {
