@@ -1,6 +1,6 @@
-import Foundation
+import Glibc
 package import MariaDB
-import Synchronization
+import Threads
 
 /// Stands between a client and MariaDB, and cuts the connection around a statement: what a crash of either side or of
 /// the network between them looks like. It sees statements of the text protocol, so COMMIT, and forwards all else.
@@ -12,43 +12,40 @@ package final class DatabaseProxy: Sendable {
         case beforeAnswer
     }
 
-    package let socket: String
+    package var socket: String { directory.file("socket") }
 
+    private let directory: TemporaryDirectory
     private let server: String
     private let listener: Int32
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     private struct State {
         var cuts: [(statement: String, cut: Cut)] = []
         var cutsMade = 0
-        var isClosed = false
     }
 
     package init(to server: String) throws {
         self.server = server
-        socket = FileManager.default.temporaryDirectory.path + "/merganser-proxy-\(UUID().uuidString)"
+        directory = try TemporaryDirectory()
         listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let bound = withAddress(socket) { bind(listener, $0, $1) }
-        guard bound == 0, listen(listener, 64) == 0 else {
-            throw ServerFailure("\(socket): \(String(cString: strerror(errno)))")
+        let isListening = withAddress(directory.file("socket")) { [listener] address, size in
+            bind(listener, address, size) == 0 && listen(listener, 64) == 0
         }
-        Thread.detachNewThread { [listener, weak self] in
+        guard isListening else { throw TestSupportError("a socket in \(directory.path)", code: errno) }
+        let accepting = Thread { [listener, weak self] in
             while case let client = accept(listener, nil, nil), client >= 0 {
-                guard let self, self.state.withLock({ !$0.isClosed }) else {
+                guard let self else {
                     close(client)
                     break
                 }
-                Thread.detachNewThread { self.serve(client) }
+                Thread { self.serve(client) }.detach()
             }
             close(listener)
         }
+        accepting.detach()
     }
 
-    deinit {
-        state.withLock { $0.isClosed = true }
-        shutdown(listener, Int32(SHUT_RDWR))
-        unlink(socket)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// `options` with this proxy in place of the server.
     package func options(for options: Connection.Options) -> Connection.Options {

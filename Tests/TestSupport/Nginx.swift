@@ -72,7 +72,7 @@ package final class Nginx: Sendable {
 }
 
 /// A loopback port on which nobody listens.
-private func freePort() throws -> UInt16 {
+package func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
     var address = loopback(0)

@@ -61,10 +61,7 @@ package final class TestDatabase: Sendable {
     }
 
     /// Where the migrations are.
-    package static let sqlDirectory = repository + "/sql"
-
-    static let repository = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/")
+    package static let sqlDirectory = Repository.root + "/sql"
 
     /// What the migrations inserted, as statements.
     private static func rows(_ db: Connection) throws -> String {
