@@ -10,8 +10,8 @@ final class KeyHandle: @unchecked Sendable {
 
     init(takingOwnershipOf pointer: OpaquePointer) { self.pointer = pointer }
 
-    convenience init(publicKey type: String, _ parameters: Parameters) throws(OpenSSLError) {
-        let context = try check(EVP_PKEY_CTX_new_from_name(nil, type, nil), "EVP_PKEY_CTX_new_from_name")
+    convenience init(publicKey type: StaticString, _ parameters: Parameters) throws(OpenSSLError) {
+        let context = try check(EVP_PKEY_CTX_new_from_name(nil, type.cString, nil), "EVP_PKEY_CTX_new_from_name")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")
         var pointer: OpaquePointer?

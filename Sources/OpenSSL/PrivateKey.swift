@@ -18,9 +18,10 @@ package final class PrivateKey: Sendable {
 
     /// - Parameter pem: an unencrypted `PRIVATE KEY` (PKCS #8), or OpenSSL's older forms of one.
     package convenience init(pem: String) throws(OpenSSLError) {
-        let bytes = Array(pem.utf8)
+        // A memory BIO needs an address, also for no bytes.
+        let bytes = Array(pem.utf8) + [0]
         let pointer = bytes.withUnsafeBytes { bytes in
-            let bio = require(BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)), "BIO_new_mem_buf")
+            let bio = require(BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count - 1)), "BIO_new_mem_buf")
             defer { BIO_free(bio) }
             // Without a callback, libcrypto asks the terminal for the passphrase of an encrypted key.
             return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
@@ -30,17 +31,17 @@ package final class PrivateKey: Sendable {
 
     /// - Parameter bits: 2048 to 8192.
     package static func generateRSA(bits: Int = 2048) throws(OpenSSLError) -> PrivateKey {
-        try generate("RSA") { context in EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) }
+        try generate(Name.rsa) { context in EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) }
     }
 
     package static func generateP256() throws(OpenSSLError) -> PrivateKey {
-        try generate("EC") { context in EVP_PKEY_CTX_set_group_name(context, "prime256v1") }
+        try generate(Name.ec) { context in EVP_PKEY_CTX_set_group_name(context, "prime256v1") }
     }
 
     private static func generate(
-        _ type: String, configure: (OpaquePointer) -> Int32
+        _ type: StaticString, configure: (OpaquePointer) -> Int32
     ) throws(OpenSSLError) -> PrivateKey {
-        let context = try check(EVP_PKEY_CTX_new_from_name(nil, type, nil), "EVP_PKEY_CTX_new_from_name")
+        let context = try check(EVP_PKEY_CTX_new_from_name(nil, type.cString, nil), "EVP_PKEY_CTX_new_from_name")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
         try check(configure(context), "EVP_PKEY_CTX_set_params")

@@ -26,7 +26,7 @@ package final class PublicKey: Sendable {
         let parameters = Parameters()
         parameters.append(OSSL_PKEY_PARAM_RSA_N, number: modulus)
         parameters.append(OSSL_PKEY_PARAM_RSA_E, number: exponent)
-        self.init(try KeyHandle(publicKey: "RSA", parameters), .rsa(bits: bits))
+        self.init(try KeyHandle(publicKey: Name.rsa, parameters), .rsa(bits: bits))
     }
 
     /// - Parameters:
@@ -40,7 +40,7 @@ package final class PublicKey: Sendable {
         parameters.append(OSSL_PKEY_PARAM_GROUP_NAME, text: "prime256v1")
         // SEC 1 §2.3.3: 4 begins an uncompressed point. libcrypto checks that it is on the curve.
         parameters.append(OSSL_PKEY_PARAM_PUB_KEY, bytes: [4] + p256X + y)
-        self.init(try KeyHandle(publicKey: "EC", parameters), .p256)
+        self.init(try KeyHandle(publicKey: Name.ec, parameters), .p256)
     }
 
     /// The numbers that a JWK holds (RFC 7518 §6): big-endian, RSA's without leading zeros, coordinates in 32 bytes each.

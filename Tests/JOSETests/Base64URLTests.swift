@@ -1,0 +1,40 @@
+import JOSE
+import OpenSSL
+import Testing
+
+@Suite struct Base64URLTests {
+    /// RFC 4648 §10 without padding, and RFC 7515, appendix C.
+    @Test(
+        arguments: [
+            ([], ""), (Array("f".utf8), "Zg"), (Array("fo".utf8), "Zm8"), (Array("foo".utf8), "Zm9v"),
+            (Array("foob".utf8), "Zm9vYg"), (Array("fooba".utf8), "Zm9vYmE"), (Array("foobar".utf8), "Zm9vYmFy"),
+            ([3, 236, 255, 224, 193], "A-z_4ME"),
+        ] as [([UInt8], String)])
+    func knownTexts(bytes: [UInt8], text: String) {
+        #expect(Base64URL.encode(bytes) == text)
+        #expect(Base64URL.decode(text) == bytes)
+    }
+
+    @Test func everyLengthComesBack() {
+        for count in 0...100 {
+            let bytes = randomBytes(count)
+            #expect(Base64URL.decode(Base64URL.encode(bytes)) == bytes)
+        }
+        #expect(Base64URL.encode(randomBytes(32)).utf8.count == 43)
+    }
+
+    @Test(arguments: [
+        "Z", "Zm9vY", "Zg==", "Zm8=", "Zg=", "=", "Zm9v ", " Zm9v", "Zm 9v", "Zm9v\n", "Zm9v\r\n", "A+z/", "A+z_4ME",
+        "Zm9v\u{0}",
+        "Zé9v", "Zm9v.", "Zm9v%3D",
+    ])
+    func otherTextsAreRefused(text: String) { #expect(Base64URL.decode(text) == nil) }
+
+    /// Otherwise several texts would stand for the same bytes.
+    @Test func bitsBehindTheLastByteAreRefused() {
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+        #expect(alphabet.filter { Base64URL.decode("A\($0)") != nil } == "AQgw")
+        #expect(alphabet.filter { Base64URL.decode("AA\($0)") != nil } == "AEIMQUYcgkosw048")
+        #expect(alphabet.filter { Base64URL.decode("AAA\($0)") != nil } == alphabet)
+    }
+}
