@@ -1,0 +1,289 @@
+import JSON
+import Testing
+
+@Suite struct ReadingTests {
+    // MARK: Grammar
+
+    @Test(arguments: [
+        "{}", "[]", " [ ] ", "\t\n\r {} \n", "null", "true", "\"\"", "0", "-0", "-1", "1e5", "1E+5", "1.5e-5", "0.0",
+        "[[]]",
+        "[1,2]", "{\"a\":1,\"b\":[{}]}", "{\"\":0}", "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\"]", "[\"\u{7F}\"]",
+        "123456789012345678901234567890",
+        "[\"\u{2028}\"]", "1e308",
+    ])
+    func textIsJSON(text: String) { #expect(throws: Never.self) { try JSONValue(text: text) } }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}",
+        "{'a':1}",
+        "{\"a\":1 \"b\":2}", "{1:2}", "{\"a\" 1}", "{,}", "\"", "\"a", "\"\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u12G4\"",
+        "\"\\", "\"\n\"",
+        "\"\u{1}\"", "nul", "nulll", "True", "tru", "falsee", "01", "-", "+1", ".5", "1.", "1e", "1e+", "-01", "0x10",
+        "1_000", "NaN",
+        "Infinity", "-Infinity", "{}{}", "{} x", "1 2", "// a\n1", "/* a */ 1", "\u{FEFF}{}", "{}\u{FEFF}", "\u{A0}1",
+        "1\u{0}",
+        "\u{0}", "[1]]", "{\"a\":1}}", "\u{B}1", "1\u{C}", "'a'",
+    ])
+    func textIsNotJSON(text: String) throws {
+        let error = try #require(throws: JSONError.self) { try JSONValue(text: text) }
+        guard case .malformed(let offset) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect((0...text.utf8.count).contains(offset))
+    }
+
+    @Test(
+        arguments: [
+            [0xFF], [0x22, 0x80, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
+            [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xE2, 0x82], [0x5B, 0xFE, 0x5D],
+            [0x7B, 0x22, 0xC3, 0x28, 0x22, 0x3A, 0x31, 0x7D],
+        ] as [[UInt8]])
+    func textMustBeUTF8(bytes: [UInt8]) { #expect(throws: JSONError.self) { try JSONValue(json: bytes) } }
+
+    @Test func offsetsPointToTheFault() {
+        for (text, offset) in [
+            ("[1,x]", 3), ("{\"a\":tru}", 5), ("[\"ab\ncd\"]", 4), ("{} {", 3), ("[1", 2), ("\u{FEFF}1", 0),
+        ] {
+            #expect(throws: JSONError.malformed(offset: offset)) { try JSONValue(text: text) }
+        }
+        #expect(throws: JSONError.malformed(offset: 2)) { try JSONValue(json: [0x5B, 0x22, 0xFF, 0x22, 0x5D]) }
+    }
+
+    /// Whatever is cut off or changed, nothing but an error happens.
+    @Test func brokenTextIsRefusedOrRead() throws {
+        let text = Array(#"{"a":[1,-2.5e3,"x\u00e9\ud83d\ude00\n"],"b":{"c":null,"d":true},"é":false}"#.utf8)
+        _ = try JSONValue(json: text)
+        for count in text.indices { #expect(throws: JSONError.self) { try JSONValue(json: Array(text.prefix(count))) } }
+        for index in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = text
+                changed[index] = byte
+                _ = try? JSONValue(json: changed)
+            }
+        }
+    }
+
+    @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
+    func nestingIsLimited(open: String, close: String) throws {
+        func nested(_ depth: Int) -> String {
+            String(repeating: open, count: depth) + (open == "[" ? "" : "1") + String(repeating: close, count: depth)
+        }
+        #expect(throws: Never.self) { try JSONValue(text: nested(64)) }
+        #expect(throws: JSONError.tooDeep(offset: 64 * open.utf8.count)) { try JSONValue(text: nested(65)) }
+        #expect(throws: JSONError.self) { try JSONValue(text: String(repeating: open, count: 100_000)) }
+    }
+
+    // MARK: Strings
+
+    @Test(arguments: [
+        (#""\u0041""#, "A"), (#""\u00e9\u00E9""#, "éé"), (#""\ud83d\ude00""#, "😀"), (#""\ud83d""#, "\u{FFFD}"),
+        (#""\ude00""#, "\u{FFFD}"), (#""a\ud83db""#, "a\u{FFFD}b"), (#""\ud83d\ud83d\ude00""#, "\u{FFFD}😀"),
+        (#""\ude00\ud83d""#, "\u{FFFD}\u{FFFD}"), (#""\ud83d\u0041""#, "\u{FFFD}A"), (#""\ud83d\n""#, "\u{FFFD}\n"),
+        (#""\u0000""#, "\u{0}"), (#""\/\"\\""#, "/\"\\"), (#""한\u0301""#, "한\u{301}"), (#""\ud83dé""#, "\u{FFFD}é"),
+    ])
+    func escapes(text: String, expected: String) throws {
+        #expect(try String(text: text).utf8.elementsEqual(expected.utf8))
+    }
+
+    // MARK: Names
+
+    private struct Named: Decodable, Equatable {
+        var a: Int?
+        var é: Int?
+    }
+
+    @Test func lastOfRepeatedNamesCounts() throws {
+        #expect(try Named(text: #"{"a":1,"a":2}"#).a == 2)
+        #expect(try Named(text: #"{"a":1,"\u0061":2}"#).a == 2)
+        #expect(try Named(text: #"{"a":1,"a":null}"#).a == nil)
+        #expect(try Named(text: #"{"a":"x","a":2}"#).a == 2)
+        #expect(try JSONValue(text: #"{"a":1,"b":2,"a":3}"#) == ["b": 2, "a": 3])
+    }
+
+    @Test func namesAreComparedByteForByte() throws {
+        #expect(try Named(text: "{\"\u{E9}\":1}").é == 1)
+        #expect(try Named(text: "{\"e\u{301}\":1}").é == nil)
+        #expect(try Named(text: "{\"\u{E9}\":1,\"e\u{301}\":2}").é == 1)
+        guard case .object(let object) = try JSONValue(text: "{\"\u{E9}\":1,\"e\u{301}\":2}") else { return }
+        #expect(object.members.count == 2)
+        #expect(object["e\u{301}"] == 2)
+        #expect(try JSONValue(text: "\"\u{E9}\"") != JSONValue(text: "\"e\u{301}\""))
+    }
+
+    @Test func largeObjectsAreRead() throws {
+        let members = (0..<10_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+        let read = try [String: Int](text: "{\(members),\"k7\":-7}")
+        #expect(read.count == 10_000)
+        #expect(read["k7"] == -7)
+        #expect(read["k9999"] == 9999)
+    }
+
+    // MARK: Types
+
+    @Test(arguments: [
+        ("5", 5), ("-5", -5), ("5.0", 5), ("50e-1", 5), ("1e2", 100), ("-0", 0), ("-0.0", 0),
+        ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9007199254740992.0", 9_007_199_254_740_992),
+    ])
+    func integralNumbersAreIntegers(text: String, expected: Int) throws {
+        #expect(try Int(text: text) == expected)
+        #expect(try JSONValue(text: text) == .integer(Int64(expected)))
+    }
+
+    @Test(arguments: [
+        "true", "false", "null", "\"5\"", "[]", "[5]", "{}", "5.5", "1e-1", "9223372036854775808",
+        "-9223372036854775809",
+        "1e19", "9007199254740993.5", "1e400", "123456789012345678901234567890",
+    ])
+    func otherValuesAreNoIntegers(text: String) {
+        #expect(throws: JSONError.self) { try Int(text: text) }
+        #expect(throws: JSONError.self) { try [Int](text: "[\(text)]") }
+    }
+
+    @Test func integersHaveTheirWidth() throws {
+        #expect(try UInt8(text: "255") == 255)
+        #expect(throws: JSONError.wrongType(path: "", expected: "an integer between 0 and 255")) {
+            try UInt8(text: "256")
+        }
+        #expect(throws: JSONError.self) { try UInt8(text: "-1") }
+        #expect(throws: JSONError.self) { try Int32(text: "2147483648") }
+        #expect(try Int32(text: "2147483647") == .max)
+    }
+
+    @Test(arguments: ["1", "0", "\"true\"", "null", "[]"])
+    func otherValuesAreNoBooleans(text: String) { #expect(throws: JSONError.self) { try Bool(text: text) } }
+
+    @Test(arguments: ["1", "true", "null", "[]", "{}"])
+    func otherValuesAreNoStrings(text: String) { #expect(throws: JSONError.self) { try String(text: text) } }
+
+    @Test func numbers() throws {
+        #expect(try Double(text: "1") == 1)
+        #expect(try Double(text: "0.1") == 0.1)
+        #expect(try Double(text: "1e308") == 1e308)
+        #expect(try Double(text: "1e-400") == 0)
+        for text in ["\"1\"", "true", "1e400", "-1e400", "null"] {
+            #expect(throws: JSONError.self) { try Double(text: text) }
+        }
+    }
+
+    private struct Body: Decodable, Equatable {
+        struct Options: Decodable, Equatable {
+            var rps: [String]?
+            var notifications: Bool?
+        }
+        enum Platform: String, Decodable { case ios }
+
+        var name: String
+        var count: Int?
+        var options: Options?
+        var platform: Platform?
+        var any: JSONValue?
+        @Nullable var nullable: String?
+    }
+
+    private static let least = #""name":"x","nullable":null"#
+
+    @Test func nullCountsAsAbsent() throws {
+        let body = try Body(
+            text: #"{"unknown":{"x":[1]},\#(Self.least),"count":null,"options":null,"platform":null,"any":null}"#)
+        #expect(body == (try Body(text: "{\(Self.least)}")))
+        #expect(body.count == nil && body.options == nil && body.any == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("[]", .wrongType(path: "", expected: "an object")), ("null", .wrongType(path: "", expected: "an object")),
+            ("{}", .missing(path: "name")), (#"{"name":null}"#, .missing(path: "name")),
+            (#"{"name":1}"#, .wrongType(path: "name", expected: "a string")),
+            (#"{"name":"x"}"#, .missing(path: "nullable")),
+            (
+                #"{\#(least),"count":"1"}"#,
+                .wrongType(path: "count", expected: "an integer between \(Int.min) and \(Int.max)")
+            ),
+            (#"{\#(least),"options":[]}"#, .wrongType(path: "options", expected: "an object")),
+            (#"{\#(least),"options":{"rps":{}}}"#, .wrongType(path: "options.rps", expected: "an array")),
+            (#"{\#(least),"options":{"rps":["a",[],1]}}"#, .wrongType(path: "options.rps[1]", expected: "a string")),
+            (#"{\#(least),"options":{"rps":["a",null]}}"#, .wrongType(path: "options.rps[1]", expected: "a string")),
+            (
+                #"{\#(least),"options":{"notifications":1}}"#,
+                .wrongType(path: "options.notifications", expected: "a boolean")
+            ),
+        ] as [(String, JSONError)])
+    func errorsNameThePlace(text: String, expected: JSONError) {
+        #expect(throws: expected) { try Body(text: text) }
+    }
+
+    @Test func typesMayRefuse() throws {
+        let error = try #require(throws: JSONError.self) {
+            try Body(text: #"{\#(Self.least),"platform":"windows"}"#)
+        }
+        guard case .refused(let path, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(path == "platform")
+    }
+
+    @Test func errorsSpeak() {
+        #expect(JSONError.malformed(offset: 3).description == "malformed JSON at byte 3")
+        #expect(JSONError.tooDeep(offset: 64).description == "JSON nested more than 64 levels at byte 64")
+        #expect(JSONError.missing(path: "a.b").description == "a.b is missing")
+        #expect(JSONError.wrongType(path: "", expected: "an object").description == "the whole text must be an object")
+    }
+
+    // MARK: PATCH
+
+    private struct Patch: Decodable, Equatable {
+        var name: Presence<String>
+        var count: Presence<Int>
+    }
+
+    @Test func absentAndNullDiffer() throws {
+        #expect(try Patch(text: "{}") == Patch(name: .absent, count: .absent))
+        #expect(try Patch(text: #"{"name":null}"#) == Patch(name: .null, count: .absent))
+        #expect(try Patch(text: #"{"name":"","count":0}"#) == Patch(name: .value(""), count: .value(0)))
+        #expect(throws: JSONError.wrongType(path: "name", expected: "a string")) { try Patch(text: #"{"name":1}"#) }
+    }
+
+    // MARK: Any value
+
+    @Test func valuesComeBack() throws {
+        let value: JSONValue = [
+            "null": .null, "bool": true, "int": 1, "number": 1.5, "text": "é", "list": [1, "a", [], [:]],
+            "object": ["b": [:]],
+        ]
+        #expect(try JSONValue(json: value.json()) == value)
+        #expect(
+            text(value)
+                == #"{"null":null,"bool":true,"int":1,"number":1.5,"text":"é","list":[1,"a",[],{}],"object":{"b":{}}}"#)
+        #expect(value["list"]?.array?.count == 4)
+        #expect(value["text"]?.string == "é")
+        #expect(value["none"] == nil)
+        #expect(try JSONValue(text: #"{"a":1,"b":2}"#) == JSONValue(text: #"{"b":2,"a":1}"#))
+        #expect(try JSONValue(text: #"{"a":1}"#) != JSONValue(text: #"{"a":1,"b":2}"#))
+        #expect(throws: JSONError.self) { try JSONValue(text: "1e400") }
+    }
+
+    @Test func containersAskedForByHand() throws {
+        enum Key: String, CodingKey { case a, b }
+        struct ByHand: Decodable {
+            var sum = 0
+
+            init(from decoder: any Decoder) throws {
+                let outer = try decoder.container(keyedBy: Key.self)
+                let inner = try outer.nestedContainer(keyedBy: Key.self, forKey: .a)
+                sum += try inner.decode(Int.self, forKey: .b)
+                var list = try outer.nestedUnkeyedContainer(forKey: .b)
+                while !list.isAtEnd {
+                    if try list.decodeNil() { continue }
+                    var nested = try list.nestedUnkeyedContainer()
+                    while !nested.isAtEnd { sum += try nested.decode(Int.self) }
+                    #expect(throws: JSONError.missing(path: "b[1][2]")) { try nested.decode(Int.self) }
+                }
+                #expect(list.count == 2)
+                #expect(outer.allKeys == [.b, .a])
+            }
+        }
+        #expect(try ByHand(text: #"{"b":[null,[1,2]],"x":0,"a":{"b":4}}"#).sum == 7)
+    }
+}
