@@ -51,8 +51,7 @@ extension IdentityToken {
     /// a stolen token would show, never counts.
     private static func isDigest(_ nonce: String, of rawNonce: String) -> Bool {
         let digest = sha256(rawNonce.utf8)
-        let hex = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        let isHex = constantTimeEqual(Array(nonce.utf8), Array(hex.utf8))
+        let isHex = constantTimeEqual(Array(nonce.utf8), Array(digest.hexadecimal.utf8))
         let isBase64URL = constantTimeEqual(Array(nonce.utf8), Array(Base64URL.encode(digest).utf8))
         return isHex || isBase64URL
     }

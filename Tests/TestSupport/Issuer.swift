@@ -101,9 +101,7 @@ package final class TestIssuer: Sendable {
     }
 
     /// What a provider makes of the client's raw nonce.
-    package static func hexDigest(_ rawNonce: String) -> String {
-        sha256(rawNonce.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package static func hexDigest(_ rawNonce: String) -> String { sha256(rawNonce.utf8).hexadecimal }
 
     package static func header(_ signer: Signer) -> [String: JSONValue] {
         ["alg": .string(signer.jwk.algorithm.rawValue), "kid": .string(signer.keyID)]
