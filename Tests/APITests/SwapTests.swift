@@ -388,12 +388,13 @@ import Time
         }
     }
 
-    @Test(arguments: [
-        ([("device_uuid", "anything at all"), ("platform", "toaster")], "anything at all"),
-        ([("platform", "web")], "web"),
-        ([("device_uuid", .string(String(repeating: "각", count: 150)))], String(repeating: "각", count: 100)),
-        ([], nil),
-    ] as [([(String, JSONValue)], String?)])
+    @Test(
+        arguments: [
+            ([("device_uuid", "anything at all"), ("platform", "toaster")], "anything at all"),
+            ([("platform", "web")], "web"),
+            ([("device_uuid", .string(String(repeating: "각", count: 150)))], String(repeating: "각", count: 100)),
+            ([], nil),
+        ] as [([(String, JSONValue)], String?)])
     func deviceAndPlatformOnlyLabel(members: [(String, JSONValue)], label: String?) throws {
         let (a, b) = (try scene.anonymous(), try scene.identified())
         let answer = try scene.swap(a, into: b, members)
@@ -401,8 +402,9 @@ import Time
         #expect(answer["device"]?["device_uuid"] == .string(a.uuid))
         #expect(answer["device"]?["platform"] == "ios")
         #expect(try scene.value("SELECT label FROM paks WHERE user_id = ?", b.id) == label)
-        let audited = try scene.value(
-            "SELECT JSON_VALUE(details, '$.device_uuid') FROM audit_log WHERE action = 'user.swapped'") as String?
+        let audited =
+            try scene.value(
+                "SELECT JSON_VALUE(details, '$.device_uuid') FROM audit_log WHERE action = 'user.swapped'") as String?
         #expect(audited == members.first { $0.0 == "device_uuid" }?.1.string.map { String($0.prefix(100)) })
     }
 

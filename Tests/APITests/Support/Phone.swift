@@ -91,6 +91,15 @@ extension TestApp {
         ).lastInsertID
     }
 
+    /// Merges a user into another as far as look-ups care: what they still have stays where it is.
+    func absorb(_ user: Int, into survivor: Int) throws {
+        try change(
+            """
+            INSERT INTO identity_links (primary_user_id, linked_user_id, merged_via, idempotency_key)
+            VALUES (?, ?, 't1_device_link', ?)
+            """, survivor, user, "t1:\(user)")
+    }
+
     /// A row as imports may have left it, or as an operator changed it.
     func change(_ sql: StaticString, _ arguments: (any Bindable)?...) throws {
         try database.connect().execute(sql, arguments: arguments)

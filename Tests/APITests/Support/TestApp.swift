@@ -21,20 +21,26 @@ final class TestApp: Sendable {
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
-    /// - Parameter options: how to reach the database, when not directly.
+    /// - Parameters:
+    ///   - options: how to reach the database, when not directly.
+    ///   - publishingKeys: whether the verifier has the issuers' keys.
     init(
         settings: AccountsSettings = AccountsSettings(), database: TestDatabase? = nil,
-        options: Connection.Options? = nil
+        options: Connection.Options? = nil, publishingKeys: Bool = true
     ) throws {
         let database = try database ?? TestDatabase()
         self.database = database
         self.options = options ?? database.options
         let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
         issuers = [.apple: apple, .google: google]
+        let verifier =
+            publishingKeys
+            ? TestIssuer.verifier(apple, google, clock: time.clock)
+            : IdentityTokenVerifier(providers: [:], cacheDirectory: nil, clock: time.clock)
         service = Service(
             accounts: Accounts(
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
-                identityTokens: TestIssuer.verifier(apple, google, clock: time.clock), clock: time.clock),
+                identityTokens: verifier, clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", logger: log.logger)
     }
 
