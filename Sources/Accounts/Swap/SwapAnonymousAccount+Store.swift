@@ -9,8 +9,13 @@ struct ProvenIdentity: Equatable {
 }
 
 extension Connection {
-    /// - Throws: `invalidSwapTicket` for a ticket that is unknown, expired, used, or another caller's or provider's.
-    func identity(behind proof: Swap.Proof, of caller: Caller, at now: Timestamp) throws -> ProvenIdentity {
+    /// Who holds what a swap's proof stands for; without a lock, as the other `holder`.
+    func holder(of proven: ProvenIdentity?) throws -> IdentityHolder? {
+        try proven.flatMap { try holder(of: $0.provider, $0.subject) }
+    }
+
+    /// Nil for a ticket that is unknown, expired, used, or another caller's or provider's.
+    func identity(behind proof: Swap.Proof, of caller: Caller, at now: Timestamp) throws -> ProvenIdentity? {
         switch proof {
         case .token(let token):
             return ProvenIdentity(provider: token.provider, subject: token.subject)
@@ -22,7 +27,7 @@ extension Connection {
                 """, Secret(presented: text).digest, caller.id, now
             ) { row in (provider: try row.read(String.self), subject: try row.read(String.self)) }
             guard let found, let issuedFor = Provider(rawValue: found.provider), provider ?? issuedFor == issuedFor
-            else { throw Failure.invalidSwapTicket }
+            else { return nil }
             return ProvenIdentity(provider: issuedFor, subject: found.subject)
         }
     }

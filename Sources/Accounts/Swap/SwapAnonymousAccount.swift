@@ -58,14 +58,15 @@ extension Accounts {
         _ swap: Swap, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> (SignedIn, MergedCounts) {
         let connection = transaction.connection
-        let proof = try connection.identity(behind: swap.proof, of: caller, at: transaction.now)
-        let holder = try connection.holder(of: proof.provider, proof.subject)
+        let proven = try connection.identity(behind: swap.proof, of: caller, at: transaction.now)
+        let holder = try connection.holder(of: proven)
         let (a, other) = try transaction.lockCaller(caller, and: holder?.canonical)
         if !a.anonymous { throw Failure.nonAnonymousCaller }
         // Read again under the locks: the ticket may be used by now, the identity another's.
-        guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proof,
-            try connection.holder(of: proof.provider, proof.subject) == holder
+        guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proven,
+            try connection.holder(of: proven) == holder
         else { throw TransactionMustRestart() }
+        if proven == nil { throw Failure.invalidSwapTicket }
         var b = try survivor(holder, other, caller: a)
 
         if swap.precondition != .none {
@@ -99,11 +100,12 @@ extension Accounts {
     ///
     /// - Parameter connection: inside a read-only snapshot.
     package func previewSwap(_ swap: Swap, by caller: Caller, _ connection: Connection) throws -> SwapPreview {
-        let proof = try connection.identity(behind: swap.proof, of: caller, at: clock.now)
-        let holder = try connection.holder(of: proof.provider, proof.subject)
+        let proven = try connection.identity(behind: swap.proof, of: caller, at: clock.now)
+        let holder = try connection.holder(of: proven)
         let users = try connection.users(caller.id, holder?.canonical)
         guard let a = users[caller.id] else { throw Failure.invalidToken }
         if !a.anonymous { throw Failure.nonAnonymousCaller }
+        if proven == nil { throw Failure.invalidSwapTicket }
         let b = try survivor(holder, holder.flatMap { users[$0.canonical] }, caller: a)
         let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
         let name = plan.name(into: b.id, swap.selection)
