@@ -39,6 +39,15 @@ private struct SwapRequest: Decodable {
     }
 }
 
+/// What a provider may be left out for.
+private struct TicketMember: Decodable {
+    var swapTicket: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case swapTicket = "swap_ticket"
+    }
+}
+
 private struct DryRunReply: Encodable {
     struct RP: Encodable {
         var clientID: String
@@ -78,12 +87,12 @@ private struct DryRunReply: Encodable {
 /// holds the identity, or shows with `dry_run` what that would do.
 @Sendable func swapAnonymousAccount(_ call: Call, _ anonymous: AnonymousCaller) throws -> Response {
     let provider = try call.decodeProviderIfPresent()
+    if provider == nil, try call.decode(TicketMember.self).swapTicket == nil { throw Failure.unknownProvider }
     let body = try call.decode(SwapRequest.self)
-    if provider == nil, body.swapTicket == nil { throw Failure.unknownProvider }
+    let fullName = try checked(body.fullName)
     let options = body.mergeOptions
     let swap = Swap(
-        proof: try proof(body, provider, call),
-        fullName: try checked(body.fullName),
+        proof: try proof(body, provider, call), fullName: fullName,
         selection: SwapSelection(
             clientIDs: options?.rps, agentApprovals: options?.agentApprovals ?? true,
             notifications: options?.notifications ?? true),
