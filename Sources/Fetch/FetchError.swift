@@ -29,7 +29,6 @@ package struct FetchError: Error, Equatable, Sendable {
             switch code {
             case CURLE_OPERATION_TIMEDOUT: .timeout
             case CURLE_FILESIZE_EXCEEDED: .tooLarge
-            case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .refused
             default: .failed
             }
         self.code = Int(code.rawValue)
