@@ -15,16 +15,17 @@ enum Main {
             var command = try Merganserctl.parseAsRoot()
             // The doctor has them among its findings.
             if !wantsJSON, !(command is Doctor) { warn() }
-            do {
-                try command.run()
-            } catch  where !isArgumentParsers(error) {
-                ToolError(error).exit(json: wantsJSON)
-            }
+            try command.run()
         } catch {
-            guard wantsJSON, !Merganserctl.exitCode(for: error).isSuccess, !(error is ExitCode) else {
+            switch Merganserctl.exitCode(for: error) {
+            case .validationFailure where wantsJSON:
+                ToolError(.usage, Merganserctl.message(for: error)).exit(json: true)
+            case .failure where !(error is ExitCode):
+                ToolError(error).exit(json: wantsJSON)
+            default:
+                // Help, arguments it cannot make sense of, or the status of a command that has said all itself.
                 Merganserctl.exit(withError: error)
             }
-            ToolError(.usage, Merganserctl.message(for: error)).exit(json: true)
         }
     }
 
@@ -32,11 +33,6 @@ enum Main {
         for warning in Environment.warnings {
             FileHandle.standardError.write(Data("merganserctl: warning: \(warning)\n".utf8))
         }
-    }
-
-    /// Help asked for by a command, an argument refused by one, or a status without a message.
-    private static func isArgumentParsers(_ error: any Error) -> Bool {
-        error is CleanExit || error is ValidationError || error is ExitCode
     }
 }
 
