@@ -117,7 +117,11 @@ let package = Package(
         .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
         .testTarget(
-            name: "ProcessTests", dependencies: ["Fetch", "TestSupport", "fastcgi-echo", "merganserd", "merganserctl"],
+            name: "ProcessTests",
+            dependencies: [
+                "Fetch", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport", "fastcgi-echo", "merganserd",
+                "merganserctl",
+            ],
             swiftSettings: strict),
         .testTarget(name: "TimeTests", dependencies: ["Time"], swiftSettings: strict),
     ]

@@ -1,0 +1,120 @@
+import JSON
+import OpenSSL
+import TestSupport
+import Testing
+
+@Suite struct ToolApplicationTests {
+    @Test func registersAConfidentialClient() throws {
+        let installation = try Installation()
+        let outcome = try installation.tool(
+            "application", "create", "--name", "Notes", "--client-type", "confidential", "--redirect-uri",
+            "https://notes.example/callback", "com.example.notes://callback", "--scope", "openid", "--scope",
+            "shop:member", "--json")
+        #expect(outcome.exit == .status(0))
+        let created = try outcome.json()
+        #expect(
+            JSONObject.names(created) == [
+                "id", "client_id", "client_type", "token_endpoint_auth_method", "redirect_uris", "allowed_scopes",
+                "status", "client_secret",
+            ])
+        let clientID = try #require(created["client_id"]?.string)
+        let secret = try #require(created["client_secret"]?.string)
+        #expect(clientID.wholeMatch(of: /logi_[0-9a-f]{32}/) != nil)
+        #expect(secret.wholeMatch(of: /logi_secret_[0-9a-f]{64}/) != nil)
+        #expect(created["client_type"] == "confidential")
+        #expect(created["token_endpoint_auth_method"] == "client_secret_basic")
+        #expect(created["redirect_uris"] == ["https://notes.example/callback", "com.example.notes://callback"])
+        #expect(created["allowed_scopes"] == ["openid", "shop:member"])
+        #expect(created["status"] == "active")
+
+        let connection = try installation.database.connect()
+        let stored = try connection.first(
+            "SELECT secret_digest, allow_anonymous_grants, notify_anonymous_swap FROM applications WHERE client_id = ?",
+            clientID
+        ) { row in (try row.read([UInt8].self), try row.read(Bool.self), try row.read(Bool.self)) }
+        #expect(try #require(stored) == (sha256(secret.utf8), false, false))
+        let audited = try connection.all("SELECT actor, action, JSON_VALUE(details, '$.client_id') FROM audit_log") {
+            row in
+            [try row.read(String.self), try row.read(String.self), try row.read(String.self)]
+        }
+        #expect(audited == [["operator", "application.created", clientID]])
+
+        let shown = try installation.tool("application", "show", clientID, "--json")
+        #expect(!(outcome.output.replacing(secret, with: "") + shown.output).contains("logi_secret_"))
+        #expect(try !installation.database.dump().contains(secret))
+    }
+
+    @Test func registersAPublicClientUnderItsOldID() throws {
+        let installation = try Installation()
+        let outcome = try installation.tool(
+            "application", "create", "--name", "체스", "--client-type", "public", "--client-id", "chess-1",
+            "--redirect-uri",
+            "http://127.0.0.1:3000/cb", "--redirect-uri", "http://[::1]/cb", "--allow-anonymous-grants",
+            "--notify-anonymous-swap", "--json")
+        #expect(outcome.exit == .status(0))
+        let created = try outcome.json()
+        #expect(created["client_id"] == "chess-1")
+        #expect(created["client_secret"] == nil)
+        #expect(created["token_endpoint_auth_method"] == "none")
+
+        let shown = try installation.tool("application", "show", "chess-1", "--json").json()
+        #expect(shown["name"] == "체스")
+        #expect(shown["redirect_uris"] == ["http://127.0.0.1:3000/cb", "http://[::1]/cb"])
+        #expect(shown["allowed_scopes"] == ["openid", "profile:basic", "email"])
+        #expect(shown["allow_anonymous_grants"] == true)
+        #expect(shown["notify_anonymous_swap"] == true)
+        #expect(shown["live_grants"] == 0)
+        let words = try installation.tool("application", "show", "chess-1").output
+        #expect(words.contains("allow_anonymous_grants notify_anonymous_swap"))
+
+        let listed = try installation.tool("application", "list", "--json").json()
+        #expect(listed["applications"]?.array == [shown])
+        #expect(try installation.tool("application", "list").output.contains("체스"))
+    }
+
+    @Test func saysThatThereIsNone() throws {
+        let installation = try Installation()
+        let outcome = try installation.tool("application", "show", "chess-1", "--json")
+        #expect(outcome.exit == .status(1))
+        #expect(try outcome.errorJSON()["error"] == "not_found")
+        #expect(try installation.tool("application", "list", "--json").json()["applications"] == [])
+    }
+
+    @Test(arguments: [
+        (["--name", ""], "the name must have 1 to 200 characters"),
+        (["--name", "a\u{7}b"], "no control characters"),
+        (["--client-id", "a b"], "a client_id has 1 to 64 of"),
+        (["--client-id", String(repeating: "x", count: 65)], "a client_id has 1 to 64 of"),
+        (["--client-id", "taken"], "there is an application with client_id taken already"),
+        (["--scope", "everything"], "\"everything\" is no scope"),
+        (["--scope", "a:b:c"], "\"a:b:c\" is no scope"),
+        (["--redirect-uri", "http://notes.example/cb"], "(plain_http)"),
+        (["--redirect-uri", "https://127.0.0.1/cb"], "(idp_host)"),
+        (["--redirect-uri", "my_app://cb"], "(scheme_underscore)"),
+        (["--redirect-uri"] + (1...20).map { "https://notes.example/\($0)" }, "1 to 20 redirect URIs, not 21"),
+    ])
+    func refusesWithAReasonAndChangesNothing(_ arguments: [String], _ reason: String) throws {
+        let installation = try Installation()
+        let sound = ["--client-type", "public", "--redirect-uri", "https://notes.example/cb", "--json"]
+        #expect(
+            try installation.tool(["application", "create", "--name", "N", "--client-id", "taken"] + sound).exit
+                == .status(0))
+        let before = try installation.database.dump()
+        let name = arguments.contains("--name") ? [] : ["--name", "N"]
+        let outcome = try installation.tool(["application", "create"] + name + arguments + sound)
+        #expect(outcome.exit == .status(1))
+        #expect(outcome.output.isEmpty)
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "refused")
+        #expect(error["message"]?.string?.contains(reason) == true, "\(error)")
+        #expect(try installation.database.dump() == before)
+    }
+}
+
+extension JSONObject {
+    /// The names of a value's members, in order.
+    static func names(_ value: JSONValue) -> [String] {
+        guard case .object(let object) = value else { return [] }
+        return object.members.map(\.name)
+    }
+}

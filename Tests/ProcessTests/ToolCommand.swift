@@ -1,0 +1,40 @@
+import JSON
+import TestSupport
+
+/// A command of `merganserctl` that does something, found by asking the tool for all of them.
+struct ToolCommand: Sendable, CustomStringConvertible {
+    let words: [String]
+    /// What it cannot do without.
+    let arguments: [String]
+
+    var description: String { words.joined(separator: " ") }
+
+    static let all: [ToolCommand] = {
+        do {
+            let dump = try ChildProcess.run(Repository.program("merganserctl"), ["--experimental-dump-help"])
+            return leaves(of: try JSONValue(json: Array(dump.output.utf8))["command"] ?? .null, [])
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+
+    /// Every command and group, by its words.
+    static let groups = Set(all.flatMap { command in command.words.indices.map { Array(command.words[..<$0]) } })
+
+    private static func leaves(of command: JSONValue, _ words: [String]) -> [ToolCommand] {
+        let subcommands = (command["subcommands"]?.array ?? []).filter { $0["commandName"] != "help" }
+        if subcommands.isEmpty {
+            return [ToolCommand(words: words, arguments: required[words.joined(separator: " ")] ?? [])]
+        }
+        return subcommands.flatMap { leaves(of: $0, words + [$0["commandName"]?.string ?? ""]) }
+    }
+
+    private static let required = [
+        "application create": ["--name", "N", "--client-type", "public", "--redirect-uri", "https://rp.example/cb"],
+        "application show": ["logi_none"],
+        "user show": ["1"],
+        "dev token": ["--provider", "apple", "--subject", "s", "--nonce", "n"],
+        "dev seed": ["--user", "1"],
+        "dev user": ["--provider", "apple", "--subject", "s"],
+    ]
+}

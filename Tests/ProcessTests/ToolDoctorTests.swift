@@ -1,0 +1,109 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite struct ToolDoctorTests {
+    @Test func findsASoundInstallationHealthy() throws {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            """
+            CREATE OR REPLACE USER '\(installation.database.name)'@localhost IDENTIFIED BY 'pass word';
+            GRANT SELECT, INSERT, UPDATE, DELETE ON \(installation.database.name).* TO '\(installation.database.name)'@localhost
+            """)
+        let variables = [
+            "MERGANSER_DATABASE_USER": installation.database.name, "MERGANSER_DATABASE_PASSWORD": "pass word",
+        ]
+        let outcome = try installation.tool("doctor", "--json", setting: variables)
+        let findings = try Findings(outcome)
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        #expect(try outcome.json()["healthy"] == true)
+        #expect(findings["fail"].isEmpty)
+        #expect(
+            findings["ok"].isSuperset(of: [
+                "database", "version", "schema", "grants", "session", "collation", "clock", "durability", "connections",
+                "wait_timeout", "socket", "control socket", "state", "key set",
+            ]))
+        #expect(!outcome.output.contains("pass word"))
+
+        let words = try installation.tool("doctor", setting: variables)
+        #expect(words.exit == .status(0))
+        #expect(words.output.contains("ok    schema           at "))
+        try installation.database.connect().executeScript("DROP USER '\(installation.database.name)'@localhost")
+    }
+
+    @Test func namesWhatIsWrongWithTheDatabase() throws {
+        let server = try MariaDBServer(options: [
+            "--log-bin", "--server-id=1", "--sync-binlog=0", "--innodb-flush-log-at-trx-commit=2", "--sql-mode=",
+            "--default-time-zone=+09:00", "--max-connections=20", "--wait-timeout=10",
+        ])
+        let database = try TestDatabase(on: server, migrated: false)
+        let installation = try Installation(database: database)
+        try database.connect().executeScript(
+            """
+            ALTER DATABASE \(database.name) CHARACTER SET latin1; CREATE TABLE old (id INT) CHARACTER SET latin1;
+            CREATE USER poor@localhost; GRANT SELECT, INSERT ON \(database.name).* TO poor@localhost
+            """)
+        let outcome = try installation.tool(
+            "doctor", "--json", setting: ["MERGANSER_DATABASE_USER": "poor", "MERGANSER_THREADS": "8"])
+        #expect(outcome.exit == .status(1))
+        #expect(try outcome.json()["healthy"] == false)
+        let findings = try Findings(outcome)
+        #expect(
+            findings["fail"] == ["schema", "grants", "collation", "durability", "binary log", "connections"],
+            "\(outcome.output)")
+        #expect(findings["warn"] == ["sql_mode", "time_zone", "triggers", "wait_timeout"])
+        #expect(findings.mend("schema") == "merganserctl migrate up")
+        #expect(
+            findings.mend("grants")?.hasPrefix("GRANT SELECT, INSERT, UPDATE, DELETE ON \(database.name).*") == true)
+        #expect(findings.mend("durability")?.contains("innodb_flush_log_at_trx_commit = 1") == true)
+        #expect(findings.mend("binary log")?.contains("sync_binlog = 1") == true)
+        #expect(findings.mend("triggers")?.contains("log_bin_trust_function_creators = 1") == true)
+        #expect(findings.mend("connections")?.contains("MERGANSER_THREADS, which is 8") == true)
+    }
+
+    @Test func namesWhatIsWrongWithTheMachine() throws {
+        let installation = try Installation()
+        let open = installation.directory.file("open")
+        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+        let outcome = try installation.tool(
+            "doctor", "--json",
+            setting: [
+                "MERGANSER_DATABASE_SOCKET": "/nowhere/mariadb.sock", "MERGANSER_SOCKET": "\(open)/fastcgi.sock",
+                "MERGANSER_CONTROL_SOCKET": "/nowhere/control.sock", "MERGANSER_STATE_DIRECTORY": open,
+                "MERGANSER_APPLE_JWKS_URL": "http://127.0.0.1:1/keys", "MERGANSER_ISUER": "x",
+            ])
+        #expect(outcome.exit == .status(1))
+        let findings = try Findings(outcome)
+        #expect(findings["fail"] == ["database", "socket", "control socket", "state", "key set"])
+        #expect(findings["warn"] == ["environment"])
+        #expect(findings.mend("socket") == "chmod o-w \(open)")
+        #expect(findings.mend("control socket") == "install -d -m 0755 -o USER /nowhere")
+        #expect(findings.mend("state") == "chmod 0700 \(open)")
+        #expect(findings.mend("key set")?.contains("MERGANSER_APPLE_JWKS_URL") == true)
+    }
+
+    @Test func namesWhatStandsInASocketsPlace() throws {
+        let installation = try Installation()
+        try installation.directory.write("", to: "fastcgi.sock")
+        let findings = try Findings(installation.tool("doctor", "--json"))
+        #expect(findings["fail"] == ["socket"])
+        #expect(findings.mend("socket") == "remove it")
+    }
+
+    /// The findings of one run by status.
+    private struct Findings {
+        private let findings: [JSONValue]
+
+        init(_ outcome: ChildProcess.Outcome) throws {
+            findings = try #require(try outcome.json()["findings"]?.array)
+        }
+
+        subscript(status: String) -> Set<String> {
+            Set(findings.filter { $0["status"]?.string == status }.compactMap { $0["check"]?.string })
+        }
+
+        func mend(_ check: String) -> String? { findings.first { $0["check"]?.string == check }?["mend"]?.string }
+    }
+}

@@ -1,0 +1,106 @@
+import JSON
+import TestSupport
+import Testing
+
+/// What holds for every command alike.
+@Suite struct ToolTests {
+    @Test func coversTheCommandsThatExist() {
+        #expect(
+            ToolCommand.all.map(\.description) == [
+                "migrate up", "migrate status", "migrate plan", "migrate schema", "application create",
+                "application list", "application show", "user show", "gc", "doctor", "dev issuer init", "dev token",
+                "dev seed", "dev user",
+            ])
+    }
+
+    @Test(arguments: ToolCommand.all) func explainsItselfAndSpeaksJSON(_ command: ToolCommand) throws {
+        let outcome = try ChildProcess.run(Repository.program("merganserctl"), command.words + ["--help"])
+        #expect(outcome.exit == .status(0))
+        #expect(outcome.output.hasPrefix("OVERVIEW: "))
+        #expect(outcome.output.contains("--json"))
+        #expect(outcome.errorOutput.isEmpty)
+    }
+
+    @Test(arguments: ToolCommand.groups.map { $0 }) func groupsListTheirCommands(_ words: [String]) throws {
+        for arguments in [words, words + ["--help"]] {
+            let outcome = try ChildProcess.run(Repository.program("merganserctl"), arguments)
+            #expect(outcome.exit == .status(0))
+            #expect(outcome.output.contains("SUBCOMMANDS:"))
+        }
+    }
+
+    @Test(arguments: ToolCommand.all) func refusesWhatItDoesNotKnow(_ command: ToolCommand) throws {
+        let arguments = command.words + command.arguments + ["--no-such-option"]
+        let words = try ChildProcess.run(Repository.program("merganserctl"), arguments)
+        #expect(words.exit == .status(64))
+        #expect(words.errorOutput.hasPrefix("Error: Unknown option '--no-such-option'"))
+        #expect(words.output.isEmpty)
+
+        let outcome = try ChildProcess.run(Repository.program("merganserctl"), arguments + ["--json"])
+        #expect(outcome.exit == .status(64))
+        #expect(try outcome.errorJSON()["error"] == "usage")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test(arguments: ToolCommand.all) func namesTheVariableThatIsWrong(_ command: ToolCommand) throws {
+        // What only one group of commands reads is wrong together with what every other one reads.
+        let environment = [
+            "MERGANSER_ENVIRONMENT": "neither", "MERGANSER_DATABASE_PORT": "1", "MERGANSER_SERVER_KEY": "s3cret!",
+        ]
+        let outcome = try ChildProcess.run(
+            Repository.program("merganserctl"), command.words + command.arguments + ["--json"], environment: environment
+        )
+        #expect(outcome.exit == .status(78))
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "configuration")
+        let problems = try #require(error["problems"]?.array).compactMap(\.string)
+        #expect(
+            problems.contains { $0.hasPrefix("MERGANSER_ENVIRONMENT: ") || $0.hasPrefix("MERGANSER_DATABASE_PORT: ") })
+        #expect(!outcome.errorOutput.contains("s3cret"))
+    }
+
+    @Test(arguments: ToolCommand.all.filter { !["doctor", "dev issuer init", "dev token"].contains($0.description) })
+    func saysThatTheDatabaseCannotBeReached(_ command: ToolCommand) throws {
+        let installation = try Installation(["MERGANSER_DATABASE_SOCKET": "/nowhere/mariadb.sock"])
+        let outcome = try installation.tool(command.words + command.arguments + ["--json"])
+        #expect(outcome.exit == .status(69))
+        #expect(outcome.output.isEmpty)
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "unavailable")
+        let message = try #require(error["message"]?.string)
+        #expect(message.contains("/nowhere/mariadb.sock") && message.contains("MERGANSER_DATABASE_"), "\(message)")
+    }
+
+    @Test(arguments: ToolCommand.all.filter { $0.words[0] == "dev" })
+    func developmentCommandsRefuseElsewhere(_ command: ToolCommand) throws {
+        let installation = try Installation([
+            "MERGANSER_ENVIRONMENT": "production", "MERGANSER_ISSUER": "https://id.example.com",
+            "MERGANSER_APPLE_JWKS_URL": "", "MERGANSER_DEV_KEYS_DIRECTORY": "",
+        ])
+        let before = try installation.database.dump()
+        let outcome = try installation.tool(command.words + command.arguments + ["--json"])
+        #expect(outcome.exit == .status(1))
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "refused")
+        #expect(error["message"]?.string?.contains("MERGANSER_ENVIRONMENT=development") == true)
+        #expect(try installation.database.dump() == before)
+    }
+
+    @Test func warnsOfVariablesNobodyReads() throws {
+        let installation = try Installation(["MERGANSER_DATABSE_NAME": "elsewhere"])
+        let outcome = try installation.tool("application", "list")
+        #expect(outcome.exit == .status(0))
+        #expect(
+            outcome.errorOutput
+                == "merganserctl: warning: MERGANSER_DATABSE_NAME is not a variable of this version and is ignored; "
+                + "did you mean MERGANSER_DATABASE_NAME?\n")
+        #expect(try installation.tool("application", "list", "--json").errorOutput.isEmpty)
+    }
+
+    @Test func saysItsVersion() throws {
+        let tool = try ChildProcess.run(Repository.program("merganserctl"), ["--version"])
+        let server = try ChildProcess.run(Repository.program("merganserd"), ["--version"])
+        #expect(tool.output == server.output)
+        #expect(tool.output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+    }
+}

@@ -1,0 +1,92 @@
+import JSON
+import TestSupport
+import Testing
+
+@Suite struct ToolUserTests {
+    @Test func showsWhatHangsOnAnAccount() throws {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            """
+            INSERT INTO users (id, anonymous, created_at, last_active_at) VALUES (7, 1, '2026-05-12 07:00:00', '2026-05-27 09:14:22');
+            INSERT INTO users (id, deleted_at, purge_at) VALUES (8, '2026-05-27 09:14:22', '2026-06-26 09:14:22');
+            INSERT INTO identities (user_id, provider, sub, email) VALUES (8, 'apple', 's', 'x@y.internal');
+            INSERT INTO devices (id, user_id, device_uuid, platform, secret_digest, last_seen_at) VALUES
+                (3, 7, 'A0000000-0000-0000-0000-000000000000', 'ios', REPEAT('d', 32), '2026-05-27 09:14:22'),
+                (4, 7, 'b0000000-0000-0000-0000-000000000000', 'web', NULL, '2026-05-27 09:14:22');
+            INSERT INTO paks (user_id, digest, scopes, revoked_at) VALUES
+                (7, REPEAT('e', 32), 'profile:read', NULL), (7, REPEAT('f', 32), 'profile:read', NOW());
+            """)
+        let outcome = try installation.tool("user", "show", "7", "--json")
+        #expect(outcome.exit == .status(0))
+        #expect(
+            outcome.output
+                == #"{"id":7,"anonymous":true,"previously_anonymous":false,"name":null,"nickname":null,"#
+                + #""contact_email":null,"role":"user","created_at":"2026-05-12T07:00:00Z","#
+                + #""last_active_at":"2026-05-27T09:14:22Z","deleted_at":null,"purge_at":null,"merged_into":null,"#
+                + #""identities":[],"devices":[{"id":3,"device_uuid":"A0000000-0000-0000-0000-000000000000","#
+                + #""platform":"ios","has_secret":true,"last_seen_at":"2026-05-27T09:14:22Z"},"#
+                + #"{"id":4,"device_uuid":"b0000000-0000-0000-0000-000000000000","platform":"web","has_secret":false,"#
+                + #""last_seen_at":"2026-05-27T09:14:22Z"}],"grants":[],"live_paks":1,"#
+                + #""pending_agent_approvals":0,"push_approvals":0}"# + "\n")
+        let words = try installation.tool("user", "show", "7").output
+        #expect(words.hasPrefix("user             7, anonymous, user\n"))
+        #expect(words.contains("device           4 web b0000000-0000-0000-0000-000000000000, secret voided\n"))
+
+        let deleted = try installation.tool("user", "show", "8", "--json").json()
+        #expect(deleted["deleted_at"] == "2026-05-27T09:14:22Z")
+        #expect(deleted["purge_at"] == "2026-06-26T09:14:22Z")
+        #expect(deleted["identities"]?.array?.first?["email"] == .null)
+    }
+
+    @Test func saysThatThereIsNone() throws {
+        let outcome = try Installation().tool("user", "show", "7", "--json")
+        #expect(outcome.exit == .status(1))
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "not_found")
+        #expect(error["message"]?.string?.hasPrefix("there is no user 7") == true)
+    }
+
+    @Test func collectsWhatExpiredAndNothingElse() throws {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            """
+            INSERT INTO users (id) VALUES (1);
+            INSERT INTO applications (id, client_id, name, client_type) VALUES (1, 'notes', 'Notes', 'public');
+            INSERT INTO grants (id, user_id, application_id, sub) VALUES (1, 1, 1, '1');
+            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
+                SELECT UNHEX(SHA2(seq, 256)), 'k', REPEAT('f', 32), NOW(3) - INTERVAL 1 SECOND FROM seq_1_to_1200;
+            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
+                VALUES (REPEAT('c', 32), 'live', REPEAT('f', 32), NOW(3) + INTERVAL 10 MINUTE);
+            INSERT INTO swap_tickets (digest, user_id, provider, sub, expires_at) VALUES
+                (REPEAT('a', 32), 1, 'apple', 'gone', NOW(3) - INTERVAL 1 SECOND),
+                (REPEAT('b', 32), 1, 'apple', 'live', NOW(3) + INTERVAL 10 MINUTE);
+            INSERT INTO authorization_codes (grant_id, digest, expires_at) VALUES
+                (1, REPEAT('a', 32), NOW(3) - INTERVAL 31 DAY), (1, REPEAT('b', 32), NOW(3) - INTERVAL 29 DAY);
+            INSERT INTO web_sessions (digest, user_id, expires_at) VALUES
+                (REPEAT('a', 32), 1, NOW(3) - INTERVAL 1 SECOND), (REPEAT('b', 32), 1, NOW(3) + INTERVAL 1 HOUR);
+            INSERT INTO login_events (user_id, event, created_at) VALUES
+                (1, 'session', NOW(3) - INTERVAL 8 DAY), (1, 'session', NOW(3) - INTERVAL 6 DAY);
+            INSERT INTO paks (user_id, digest, scopes, revoked_at) VALUES
+                (1, REPEAT('a', 32), '', NOW(3) - INTERVAL 31 DAY), (1, REPEAT('b', 32), '', NOW(3)),
+                (1, REPEAT('c', 32), '', NULL);
+            """)
+        let outcome = try installation.tool("gc", "--json", setting: ["MERGANSER_LOGIN_HISTORY_DAYS": "7"])
+        #expect(outcome.exit == .status(0))
+        #expect(
+            outcome.output
+                == #"{"deleted":{"idempotency_records":1200,"swap_tickets":1,"authorization_codes":1,"web_sessions":1,"#
+                + #""login_events":1,"paks":1}}"# + "\n")
+        #expect(outcome.errorOutput.isEmpty)
+        let left = try installation.database.connect().query(
+            """
+            SELECT (SELECT COUNT(*) FROM idempotency_records), (SELECT COUNT(*) FROM swap_tickets),
+                (SELECT COUNT(*) FROM authorization_codes), (SELECT COUNT(*) FROM web_sessions),
+                (SELECT COUNT(*) FROM login_events), (SELECT COUNT(*) FROM paks)
+            """)
+        #expect(left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } } == ["1", "1", "1", "1", "1", "2"])
+
+        let again = try installation.tool("gc")
+        #expect(again.exit == .status(0))
+        #expect(again.output.hasPrefix("idempotency_records  0\n"))
+    }
+}
