@@ -81,9 +81,14 @@ package final class Database {
     }
 
     private func attempt<T>(_ policy: RetryPolicy, _ body: (Connection) throws -> T) throws -> Attempt<T> {
-        let connection = try onceMoreWhenLost { connection in
-            try connection.begin()
-            return connection
+        let connection: Connection
+        do {
+            connection = try onceMoreWhenLost { connection in
+                try connection.begin()
+                return connection
+            }
+        } catch let error as MariaDBError where error.isTransient {
+            return .rolledBack(error)
         }
         let value: T
         do {

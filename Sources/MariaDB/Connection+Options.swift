@@ -52,6 +52,9 @@ extension Connection.Options {
             throw MariaDBError(
                 "\(host) is not this machine: give the file of the authority that signed the database's certificate")
         }
+        if case .unixSocket(let path) = address, tls != nil {
+            throw MariaDBError("\(path) is on this machine: leave the authority's file out")
+        }
         guard readTimeout > max(maxStatementTime, lockWaitTimeout) else {
             throw MariaDBError("the read timeout must be longer than the statement and the lock wait timeout")
         }

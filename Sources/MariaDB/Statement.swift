@@ -69,6 +69,8 @@ final class Statement {
     /// Gives the stored rows back; to be called after every `execute` that succeeded.
     func finish() {
         if columnCount > 0 { mysql_stmt_free_result(handle) }
+        // Only a CALL has more than one result; the rest of them is dropped.
+        while mysql_stmt_more_results(handle) != 0, mysql_stmt_next_result(handle) == 0 {}
         isRunning = false
     }
 

@@ -123,6 +123,21 @@ struct ConnectionTests {
         try options.validate()
     }
 
+    @Test func aUnixSocketTakesNoTLS() throws {
+        var options = database.options
+        options.tls = .init(authorityFile: "/etc/ssl/certs/ca.pem")
+        #expect(throws: MariaDBError.self) { try Connection(options) }
+    }
+
+    /// A server may ask for any file when a client lets it.
+    @Test func noLocalFileIsSent() throws {
+        let db = try database.connect()
+        try db.query("CREATE TABLE t (line TEXT)")
+        let sql = "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE t"
+        #expect(throws: MariaDBError.self) { try db.query(sql) }
+        #expect(try db.first("SELECT COUNT(*) FROM t") { try $0.read(Int.self) } == 0)
+    }
+
     @Test func timeoutsOutOfOrder() throws {
         var options = database.options
         options.readTimeout = options.maxStatementTime

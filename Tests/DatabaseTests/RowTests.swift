@@ -89,6 +89,15 @@ struct RowTests {
         #expect(try db.all("SELECT n FROM t") { try $0.read(Int?.self) } == [-1, nil])
     }
 
+    @Test func proceduresHaveSeveralResults() throws {
+        try db.query("CREATE PROCEDURE p(a INT) BEGIN SELECT a; SELECT a + 1, 'x'; UPDATE t SET n = a; END")
+        for _ in 0..<2 {
+            #expect(try db.first("CALL p(?)", 7) { try $0.read(Int.self) } == 7)
+            try db.execute("CALL p(?)", 8)
+            #expect(try db.first("SELECT COUNT(*) FROM t WHERE n = 8") { try $0.read(Int.self) } == 2)
+        }
+    }
+
     @Test func theSameStatementWithinItself() throws {
         func next(_ limit: Int) throws -> [Int] {
             try db.all("SELECT seq FROM seq_1_to_4 WHERE seq <= ?", limit) { row in

@@ -161,6 +161,20 @@ struct TransactionTests {
         #expect(try name(1) == "subject" && !isThere(1001) && isThere(1002))
     }
 
+    /// The codes that only a cluster or bad luck produce, in the server's own packets.
+    @Test(arguments: [1020, 1047, 1180, 1205, 1213], Handling.allCases)
+    func everyTransientErrorRepeatsTheClosure(_ code: Int, _ handling: Handling) throws {
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            try db.execute("INSERT INTO t (id) VALUES (?)", 1000 + attempts)
+            guard attempts == 1 else { return }
+            try handle(handling) { try db.query("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = \(code)") }
+        }
+        #expect(attempts == 2 && statistics.retries.value == 1)
+        #expect(try !isThere(1001) && isThere(1002))
+    }
+
     @Test func exhaustedAttemptsChangeNothing() throws {
         try watcher.begin()
         try watcher.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
