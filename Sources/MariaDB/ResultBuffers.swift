@@ -52,10 +52,10 @@ struct ResultBuffers: ~Copyable {
 
     func length(_ index: Int) -> Int { Int(lengths[index]) }
 
-    /// The cells for these columns, or nil when those bound before still fit. A column's type can change from one
-    /// execution to the next: `SELECT ?` has the argument's.
-    mutating func rebind(_ fields: UnsafeBufferPointer<MYSQL_FIELD>) -> UnsafeMutablePointer<MYSQL_BIND>? {
-        guard !kinds.elementsEqual(fields.lazy.map(Self.kind)) else { return nil }
+    /// The cells for these columns. A column's type can change from one execution to the next: `SELECT ?` has the
+    /// argument's.
+    mutating func bind(_ fields: UnsafeBufferPointer<MYSQL_FIELD>) -> UnsafeMutablePointer<MYSQL_BIND> {
+        guard !kinds.elementsEqual(fields.lazy.map(Self.kind)) else { return binds }
         kinds = fields.map(Self.kind)
         for (index, kind) in kinds.enumerated() {
             var bind = MYSQL_BIND()

@@ -50,9 +50,9 @@ final class Statement {
             results = ResultBuffers(columns: count)
             columnCount = count
         }
-        if let binds = results.rebind(UnsafeBufferPointer(start: mariadb_stmt_fetch_fields(handle), count: count)) {
-            guard mysql_stmt_bind_result(handle, binds) == 0 else { throw failure() }
-        }
+        // Each time: Connector/C forgets what is bound whenever it learns the columns anew.
+        let binds = results.bind(UnsafeBufferPointer(start: mariadb_stmt_fetch_fields(handle), count: count))
+        guard mysql_stmt_bind_result(handle, binds) == 0 else { throw failure() }
         guard mysql_stmt_store_result(handle) == 0 else { throw failure() }
     }
 

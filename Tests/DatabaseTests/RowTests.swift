@@ -91,10 +91,11 @@ struct RowTests {
 
     @Test func proceduresHaveSeveralResults() throws {
         try db.query("CREATE PROCEDURE p(a INT) BEGIN SELECT a; SELECT a + 1, 'x'; UPDATE t SET n = a; END")
-        for _ in 0..<2 {
-            #expect(try db.first("CALL p(?)", 7) { try $0.read(Int.self) } == 7)
-            try db.execute("CALL p(?)", 8)
-            #expect(try db.first("SELECT COUNT(*) FROM t WHERE n = 8") { try $0.read(Int.self) } == 2)
+        func first(_ a: Int) throws -> Int? { try db.first("CALL p(?)", a) { try $0.read(Int.self) } }
+        for a in 7...9 {
+            #expect(try first(a) == a)
+            try db.execute("CALL p(?)", -a)
+            #expect(try db.first("SELECT COUNT(*) FROM t WHERE n = ?", -a) { try $0.read(Int.self) } == 2)
         }
     }
 
