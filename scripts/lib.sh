@@ -45,6 +45,7 @@ launch() {
     # Without descriptor 9, the lock of the calling script.
     setsid "$@" </dev/null >>"$run/logs/$name.log" 2>&1 9>&- &
     printf '%s %s\n' $! "$(start_time $!)" >"$run/pids/$name"
+    # Nothing here waits for it.
     disown
 }
 
