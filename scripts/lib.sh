@@ -49,6 +49,18 @@ launch() {
     disown
 }
 
+# end_orphans NAME: ends what outlived a process of launch in its session, as nginx's workers outlive a killed master.
+# The number of a session is not given away before its last process is gone.
+end_orphans() {
+    local leader stat
+    read -r leader _ 2>/dev/null <"$run/pids/$1" && [[ ! -e /proc/$leader ]] || return 0
+    for stat in /proc/[0-9]*/stat; do
+        # shellcheck disable=SC2046,SC2086
+        set -- $(sed 's/.*) //' "$stat" 2>/dev/null)
+        [[ ${4-} != "$leader" ]] || kill "$(basename "${stat%/stat}")" 2>/dev/null || true
+    done
+}
+
 is_gone() { ! start_time "$1"; }
 
 # stop NAME SIGNAL SECONDS: ends what launch started and nothing else; by force after so many seconds.
@@ -62,6 +74,7 @@ stop() {
             until_true 5 is_gone "$pid"
         fi
     fi
+    end_orphans "$1"
     rm -f "$run/pids/$1"
 }
 
