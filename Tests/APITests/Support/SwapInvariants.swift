@@ -25,7 +25,8 @@ struct SwapInvariants {
     }
 
     /// - Parameter swaps: all that were done; an account that is in none of them has what it had.
-    func check(_ swaps: [DoneSwap], _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    func check(_ swaps: [DoneSwap], _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
         let after = try Assets(scene.db)
         var problems = Problems()
         let done = Dictionary(swaps.map { ($0.from, $0) }) { first, _ in

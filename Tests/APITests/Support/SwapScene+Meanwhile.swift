@@ -1,0 +1,42 @@
+import Database
+import MariaDB
+import TestSupport
+import Testing
+import Threads
+
+extension SwapScene {
+    /// Sends a request with an Idempotency-Key and has something happen after its authentication, before its
+    /// transaction has read anything: it waits at the insertion of its idempotency record.
+    func send(_ request: RepeatableRequest, meanwhile change: () throws -> Void) throws -> Answer {
+        let gate = try app.database.connect()
+        try gate.executeScript(
+            """
+            CREATE TRIGGER gate BEFORE INSERT ON idempotency_records FOR EACH ROW
+            BEGIN
+                DO GET_LOCK(DATABASE(), 30);
+                DO RELEASE_LOCK(DATABASE());
+            END;
+            DO GET_LOCK(DATABASE(), 0)
+            """)
+        let answer = Monitor(Answer?.none)
+        let thread = Thread { [app] in
+            let result = app.client().send(request)
+            answer.change { $0 = result }
+        }
+        defer { thread.join() }
+        try waitForOneAtTheGate()
+        try change()
+        try gate.executeScript("DO RELEASE_LOCK(DATABASE()); DROP TRIGGER gate")
+        return try #require(answer.wait(atMost: .seconds(30)) { $0 })
+    }
+
+    private func waitForOneAtTheGate() throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            let waiting = try db.query(
+                "SELECT 1 FROM information_schema.processlist WHERE state = 'User lock' AND db = DATABASE()")
+            if !waiting.isEmpty { return }
+        }
+        Issue.record("nobody came to the gate")
+    }
+}

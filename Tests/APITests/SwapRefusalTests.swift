@@ -1,0 +1,215 @@
+import HTTP
+import JSON
+import MariaDB
+import TestSupport
+import Testing
+import Time
+
+/// What a swap refuses, and in which order it looks (accounts §1.9).
+@Suite struct SwapRefusalTests {
+    let app: TestApp
+    let scene: SwapScene
+
+    init() throws {
+        app = try TestApp()
+        scene = try SwapScene(app)
+    }
+
+    /// A swap that would be done, to be spoiled.
+    private struct Draft {
+        var isIdentified = false
+        var isLimited = false
+        var token: String?
+        var members: [String: JSONValue] = [:]
+        var ifMatch: String?
+    }
+
+    /// One thing wrong with a request. Of several the one of the lowest step is answered.
+    private struct Fault {
+        let step: Int
+        let name: String
+        let answer: String
+        let spoil: (inout Draft) -> Void
+    }
+
+    @Test func theFirstOfTwoFaultsIsAnswered() throws {
+        let cast = try Cast(scene)
+        let faults = faults(cast)
+        try app.expectUnchanged {
+            for isDryRun in [false, true] {
+                for first in faults {
+                    #expect(send([first], cast, isDryRun) == first.answer, "\(first.name)")
+                    for second in faults where second.step > first.step {
+                        #expect(
+                            send([second, first], cast, isDryRun) == first.answer, "\(first.name) and \(second.name)")
+                    }
+                }
+            }
+        }
+        #expect(send([], cast, false).hasPrefix("200 "), "nothing wrong but the faults")
+        #expect(!app.log.lines.contains { $0.hasPrefix("warning") || $0.hasPrefix("error") })
+    }
+
+    private struct Cast {
+        let a: Phone
+        let b: IdentifiedUser
+        /// PAKs by whether their user is identified and whether they may only read.
+        let tokens: [[String]]
+        let revoked: String
+        let appBound: String
+        let ticket: String
+
+        init(_ scene: SwapScene) throws {
+            a = try scene.anonymous()
+            b = try scene.identified()
+            tokens = [[a.token, "lpk_live_a-reads"], ["lpk_live_b", "lpk_live_b-reads"]]
+            revoked = "lpk_live_revoked"
+            appBound = "lpk_live_app-bound"
+            for token in [tokens[0][1], revoked, appBound] { try scene.pak(token, of: a.userID, on: a.deviceID) }
+            for token in tokens[1] { try scene.pak(token, of: b.id, on: nil) }
+            ticket = try scene.ticket(for: a.userID, subject: b.subject)
+            let db = scene.db
+            for token in [tokens[0][1], tokens[1][1]] {
+                try db.execute("UPDATE paks SET scopes = 'profile:read' WHERE digest = UNHEX(SHA2(?, 256))", token)
+            }
+            try db.execute(
+                "UPDATE paks SET revoked_at = created_at WHERE digest = UNHEX(SHA2(?, 256))", revoked)
+            try db.execute(
+                "UPDATE paks SET application_id = ?, scopes = 'profile:write' WHERE digest = UNHEX(SHA2(?, 256))",
+                try scene.relyingParty().id, appBound)
+
+            let (anonymous, deleted) = (try scene.anonymous(), try scene.identified())
+            try scene.identity("another-anonymous", of: anonymous.userID)
+            try scene.identity("own", of: a.userID)
+            try scene.identity("deleted", of: deleted.id)
+            try db.execute(
+                "UPDATE users SET deleted_at = ?, purge_at = ? WHERE id = ?", scene.app.time.now,
+                scene.app.time.now + .seconds(86_400), deleted.id)
+        }
+    }
+
+    private func faults(_ cast: Cast) -> [Fault] {
+        let invalid = #"400 {"error":"invalid_request"}"#
+        let purge = (app.time.now + .seconds(86_400)).iso8601
+        func fault(_ step: Int, _ name: String, _ answer: String, _ spoil: @escaping (inout Draft) -> Void) -> Fault {
+            Fault(step: step, name: name, answer: answer, spoil: spoil)
+        }
+        func fault(_ step: Int, _ answer: String, _ member: String, _ value: JSONValue?) -> Fault {
+            fault(step, "\(member) \(value.map { "\($0)" } ?? "absent")", answer) { $0.members[member] = value }
+        }
+        func subject(_ subject: String, _ answer: String) -> Fault {
+            let token = app.issuer(.apple).token(subject: subject)
+            return fault(6, "subject \(subject)", answer) { $0.members["identity_token"] = .string(token) }
+        }
+        let otherAudience = app.issuer(.apple).token(subject: cast.b.subject, audience: "com.example.other")
+        return [
+            fault(0, "no token", #"401 {"error":"invalid_token"}"#) { $0.token = "" },
+            fault(0, "unknown token", #"401 {"error":"invalid_token"}"#) { $0.token = "lpk_live_unknown" },
+            fault(0, "revoked token", #"401 {"error":"invalid_token"}"#) { $0.token = cast.revoked },
+            fault(1, "limited", #"403 {"error":"insufficient_scope"}"#) { $0.isLimited = true },
+            fault(1, "app-bound", #"403 {"error":"insufficient_scope"}"#) { $0.token = cast.appBound },
+            fault(2, "identified", #"422 {"error":"non_anonymous_caller"}"#) { $0.isIdentified = true },
+            fault(3, #"422 {"error":"unknown_provider"}"#, "provider", nil),
+            fault(3, #"422 {"error":"unknown_provider"}"#, "provider", .null),
+            fault(3, #"422 {"error":"unknown_provider"}"#, "provider", ""),
+            fault(3, #"422 {"error":"unknown_provider"}"#, "provider", "Apple"),
+            fault(4, invalid, "raw_nonce", nil),
+            fault(4, invalid, "raw_nonce", ""),
+            fault(4, invalid, "raw_nonce", 5),
+            fault(4, invalid, "merge_options", []),
+            fault(4, invalid, "merge_options", ["rps": "logi_a"]),
+            fault(4, invalid, "merge_options", ["rps": ["logi_a", 5]]),
+            fault(4, invalid, "merge_options", ["agent_approvals": "false"]),
+            fault(4, invalid, "merge_options", ["notifications": 0]),
+            fault(4, invalid, "full_name", "Ann Lee"),
+            fault(4, invalid, "full_name", ["given_name": 1]),
+            fault(4, invalid, "full_name", ["given_name": .string(String(repeating: "n", count: 201))]),
+            fault(4, invalid, "device_uuid", 5),
+            fault(4, invalid, "platform", []),
+            fault(5, "wrong audience", #"422 {"error":"invalid_identity_token","error_description":"wrong audience"}"#)
+            {
+                $0.members["identity_token"] = .string(otherAudience)
+            },
+            fault(
+                5, #"422 {"error":"invalid_identity_token","error_description":"nonce mismatch"}"#, "raw_nonce", "other"
+            ),
+            subject("nobody", #"422 {"error":"identity_does_not_resolve_to_existing_account"}"#),
+            subject("own", #"422 {"error":"identity_does_not_resolve_to_existing_account"}"#),
+            subject("another-anonymous", #"422 {"error":"identity_belongs_to_another_anonymous_user"}"#),
+            subject("deleted", #"422 {"error":"account_deleted","purge_at":"\#(purge)"}"#),
+            fault(7, "other plan", #"412 {"error":"plan_changed"}"#) { $0.ifMatch = "\"other\"" },
+        ]
+    }
+
+    private func send(_ faults: [Fault], _ cast: Cast, _ isDryRun: Bool) -> String {
+        var draft = Draft()
+        draft.members = [
+            "provider": "apple", "identity_token": .string(app.issuer(.apple).token(subject: cast.b.subject)),
+            "raw_nonce": "nonce",
+        ]
+        if isDryRun { draft.members["dry_run"] = true }
+        for fault in faults { fault.spoil(&draft) }
+        let token = draft.token ?? cast.tokens[draft.isIdentified ? 1 : 0][draft.isLimited ? 1 : 0]
+        let answer = scene.client.send(
+            .post, "/api/v1/me/anonymous_swap", draft.members.asJSON, token: token.isEmpty ? nil : token,
+            headers: draft.ifMatch.map { [("if-match", $0)] } ?? [])
+        let challenge =
+            answer.status == 401 || answer.status == 403 ? "Bearer error=\"\(answer.error ?? "")\"" : nil
+        #expect(answer.header("WWW-Authenticate") == challenge)
+        #expect(answer.header("Cache-Control") == "no-store")
+        return answer.description
+    }
+
+    // Bodies as such.
+
+    @Test func aBodyThatIsNoObject() throws {
+        let (a, b) = (try scene.anonymous(), try scene.identified())
+        try scene.pak("lpk_live_b", of: b.id, on: nil)
+        for body in ["[]", "5", "\"text\"", "{", "{}{}", "\u{FEFF}{}", "nul"] {
+            #expect(send(body, a.token).description == #"400 {"error":"invalid_request"}"#, "\(body)")
+            #expect(send(body, "lpk_live_b").description == #"422 {"error":"non_anonymous_caller"}"#, "\(body)")
+            #expect(send(body, "lpk_live_unknown").description == #"401 {"error":"invalid_token"}"#, "\(body)")
+        }
+    }
+
+    @Test func anEmptyBodyLacksAProvider() throws {
+        let a = try scene.anonymous()
+        for body in ["", "{}", #"{"unknown":{"member":[]}}"#] {
+            #expect(send(body, a.token).description == #"422 {"error":"unknown_provider"}"#)
+        }
+    }
+
+    private func send(_ body: String, _ token: String) -> Answer {
+        scene.client.send(.post, "/api/v1/me/anonymous_swap", bytes: Array(body.utf8), token: token)
+    }
+
+    @Test func aWrongMethodAndALongBody() throws {
+        let a = try scene.anonymous()
+        let get = scene.client.send(.get, "/api/v1/me/anonymous_swap", token: a.token)
+        #expect(get.description == #"405 {"error":"method_not_allowed"}"#)
+        #expect(get.header("Allow") == "POST")
+        let long = send(String(repeating: " ", count: 65_537), "lpk_live_unknown")
+        #expect(long.description == #"413 {"error":"payload_too_large"}"#)
+    }
+
+    @Test func twoAuthorizationsAreNone() throws {
+        let a = try scene.anonymous()
+        let answer = scene.client.send(
+            .post, "/api/v1/me/anonymous_swap", [:], token: a.token, headers: [("authorization", "Bearer x")])
+        #expect(answer.description == #"400 {"error":"invalid_request"}"#)
+    }
+
+    @Test func aBadIdempotencyKey() throws {
+        let (a, b) = (try scene.anonymous(), try scene.identified())
+        try app.expectUnchanged {
+            for key in ["", "ㄱ", String(repeating: "k", count: 256), "two words"] {
+                let answer = scene.client.send(try scene.swapRequest(a, into: b, key: key))
+                #expect(answer.description == #"400 {"error":"invalid_request"}"#, "\(key)")
+            }
+        }
+    }
+}
+
+extension [String: JSONValue] {
+    var asJSON: JSONValue { .object(JSONObject(map { ($0.key, $0.value) })) }
+}
