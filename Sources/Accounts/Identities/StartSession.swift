@@ -108,6 +108,8 @@ extension Accounts {
     private func createUser(_ start: SessionStart, _ transaction: AccountsTransaction) throws -> User {
         let email = start.token.verifiedEmail
         let loginEmail = try email.map { $0.lowercased() }.flatMap { try transaction.isFree(loginEmail: $0) ? $0 : nil }
+        // Somebody took the address since it was looked up: this sign-in is theirs.
+        if let email, loginEmail == nil, mayLink(by: email, of: start.token) { throw TransactionMustRestart() }
         let user = try transaction.createUser(
             anonymous: false, name: start.fullName?.display, contactEmail: email, loginEmail: loginEmail)
         try transaction.insertIdentity(start.token, for: user.id)
