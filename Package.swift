@@ -96,7 +96,9 @@ let package = Package(
         .executableTarget(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP"], path: "Tests/Fixtures/fastcgi-echo",
             swiftSettings: strict),
-        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "AccountsTests", dependencies: ["Accounts", "IdentityTokens", "OpenSSL", "Time"],
+            swiftSettings: strict),
         .testTarget(
             name: "APITests",
             dependencies: [

@@ -48,7 +48,7 @@ struct Answer: CustomStringConvertible {
     func header(_ name: String) -> String? { response.header(name) }
 
     /// The status and the body: what refusals are compared by.
-    var description: String { "\(status) \(text)" }
+    var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
 }
 
 /// A refusal as `Answer.description` writes it.

@@ -1,0 +1,54 @@
+import Foundation
+import MariaDB
+import Synchronization
+import Testing
+import Threads
+
+extension TestApp {
+    /// Runs a body on several threads that begin together, each with a client and a connection of its own.
+    ///
+    /// - Returns: what they returned, by number (from 0).
+    func atOnce<Result: Sendable>(
+        _ threads: Int, _ body: @escaping @Sendable (_ client: Client, _ thread: Int) -> Result
+    ) -> [Result] {
+        race(threads, rounds: 1) { client, thread, _ in body(client, thread) }[0]
+    }
+
+    /// Like `atOnce`, several times: each round begins when every thread has ended the one before.
+    ///
+    /// - Returns: what the threads returned in each round.
+    func race<Result: Sendable>(
+        _ threads: Int, rounds: Int,
+        _ body: @escaping @Sendable (_ client: Client, _ thread: Int, _ round: Int) -> Result
+    ) -> [[Result]] {
+        let arrivals = Monitor(0)
+        let results = Mutex([[Result?]](repeating: [Result?](repeating: nil, count: threads), count: rounds))
+        let running = (0..<threads).map { thread in
+            Threads.Thread { [self] in
+                let client = client()
+                // Its connection is there before the first round.
+                _ = client.send(.get, "/api/v1/me", token: "lpk_live_unknown")
+                for round in 0..<rounds {
+                    arrivals.change { $0 += 1 }
+                    _ = arrivals.wait(atMost: .seconds(60)) { $0 >= (round + 1) * threads ? true : nil }
+                    let result = body(client, thread, round)
+                    results.withLock { $0[round][thread] = result }
+                }
+            }
+        }
+        for thread in running { thread.join() }
+        return results.withLock { $0.map { $0.compactMap { $0 } } }
+    }
+
+    /// Waits until a count is above zero.
+    ///
+    /// - Parameter sql: has the schema's name as its argument.
+    func waitUntil(_ sql: StaticString, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let db = try database.connect()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try db.first(sql, database.name, read: { row in try row.read(Int.self) }) == 0 {
+            try #require(ContinuousClock.now < deadline, sourceLocation: sourceLocation)
+            usleep(1000)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Accounts
+import Testing
+
+@Suite struct TextTests {
+    @Test(arguments: [
+        "00000000-0000-0000-0000-000000000000", "3f2504e0-4F89-11d3-9A0C-0305e82c3301",
+        "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+    ])
+    func uuids(_ text: String) { #expect(DeviceUUID(text)?.text == text) }
+
+    @Test(arguments: [
+        "", "3f2504e04f8911d39a0c0305e82c3301", "3f2504e0-4f89-11d3-9a0c-0305e82c330",
+        "3f2504e0-4f89-11d3-9a0c-0305e82c330g",
+        "{3f2504e0-4f89-11d3-9a0c-0305e82c3301}", "3f2504e0-4f89-11d3-9a0c-0305e82c3301-",
+        "３f2504e0-4f89-11d3-9a0c-0305e82c33",
+        "3f2504e0-4f89-11d3-9a0c-0305e82c3301\u{301}", "3f2504e-04f89-11d3-9a0c-0305e82c3301",
+    ])
+    func noUUIDs(_ text: String) { #expect(DeviceUUID(text) == nil) }
+
+    @Test func blankIsNothingOrWhiteSpace() {
+        for text in [nil, "", " ", "\t\n", "\u{3000}"] { #expect(text.isBlank) }
+        for text: String? in ["a", " a", "\u{0}"] { #expect(!text.isBlank) }
+    }
+
+    @Test func textIsCutAtTheColumnsCharacters() {
+        #expect("abc".cut(to: 2) == "ab" && "abc".cut(to: 3) == "abc" && "".cut(to: 1) == "")
+        #expect("홍길동".cut(to: 2) == "홍길")
+        #expect("👩‍👩‍👧‍👦".cut(to: 1) == "👩")
+    }
+}
