@@ -11,7 +11,7 @@ extension Variable {
     package static var markdownReference: String {
         let rows = all.map { variable in
             let name = "`\(variable.name)`" + (variable.isSecret ? ", `…_FILE`" : "")
-            return "| \(name) | \(variable.form.replacingPipes) | \(variable.preset.words) | \(variable.help) |"
+            return "| \(name) | \(variable.form.replacingPipes) | \(variable.preset.cell) | \(variable.help) |"
         }
         return (["| variable | form | default | meaning |", "|---|---|---|---|"] + rows).joined(separator: "\n")
     }
@@ -24,6 +24,15 @@ extension Variable.Default {
         case .none: "no default"
         case .text(let text): "default \(text)"
         case .computed(let words): "default \(words)"
+        }
+    }
+
+    fileprivate var cell: String {
+        switch self {
+        case .required: "required"
+        case .none: "–"
+        case .text(let text): "`\(text)`"
+        case .computed(let words): words
         }
     }
 }

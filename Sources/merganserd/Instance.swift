@@ -51,9 +51,12 @@ final class Instance {
             return { responder.respond(to: $0) }
         }
         let control = try startControl(server)
+        defer { _ = control.drain() }
 
         keySets.start()
+        defer { keySets.stop() }
         readiness.start()
+        defer { readiness.stop() }
         logger.notice(
             "starting",
             metadata: ["version": "\(Version.current)", "threads": .stringConvertible(serverOptions.threads)])
@@ -68,9 +71,6 @@ final class Instance {
         } else {
             logger.notice("stopped before it was ready")
         }
-        readiness.stop()
-        keySets.stop()
-        _ = control.drain()
     }
 
     // MARK: Start
@@ -81,14 +81,18 @@ final class Instance {
         return options
     }
 
+    /// Whoever writes there chooses the keys that identity tokens are checked with, so nobody else may.
     private func makeStateDirectory() throws {
         let path = configuration.server.stateDirectory
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        guard FileManager.default.isWritableFile(atPath: path) else {
-            throw StartFailure.cannotMake(
-                "MERGANSER_STATE_DIRECTORY: \"\(path)\" is no folder this process can write to; make it so, or set another"
-            )
+        func refuse(_ why: String) -> StartFailure { .cannotMake("MERGANSER_STATE_DIRECTORY: \"\(path)\" \(why)") }
+
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, access(path, W_OK) == 0 else {
+            throw refuse("is no folder this process can write to; make it so, or set another")
         }
+        guard status.st_mode & 0o022 == 0 else { throw refuse("can be written by others; run: chmod 0700 \(path)") }
     }
 
     private func listeningSocket(_ path: String) throws -> ListeningSocket {
@@ -147,7 +151,10 @@ final class Instance {
             case .terminate, .interrupt: return
             case .hangup: ignoreHangup()
             case nil:
-                if progress.isMade(server.statistics, at: .now) {
+                let statistics = server.statistics
+                if progress.isMade(
+                    requests: statistics.requests, inFlight: statistics.requestsInFlight, at: .now)
+                {
                     ServiceManager.notify("WATCHDOG=1")
                 } else {
                     logger.error("no worker has finished a request for too long")

@@ -14,6 +14,7 @@ enum Main {
         case []: serve()
         case ["--check"]: check()
         case ["--help"], ["-h"]: print(help)
+        case ["--reference"]: print(Variable.markdownReference)
         case ["--version"]: print(Version.current)
         case let arguments:
             complain("merganserd: cannot make sense of \(arguments.joined(separator: " ")); see merganserd --help")
@@ -59,12 +60,13 @@ enum Main {
     private static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
     private static let help = """
-        Usage: merganserd [--check | --help | --version]
+        Usage: merganserd [--check | --reference | --help | --version]
 
         Serves the accounts API to nginx over a FastCGI socket, until SIGTERM or SIGINT; then it serves what nginx
         still has open, and leaves. Logs are lines of JSON on standard error.
 
-          --check    say whether the configuration is right, and leave
+          --check      say whether the configuration is right, and leave
+          --reference  print what follows as a Markdown table, as README.md has it
 
         The configuration is read once, from environment variables. NAME_FILE instead of NAME gives the path of a
         file that holds a secret. An empty value counts as none.

@@ -1,5 +1,3 @@
-import FastCGI
-
 /// Tells busy workers from stuck ones.
 struct WorkerProgress {
     /// Longer than any request may take: transactions repeat for 15 s, and the last attempt may wait for the database.
@@ -12,9 +10,9 @@ struct WorkerProgress {
     init(threads: Int) { self.threads = threads }
 
     /// Whether some worker is free, or one has finished a request within the last minute.
-    mutating func isMade(_ statistics: Server.Statistics, at now: ContinuousClock.Instant) -> Bool {
-        if statistics.requestsInFlight < threads || statistics.requests != requests {
-            requests = statistics.requests
+    mutating func isMade(requests: Int, inFlight: Int, at now: ContinuousClock.Instant) -> Bool {
+        if inFlight < threads || requests != self.requests {
+            self.requests = requests
             lastProgress = now
         }
         return now - lastProgress < Self.patience
