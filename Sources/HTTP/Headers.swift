@@ -1,6 +1,6 @@
 /// Header fields in the order they came. Names are kept in lower case with dashes, as HTTP/2 writes them.
 package struct Headers: Sendable {
-    private var fields: [(name: String, value: String)]
+    package private(set) var fields: [(name: String, value: String)]
 
     package init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
 

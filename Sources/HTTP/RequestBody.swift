@@ -21,14 +21,13 @@ extension RequestBody {
     /// - Throws: `tooLarge` without reading when the announced length exceeds the limit, otherwise as soon as it does.
     package func collect(limit: Int) throws(BodyError) -> [UInt8] {
         if let length, length > limit { throw .tooLarge }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(length ?? 0)
-        while true {
+        var bytes = try read(atMost: limit + 1)
+        while bytes.count <= limit {
             let part = try read(atMost: limit + 1 - bytes.count)
             if part.isEmpty { return bytes }
             bytes += part
-            if bytes.count > limit { throw .tooLarge }
         }
+        throw .tooLarge
     }
 }
 
