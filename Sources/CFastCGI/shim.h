@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 
 /* Declared under _GNU_SOURCE only, which a module map cannot define. */
@@ -14,22 +15,18 @@ _Static_assert(offsetof(FCGX_Request, ipcFd) == 48, "FCGX_Request.ipcFd moved: c
 _Static_assert(offsetof(FCGX_Request, keepConnection) == 56, "FCGX_Request.keepConnection moved");
 _Static_assert(sizeof(FCGX_Request) == 80, "FCGX_Request has another size: check adoption against this libfcgi");
 
-/* Reads the next request from a connection that was accepted elsewhere; 0 on success, otherwise the connection is
-   closed. keepConnection stops the implicit finish of the request before, which there is none, from closing it. */
+/* Reads the next request from a connection that was accepted elsewhere: 0, or the connection is closed.
+
+   keepConnection: FCGX_Accept_r first finishes the request before, of which there is none, and would close for it.
+   FCGX_Detach: else libfcgi's close waits for the peer to close too, as long as that sends something every 2 s. */
 static inline int merganser_fcgx_adopt(FCGX_Request *request, int connection)
 {
     FCGX_InitRequest(request, -1, 0);
     request->ipcFd = connection;
     request->keepConnection = 1;
+    FCGX_Detach(request);
     return FCGX_Accept_r(request);
 }
 
-/* Ends the request; the connection when it is to be kept, -1 when it was closed. */
-static inline int merganser_fcgx_finish(FCGX_Request *request)
-{
-    FCGX_Finish_r(request);
-    return request->ipcFd;
-}
-
-/* Has the connection closed when the request ends. */
-static inline void merganser_fcgx_do_not_keep(FCGX_Request *request) { request->keepConnection = 0; }
+/* Whether the peer asked for the connection to be kept (FCGI_KEEP_CONN). */
+static inline int merganser_fcgx_is_to_be_kept(const FCGX_Request *request) { return request->keepConnection; }

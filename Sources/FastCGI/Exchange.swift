@@ -2,118 +2,145 @@ internal import CFastCGI
 internal import Glibc
 import HTTP
 
-/// One request and its answer on a connection; one value for each worker thread, used again for every request.
+/// One request and its answer on a connection; one object for each worker, used again for every request.
 final class Exchange {
+    /// What is to become of the connection.
     enum Outcome {
+        /// Answered; another request may come.
         case kept
-        case closed
-        /// The connection ended, or was ended, inside a request.
-        case aborted
+        /// Answered, and the peer did not ask for more.
+        case ended
+        /// Answered before the end of the body: to be closed, once the peer has read the answer.
+        case endedEarly
+        /// Not answered.
+        case aborted(Fault)
+        /// Not answered, and closed by libfcgi.
+        case lost
     }
 
     /// On the heap: the request's streams point back into it.
     private let request = UnsafeMutablePointer<FCGX_Request>.allocate(capacity: 1)
+    private var head: [UInt8] = []
 
-    /// The largest rest of a body that is read only to keep the connection.
-    private static let largestDrain = 65_536
+    /// The largest rest of a body that is read for the connection's sake.
+    ///
+    /// More than nginx can have sent ahead (net.core.wmem_default is 208 KiB), so what is left of a larger one was not
+    /// sent yet when the answer comes, and nginx drops the connection too. It would keep one whose request it has sent
+    /// whole, and could lose the next request to our closing it.
+    private static let largestDiscard = 262_144
+    /// How long that may take. nginx has the body and only needs to write it, unless it passes on a slow client's upload.
+    private static let longestDiscard = Duration.milliseconds(100)
+
+    private let receiveTimeout: Duration
+
+    init(receiveTimeout: Duration) { self.receiveTimeout = receiveTimeout }
 
     deinit { request.deallocate() }
 
     func run(on connection: Int32, _ handler: (Request) -> Response) -> Outcome {
-        // Afterwards the connection is libfcgi's: on failure it is closed.
-        guard merganser_fcgx_adopt(request, connection) == 0 else { return .aborted }
-        guard FCGX_GetError(request.pointee.in) == 0, let parameters = Parameters(request.pointee.envp) else {
-            return abort()
+        guard merganser_fcgx_adopt(request, connection) == 0 else { return .lost }
+        // The connection itself stays open.
+        defer { FCGX_Free(request, 0) }
+        do throws(Fault) {
+            return try serve(connection, handler)
+        } catch {
+            return .aborted(error)
         }
-        let body = StreamBody(request.pointee.in, length: parameters.contentLength)
-        let response = handler(parameters.request(with: body))
-        if body.hasFailed { return abort() }
-        if !body.finish(atMost: Exchange.largestDrain) {
-            // An answer before the end of the body: nginx passes it on, but the rest of the body is still to come.
-            if body.hasFailed { return abort() }
-            merganser_fcgx_do_not_keep(request)
-        }
-        let bytes = response.fastCGI
-        let isWritten = bytes.withUnsafeBytes { buffer in
-            FCGX_PutStr(
-                buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(buffer.count), request.pointee.out)
-                == Int32(buffer.count)
-        }
-        let isKept = merganser_fcgx_finish(request) >= 0
-        if !isWritten { return .aborted }
-        return isKept ? .kept : .closed
     }
 
-    private func abort() -> Outcome {
-        merganser_fcgx_do_not_keep(request)
-        _ = merganser_fcgx_finish(request)
-        return .aborted
-    }
-}
-
-/// A body that is read from the connection as somebody asks for it.
-private final class StreamBody: RequestBody {
-    let length: Int?
-    private let stream: UnsafeMutablePointer<FCGX_Stream>?
-    private var count = 0
-    private var isAtEnd = false
-    private(set) var hasFailed = false
-
-    /// How much is read at once.
-    private static let partSize = 65_536
-
-    init(_ stream: UnsafeMutablePointer<FCGX_Stream>?, length: Int?) {
-        self.stream = stream
-        self.length = length
+    private func serve(_ connection: Int32, _ handler: (Request) -> Response) throws(Fault) -> Outcome {
+        // libfcgi reports success for parameters that were cut off between two of them.
+        guard let input = request.pointee.in, let environment = request.pointee.envp, FCGX_GetError(input) == 0 else {
+            throw .unreadableRequest
+        }
+        guard request.pointee.role == Exchange.responder else { throw .unsupportedRole }
+        let parameters = try Parameters(environment)
+        let body = StreamBody(input, length: parameters.contentLength)
+        defer { body.invalidate() }
+        let request = parameters.request(with: body)
+        let response = handler(request)
+        // Whatever the handler made of it, nobody is left to take the answer.
+        if body.hasFailed { throw .incompleteBody }
+        // Before the answer: after it the peer may send another request, and libfcgi would read into that.
+        let isFinished = finish(body, of: request.method, on: connection)
+        guard send(response, isHead: request.method == .head) else { throw .undeliveredAnswer }
+        if !isFinished { return .endedEarly }
+        return merganser_fcgx_is_to_be_kept(self.request) != 0 ? .kept : .ended
     }
 
-    func read(atMost count: Int) throws(BodyError) -> [UInt8] {
-        if hasFailed { throw .incomplete }
-        // One byte more than is left finds the stream's end, which a kept connection needs to have been read.
-        let rest = (length ?? 0) - self.count + 1
-        let wanted = min(count, rest, StreamBody.partSize)
-        if isAtEnd || wanted <= 0 { return [] }
-        let part = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, initialized in
-            let bytes = UnsafeMutableRawPointer(buffer.baseAddress)?.assumingMemoryBound(to: CChar.self)
-            initialized = Int(FCGX_GetStr(bytes, Int32(wanted), stream))
+    /// Reads a body to its end if the handler has not; false when that is too much, or takes too long.
+    private func finish(_ body: StreamBody, of method: Method, on connection: Int32) -> Bool {
+        // Where no body is expected, its end has come with the parameters.
+        if body.isAtEnd || method == .get || method == .head {
+            return body.discard(atMost: Exchange.largestDiscard, within: receiveTimeout)
         }
-        self.count += part.count
-        isAtEnd = part.count < wanted
-        if FCGX_GetError(stream) != 0 || self.count > length ?? 0 || (isAtEnd && self.count != length ?? 0) {
-            hasFailed = true
-            throw .incomplete
-        }
-        return part
+        setTimeout(SO_RCVTIMEO, Exchange.longestDiscard, connection)
+        defer { setTimeout(SO_RCVTIMEO, receiveTimeout, connection) }
+        return body.discard(atMost: Exchange.largestDiscard, within: Exchange.longestDiscard)
     }
 
-    /// Reads what is left, if it is little.
-    ///
-    /// - Returns: whether the end was reached.
-    func finish(atMost limit: Int) -> Bool {
-        guard (length ?? 0) - count <= limit else { return false }
-        while !isAtEnd {
-            guard (try? read(atMost: StreamBody.partSize)) != nil else { return false }
+    /// FCGI_RESPONDER of the FastCGI specification §6.2.
+    private static let responder: Int32 = 1
+
+    /// Writes a CGI response (RFC 3875 §6), of which nginx makes the status line.
+    private func send(_ response: Response, isHead: Bool) -> Bool {
+        head.removeAll(keepingCapacity: true)
+        head.append(head: response)
+        guard let output = request.pointee.out, write(head, to: output) else { return false }
+        if !isHead, !write(response.body, to: output) { return false }
+        // In this order both fit into one write.
+        return FCGX_FClose(request.pointee.err) == 0 && FCGX_FClose(output) == 0
+    }
+
+    private func write(_ bytes: [UInt8], to output: UnsafeMutablePointer<FCGX_Stream>) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
+                let start = part.baseAddress?.assumingMemoryBound(to: CChar.self)
+                guard FCGX_PutStr(start, Int32(part.count), output) == Int32(part.count) else { return false }
+                rest = rest.dropFirst(part.count)
+            }
+            return true
         }
-        return true
     }
 }
 
-extension Response {
-    /// As a CGI response (RFC 3875 §6): nginx makes the status line.
-    fileprivate var fastCGI: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(512 + body.count)
-        bytes += "Status: \(status.code) \(status.reason)\r\n".utf8
-        for field in headers {
-            bytes += field.name.utf8
-            bytes += ": ".utf8
-            // A line break would begin another field.
-            bytes += field.value.utf8.lazy.map { $0 < 0x20 ? 0x20 : $0 }
-            bytes += "\r\n".utf8
+extension [UInt8] {
+    fileprivate mutating func append(head response: Response) {
+        self += "Status: ".utf8
+        self += String(response.status.code).utf8
+        self += " ".utf8
+        self += response.status.reason.utf8
+        self += "\r\n".utf8
+        var hasLength = false
+        for field in response.headers {
+            hasLength = hasLength || field.name.utf8.count == 14 && field.name.lowercased() == "content-length"
+            self += field.name.utf8
+            self += ": ".utf8
+            append(value: field.value)
+            self += "\r\n".utf8
         }
-        if status.code != 204 { bytes += "Content-Length: \(body.count)\r\n".utf8 }
-        bytes += "\r\n".utf8
-        bytes += body
-        return bytes
+        // nginx would send the body in chunks otherwise. An answer without a body says nothing (RFC 9110 §8.6).
+        if !hasLength, ![204, 304].contains(response.status.code) {
+            self += "Content-Length: ".utf8
+            self += String(response.body.count).utf8
+            self += "\r\n".utf8
+        }
+        self += "\r\n".utf8
     }
+
+    /// A line break in a value would begin another field: control characters become spaces (RFC 9110 §5.5).
+    private mutating func append(value: String) {
+        let start = count
+        self += value.utf8
+        for index in start..<count where self[index] < 0x20 && self[index] != 0x09 { self[index] = 0x20 }
+    }
+}
+
+/// - Parameter option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+func setTimeout(_ option: Int32, _ timeout: Duration, _ connection: Int32) {
+    let (seconds, attoseconds) = timeout.components
+    var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+    setsockopt(connection, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
 }

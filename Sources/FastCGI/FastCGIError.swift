@@ -1,9 +1,6 @@
 internal import Glibc
 
-// This target owns the way from nginx to a handler: the listening socket, the accept loop and its threads, FastCGI
-// records (parsed by libfcgi), the drain, and what a service manager wants to know. It knows no routes.
-
-/// A system call that failed, or an environment that cannot be used.
+/// A system call that failed, or surroundings that cannot be used.
 package struct FastCGIError: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 

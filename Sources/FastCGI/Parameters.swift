@@ -5,70 +5,95 @@ import HTTP
 struct Parameters {
     private var method: String?
     private var path: String?
-    private var query = ""
-    private var headers: [(name: String, value: String)] = []
-    private var remoteAddress = ""
+    private var query: String?
+    private var remoteAddress: String?
     private var requestID: String?
+    private var headers: [(name: String, value: String)] = []
+    /// Nil: none was announced.
     private(set) var contentLength: Int?
 
-    /// Nil when what every request has is missing, or the content length is no number: the record stream is not nginx's.
-    ///
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
     /// - Parameter environment: `NAME=value` strings, ended by a null pointer.
-    init?(_ environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
-        guard var entry = environment else { return nil }
+    init(_ environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Fault) {
         headers.reserveCapacity(16)
-        while let text = entry.pointee {
-            entry += 1
-            guard let equals = strchr(text, Int32(UInt8(ascii: "="))) else { continue }
-            let name = UnsafeBufferPointer(start: text, count: equals - text)
-            let value = String(cString: equals + 1)
-            if name.starts(with: Parameters.headerPrefix) {
-                headers.append((Parameters.headerName(name), value))
-            } else if !set(String(decoding: name.lazy.map(UInt8.init(bitPattern:)), as: UTF8.self), value) {
-                return nil
-            }
+        var next = environment
+        while let entry = next.pointee {
+            next += 1
+            // A name with a zero byte in it ends before its "=".
+            guard let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { throw .unreadableRequest }
+            let name = Bytes(start: entry, count: equals - entry)
+            try add(name, Bytes(start: equals + 1, count: strlen(equals + 1)))
         }
-        if method == nil || path == nil { return nil }
+        if method == nil { throw .missingParameter("REQUEST_METHOD") }
+        if path == nil { throw .missingParameter("DOCUMENT_URI") }
     }
 
     func request(with body: any RequestBody) -> Request {
         Request(
-            method: Method(rawValue: method ?? ""), path: path ?? "", query: query, headers: Headers(headers),
-            remoteAddress: remoteAddress, requestID: requestID, body: body)
+            method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", headers: Headers(headers),
+            remoteAddress: remoteAddress ?? "", requestID: requestID, body: body)
     }
 
-    /// - Returns: false for a value that cannot be.
-    private mutating func set(_ name: String, _ value: String) -> Bool {
-        switch name {
-        case "REQUEST_METHOD": method = value
-        case "DOCUMENT_URI": path = value
-        case "QUERY_STRING": query = value
-        case "REMOTE_ADDR": remoteAddress = value
-        case "REQUEST_ID": requestID = value.isEmpty ? nil : value
-        case "CONTENT_TYPE": if !value.isEmpty { headers.append(("content-type", value)) }
-        case "CONTENT_LENGTH":
-            if value.isEmpty { return true }
-            guard let length = Int(value), length >= 0 else { return false }
-            contentLength = length
-        default: break
-        }
-        return true
-    }
-
-    private static let headerPrefix = "HTTP_".utf8.map { CChar(bitPattern: $0) }
-
-    /// `HTTP_IF_MATCH` is `if-match`.
-    private static func headerName(_ name: UnsafeBufferPointer<CChar>) -> String {
-        String(unsafeUninitializedCapacity: name.count - headerPrefix.count) { buffer in
-            for (index, character) in name.dropFirst(headerPrefix.count).enumerated() {
-                let byte = UInt8(bitPattern: character)
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): buffer[index] = byte | 0x20
-                case UInt8(ascii: "_"): buffer[index] = UInt8(ascii: "-")
-                default: buffer[index] = byte
-                }
+    /// Of a parameter that comes twice the first counts; of a header all are kept.
+    private mutating func add(_ name: Bytes, _ value: Bytes) throws(Fault) {
+        if name.starts(with: "HTTP_") {
+            // nginx passes these two under both names.
+            if name.equals("HTTP_CONTENT_TYPE") || name.equals("HTTP_CONTENT_LENGTH") { return }
+            headers.append((headerName(Bytes(rebasing: name.dropFirst(5))), value.text))
+        } else if name.equals("REQUEST_METHOD") {
+            method = method ?? value.text
+        } else if name.equals("DOCUMENT_URI") {
+            path = path ?? value.text
+        } else if name.equals("QUERY_STRING") {
+            query = query ?? value.text
+        } else if name.equals("REMOTE_ADDR") {
+            remoteAddress = remoteAddress ?? value.text
+        } else if value.isEmpty {
+            return
+        } else if name.equals("REQUEST_ID") {
+            requestID = requestID ?? value.text
+        } else if name.equals("CONTENT_TYPE") {
+            headers.append(("content-type", value.text))
+        } else if name.equals("CONTENT_LENGTH") {
+            // Digits alone: Int's own parser takes a sign too.
+            guard value.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value.text) else {
+                throw .malformedContentLength
             }
-            return name.count - headerPrefix.count
+            contentLength = contentLength ?? length
+            headers.append(("content-length", value.text))
         }
+    }
+
+    /// `IF_MATCH` is `if-match`.
+    private func headerName(_ name: Bytes) -> String {
+        String(unsafeUninitializedCapacity: name.count) { buffer in
+            for (index, byte) in name.enumerated() {
+                buffer[index] =
+                    switch byte {
+                    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+                    case UInt8(ascii: "_"): UInt8(ascii: "-")
+                    default: byte
+                    }
+            }
+            return name.count
+        }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate init(start: UnsafeMutablePointer<CChar>, count: Int) {
+        self.init(start: UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self), count: count)
+    }
+
+    fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+
+    fileprivate func starts(with prefix: StaticString) -> Bool {
+        guard let baseAddress, count >= prefix.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+    }
+
+    fileprivate func equals(_ name: StaticString) -> Bool {
+        count == name.utf8CodeUnitCount && starts(with: name)
     }
 }

@@ -5,9 +5,9 @@ internal import Glibc
 package enum ServiceManager {
     /// Tells it how things are; does nothing when there is none.
     ///
-    /// - Parameter state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`.
+    /// - Parameter state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`; several on a line each.
     package static func notify(_ state: String) {
-        guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !path.isEmpty else { return }
+        guard let path = environmentVariable("NOTIFY_SOCKET"), !path.isEmpty else { return }
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return }
         defer { close(socket) }
@@ -17,12 +17,13 @@ package enum ServiceManager {
         }
     }
 
-    /// How often it wants to hear `WATCHDOG=1`; nil when it does not (sd_watchdog_enabled(3)).
+    /// How long it waits for `WATCHDOG=1` before it takes the process for dead; nil when it does not wait for any
+    /// (sd_watchdog_enabled(3)). Sending it twice as often is recommended.
     package static var watchdogInterval: Duration? {
-        guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }), let microseconds = Int(text),
+        guard let text = environmentVariable("WATCHDOG_USEC"), let microseconds = Int(text),
             microseconds > 0
         else { return nil }
-        if let pid = getenv("WATCHDOG_PID").map({ String(cString: $0) }), pid != String(getpid()) { return nil }
+        if let pid = environmentVariable("WATCHDOG_PID"), pid != String(getpid()) { return nil }
         return .microseconds(microseconds)
     }
 }

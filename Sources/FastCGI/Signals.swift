@@ -1,11 +1,9 @@
 internal import Glibc
 
-/// Blocks all signals in this thread and in every thread it starts. To be called before there are others.
-package func blockAllSignals() {
-    var all = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_BLOCK, &all, nil)
-}
+/// Blocks all signals in this thread and in every thread it starts, but for those by which the kernel reports a crash.
+///
+/// To be called before there are other threads; from then on signals wait for `waitForSignal`.
+package func blockAllSignals() { _ = exchangeSignalMask(allSignals) }
 
 /// A signal that a process reacts to.
 package enum Signal: Int32, Sendable, CaseIterable {
@@ -35,4 +33,25 @@ package func waitForSignal(atMost time: Duration? = nil) -> Signal? {
         // A debugger's stop interrupts the wait too.
         if errno != EINTR { return nil }
     }
+}
+
+/// Runs `body` with all signals blocked in this thread, so that threads it starts have them blocked for ever.
+func withSignalsBlocked(_ body: () -> Void) {
+    let before = exchangeSignalMask(allSignals)
+    body()
+    _ = exchangeSignalMask(before)
+}
+
+private var allSignals: sigset_t {
+    var set = sigset_t()
+    sigfillset(&set)
+    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&set, signal) }
+    return set
+}
+
+private func exchangeSignalMask(_ mask: sigset_t) -> sigset_t {
+    var mask = mask
+    var before = sigset_t()
+    pthread_sigmask(SIG_SETMASK, &mask, &before)
+    return before
 }

@@ -2,66 +2,97 @@ import FastCGI
 import Foundation
 import HTTP
 
-// A responder that tells what it was asked, for the tests of the accept loop.
+// A responder that answers with what it was asked, for the tests of the accept loop.
 //
-//     fastcgi-echo --socket PATH | --inherited   [--threads N] [--receive-timeout SECONDS] [--drain-limit SECONDS]
+//     fastcgi-echo --socket PATH | --inherited
+//                  [--threads N] [--receive-timeout MS] [--drain-limit MS] [--group GROUP]
 //
-// /late/MS answers late, /large/BYTES answers at length, /unread answers without reading the body. It writes "ready" once
-// it serves, and on SIGTERM drains and writes how many requests it served and how many connections it cut.
+// The answer's body is the request's; its fields tell the rest. By its path a request asks for something else:
+//
+//     /late/MS        the answer comes that much later
+//     /large/BYTES    as many x
+//     /unread         413 without a look at the body
+//     /part/BYTES     as much of the body as that, and the rest unread
+//     /gated          waits for its body with a permit of the SlowPeerGate, 503 without one
+//
+// On SIGTERM it drains and writes how that went.
 
 @main struct Echo {
     static func main() throws {
         blockAllSignals()
         let arguments = Arguments(CommandLine.arguments.dropFirst())
-        let socket =
-            if let path = arguments["--socket"] { try ListeningSocket.prepare(path: path) } else {
-                try ListeningSocket.inherited()
-            }
-        guard let socket else { throw CocoaError(.fileNoSuchFile) }
-        var options = Server.Options(threads: arguments["--threads"].flatMap { Int($0) } ?? 4)
-        if let seconds = arguments["--receive-timeout"].flatMap({ Int($0) }) {
-            options.receiveTimeout = .seconds(seconds)
+        do {
+            try serve(arguments)
+        } catch let error as FastCGIError {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
         }
-        if let seconds = arguments["--drain-limit"].flatMap({ Int($0) }) { options.drainLimit = .seconds(seconds) }
-        let server = try Server(socket: socket, options: options) { answer }
+    }
+
+    private static func serve(_ arguments: Arguments) throws {
+        guard let socket = try listeningSocket(arguments) else { throw CocoaError(.fileNoSuchFile) }
+        var options = Server.Options(threads: arguments.number("--threads") ?? 4)
+        if let time = arguments.number("--receive-timeout") { options.receiveTimeout = .milliseconds(time) }
+        if let time = arguments.number("--drain-limit") { options.drainLimit = .milliseconds(time) }
+        options.onFault = { report("fault: \($0)") }
+        let gate = SlowPeerGate(workers: options.threads)
+        let server = try Server(socket: socket, options: options) {
+            { answer($0, gate) }
+        }
         try server.start()
         try socket.publish()
         report("ready")
-        while waitForSignal() != .terminate {}
+        ServiceManager.notify("READY=1")
+        let interval = ServiceManager.watchdogInterval.map { $0 / 2 }
+        while waitForSignal(atMost: interval) != .terminate { ServiceManager.notify("WATCHDOG=1") }
+        ServiceManager.notify("STOPPING=1")
+        report("draining")
         let result = server.drain()
         report("drained requests=\(result.requests) cut=\(result.cut) aborted=\(server.statistics.aborted)")
     }
 
+    private static func listeningSocket(_ arguments: Arguments) throws -> ListeningSocket? {
+        guard let path = arguments["--socket"] else { return try .inherited() }
+        return try .prepare(path: path, group: arguments["--group"])
+    }
+
     private static func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    @Sendable private static func answer(_ request: Request) -> Response {
+    private static func answer(_ request: Request, _ gate: SlowPeerGate) -> Response {
         let parts = request.path.split(separator: "/")
-        switch (parts.first, parts.dropFirst().first.flatMap { Int($0) }) {
-        case ("late", let milliseconds?): Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
-        case ("large", let bytes?): return Response(.ok, body: Array(repeating: UInt8(ascii: "x"), count: bytes))
-        case ("unread", _): return Response(.payloadTooLarge, body: Array("too large".utf8))
-        default: break
-        }
+        let number = parts.dropFirst().first.flatMap { Int($0) } ?? 0
         do {
-            let body = try request.body.collect(limit: 1_000_000)
-            let digest = body.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-            let text = """
-                \(request.method.rawValue) \(request.path)?\(request.query)
-                body=\(body.count) fnv1a=\(digest)
-                authorization=\(request.headers.count(of: "authorization")) \
-                x-echo=\(request.headers.first("x-echo") ?? "-") remote=\(request.remoteAddress) \
-                request-id=\(request.requestID ?? "-")
-
-                """
-            return Response(
-                .ok, headers: [Response.Field("Content-Type", "text/plain")], body: Array(text.utf8))
+            switch parts.first {
+            case "late": Foundation.Thread.sleep(forTimeInterval: Double(number) / 1000)
+            case "large": return echo(request, Array(repeating: UInt8(ascii: "x"), count: number))
+            case "unread": return Response(.payloadTooLarge, body: Array("too large".utf8))
+            case "part": return echo(request, try request.body.read(atMost: number))
+            case "gated":
+                let body = try gate.pass { () throws(BodyError) in try request.body.collect(limit: 1 << 30) }
+                return body.map { echo(request, $0) } ?? Response(.serviceUnavailable)
+            default: break
+            }
+            return echo(request, try request.body.collect(limit: 1 << 30))
         } catch {
-            return Response(.badRequest, body: Array("\(error)".utf8))
+            // Nobody gets it: the body did not come.
+            return Response(.badRequest)
         }
+    }
+
+    private static func echo(_ request: Request, _ body: [UInt8]) -> Response {
+        var headers = [
+            Response.Field("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
+            Response.Field("X-Method", request.method.rawValue), Response.Field("X-Path", request.path),
+            Response.Field("X-Query", request.query), Response.Field("X-Remote", request.remoteAddress),
+            Response.Field("X-Request-Id", request.requestID ?? "-"),
+            Response.Field("X-Length", request.body.length.map { String($0) } ?? "-"),
+        ]
+        headers += request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
+        return Response(.ok, headers: headers, body: body)
     }
 }
 
-/// `--name value` pairs.
+/// `--name value` pairs; `--inherited` has no value.
 private struct Arguments {
     private var values: [String: String] = [:]
 
@@ -71,4 +102,6 @@ private struct Arguments {
     }
 
     subscript(name: String) -> String? { values[name] }
+
+    func number(_ name: String) -> Int? { values[name].flatMap { Int($0) } }
 }

@@ -1,0 +1,26 @@
+/// Why a connection was ended in the middle of a request, which got no answer.
+package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// No begin record, or a record that FastCGI does not know there, or the peer closed or paused too long.
+    case unreadableRequest
+    /// An authorizer or filter role.
+    case unsupportedRole
+    /// A parameter that every request has.
+    case missingParameter(String)
+    /// `CONTENT_LENGTH` is neither empty nor a number.
+    case malformedContentLength
+    /// The body ended before or after the announced length, or the peer closed or paused too long.
+    case incompleteBody
+    /// The peer closed, or took the answer too slowly.
+    case undeliveredAnswer
+
+    package var description: String {
+        switch self {
+        case .unreadableRequest: "a connection ended inside a request's parameters, or what came is no FastCGI"
+        case .unsupportedRole: "a request for another role than responder"
+        case .missingParameter(let name): "a request without \(name): nginx must pass it (fastcgi_param)"
+        case .malformedContentLength: "a request whose CONTENT_LENGTH is no number"
+        case .incompleteBody: "a connection ended inside a request's body, or the body has not the announced length"
+        case .undeliveredAnswer: "a connection ended before the answer was delivered"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import CFastCGI
+internal import Glibc
+
+extension ListeningSocket {
+    /// The socket that a service manager passed (sd_listen_fds(3)), or that is descriptor 0; nil when there is none.
+    ///
+    /// To be called before any thread exists: it takes the variables out of the environment, so that no child takes them
+    /// for its own.
+    package static func inherited() throws(FastCGIError) -> ListeningSocket? {
+        defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
+        if let count = environmentVariable("LISTEN_FDS").flatMap({ Int($0) }), count > 0,
+            environmentVariable("LISTEN_PID") == String(getpid())
+        {
+            if count > 1 { throw FastCGIError("LISTEN_FDS is \(count): pass one listening socket") }
+            return try adopt(3, name: "the socket that LISTEN_FDS announces")
+        }
+        guard option(SO_ACCEPTCONN, of: 0) == 1 else { return nil }
+        // Away from 0: whatever was opened after its close would become everybody's standard input.
+        let descriptor = try check(fcntl(0, F_DUPFD_CLOEXEC, 3), "fcntl F_DUPFD_CLOEXEC")
+        let null = try check(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null")
+        dup2(null, 0)
+        Glibc.close(null)
+        return try adopt(descriptor, name: "the socket on descriptor 0")
+    }
+
+    private static func adopt(_ descriptor: Int32, name: String) throws(FastCGIError) -> ListeningSocket {
+        guard option(SO_ACCEPTCONN, of: descriptor) == 1 else {
+            throw FastCGIError("\(name) does not listen: pass one on which listen(2) was called")
+        }
+        guard option(SO_DOMAIN, of: descriptor) == AF_UNIX,
+            option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+        else { throw FastCGIError("\(name) is no unix stream socket: pass one, with permissions for nginx alone") }
+        try check(fcntl(descriptor, F_SETFD, FD_CLOEXEC), "fcntl F_SETFD")
+        // Everybody who shares the socket gets EAGAIN from now on. It is never cleared: an instance that still accepts
+        // would block, and could not be told to stop.
+        try check(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK), "fcntl F_SETFL")
+        return ListeningSocket(inherited: descriptor)
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+}

@@ -1,0 +1,79 @@
+internal import CFastCGI
+import HTTP
+
+/// A body that is read from its connection as somebody asks for it.
+final class StreamBody: RequestBody {
+    let length: Int?
+    /// The peer closed, paused too long, or sent another length than it announced.
+    private(set) var hasFailed = false
+
+    var isAtEnd: Bool { stream == nil }
+
+    /// Nil: read to its end, or the request is over.
+    private var stream: UnsafeMutablePointer<FCGX_Stream>?
+    private var count = 0
+
+    /// The most that is read at once when no length was announced.
+    private static let partSize = 65_536
+
+    init(_ stream: UnsafeMutablePointer<FCGX_Stream>, length: Int?) {
+        self.stream = stream
+        self.length = length
+    }
+
+    func read(atMost limit: Int) throws(BodyError) -> [UInt8] {
+        precondition(limit > 0, "a part of the body has at least one byte")
+        if hasFailed { throw .incomplete }
+        guard let stream else { return [] }
+        // One byte more than is left finds the stream's end in the same call.
+        let capacity = min(limit, length.map { $0 - count + 1 } ?? StreamBody.partSize, Int(Int32.max))
+        let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+            initialized = read(stream, into: buffer)
+        }
+        if hasFailed { throw .incomplete }
+        return part
+    }
+
+    /// Reads what is left and throws it away, if it is no more than `limit` and comes within `time`.
+    ///
+    /// - Returns: whether the end was reached, so that the connection's next byte begins another request.
+    func discard(atMost limit: Int, within time: Duration) -> Bool {
+        if isAtEnd { return !hasFailed }
+        if let length, length - count > limit { return false }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
+            let deadline = ContinuousClock.now + time
+            var rest = limit
+            while rest >= 0, let stream, ContinuousClock.now < deadline {
+                // One byte may have to be waited for; after it, as many as there are already.
+                rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
+                let available = min(buffer.count, stream.pointee.stop - stream.pointee.rdNext)
+                rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<available]))
+            }
+            return stream == nil && !hasFailed
+        }
+    }
+
+    /// Ends the loan of the stream.
+    func invalidate() {
+        if stream != nil { hasFailed = true }
+        stream = nil
+    }
+
+    /// - Returns: how many bytes were read; fewer than asked for at the end.
+    private func read(
+        _ stream: UnsafeMutablePointer<FCGX_Stream>, into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let bytes = UnsafeMutableRawPointer(buffer.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        // "If result is smaller than n, the end of input has been reached", or an error has.
+        let read = Int(FCGX_GetStr(bytes, Int32(buffer.count), stream))
+        count += read
+        if read < buffer.count {
+            hasFailed = FCGX_GetError(stream) != 0 || count != length ?? count
+            self.stream = nil
+        } else if let length, count > length {
+            hasFailed = true
+            self.stream = nil
+        }
+        return read
+    }
+}

@@ -1,0 +1,20 @@
+internal import Glibc
+
+func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// What fits into `sockaddr_un.sun_path` with a terminating zero (unix(7)).
+let unixPathLimit = 107
+
+/// - Parameter path: a name in the file system, or `@` and a name in the abstract namespace, of at most `unixPathLimit`
+///   bytes.
+func withUnixAddress<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8.prefix(unixPathLimit))
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    if bytes.first == UInt8(ascii: "@") { address.sun_path.0 = 0 }
+    let length = MemoryLayout<sa_family_t>.size + bytes.count
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+    }
+}

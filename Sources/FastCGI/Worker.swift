@@ -1,0 +1,138 @@
+internal import CFastCGI
+internal import Glibc
+import HTTP
+
+/// What one of a server's threads does.
+struct Worker {
+    private let server: Server
+    private let handler: (Request) -> Response
+    private let exchange: Exchange
+    private let patience: Int32
+
+    init(_ server: Server, _ handler: @escaping (Request) -> Response) {
+        self.server = server
+        self.handler = handler
+        exchange = Exchange(receiveTimeout: server.options.receiveTimeout)
+        // When an instance is killed between being woken for a shared listener's connection and taking it, nobody else is
+        // woken for that one. So look now and then.
+        patience = server.socket.isShared ? 1000 : -1
+    }
+
+    /// Returns when the server stops.
+    func run() {
+        while true {
+            guard let event = server.poller.wait(milliseconds: patience) else {
+                acceptConnection()
+                continue
+            }
+            switch event.source {
+            case .stop: return
+            case .listener: acceptConnection()
+            case .connection(let connection):
+                if event.isHangup, peek(connection) == .end {
+                    close(connection)
+                } else {
+                    serve(connection, isNew: false)
+                }
+            case .ending(let connection): discard(connection)
+            }
+        }
+    }
+
+    private func acceptConnection() {
+        switch server.socket.accept() {
+        case .connection(let connection):
+            server.prepare(connection)
+            // A peer that says nothing yet is not worth a thread.
+            switch peek(connection) {
+            case .data: serve(connection, isNew: true)
+            case .nothing: server.watch(connection)
+            case .end: close(connection)
+            }
+        case .nobody: break
+        // The listener stays ready: without a pause this would spin until a connection ends.
+        case .exhausted: usleep(10_000)
+        }
+    }
+
+    private func serve(_ connection: Int32, isNew: Bool) {
+        server.requestsInFlight.add(1, ordering: .relaxed)
+        let outcome = exchange.run(on: connection, handler)
+        server.requestsInFlight.subtract(1, ordering: .relaxed)
+        switch outcome {
+        case .kept, .ended, .endedEarly: server.requests.add(1, ordering: .relaxed)
+        case .aborted, .lost: server.aborted.add(1, ordering: .relaxed)
+        }
+        switch outcome {
+        case .kept:
+            endUnlessSuccessful(connection) { () throws(FastCGIError) in
+                try isNew
+                    ? server.poller.add(connection: connection) : server.poller.rearm(connection: connection)
+            }
+        case .ended: close(connection)
+        case .endedEarly:
+            // Closing it would have the peer's writes fail, and the peer perhaps not read the answer. It closes when it
+            // has read that.
+            shutdown(connection, Int32(SHUT_WR))
+            endUnlessSuccessful(connection) { () throws(FastCGIError) in
+                try isNew
+                    ? server.poller.add(ending: connection) : server.poller.rearm(ending: connection)
+            }
+        case .aborted(let fault):
+            close(connection)
+            server.options.onFault(fault)
+        case .lost:
+            server.countClosed()
+            server.options.onFault(.unreadableRequest)
+        }
+    }
+
+    /// Throws away what a peer still sends after its early answer, until it closes.
+    private func discard(_ connection: Int32) {
+        let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
+            recv(connection, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+        }
+        guard count > 0 || (count < 0 && errno == EAGAIN) else { return close(connection) }
+        endUnlessSuccessful(connection) { () throws(FastCGIError) in try server.poller.rearm(ending: connection) }
+    }
+
+    private enum Peek {
+        case data, nothing, end
+    }
+
+    private func peek(_ connection: Int32) -> Peek {
+        var byte: UInt8 = 0
+        return switch recv(connection, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) {
+        case 1: .data
+        case 0: .end
+        default: errno == EAGAIN ? .nothing : .end
+        }
+    }
+
+    private func close(_ connection: Int32) { server.close(connection) }
+
+    private func endUnlessSuccessful(_ connection: Int32, _ watch: () throws(FastCGIError) -> Void) {
+        do { try watch() } catch { close(connection) }
+    }
+}
+
+extension Server {
+    /// Sets a connection up that was just accepted.
+    func prepare(_ connection: Int32) {
+        connections.change { $0 += 1 }
+        setTimeout(SO_RCVTIMEO, options.receiveTimeout, connection)
+        setTimeout(SO_SNDTIMEO, options.sendTimeout, connection)
+    }
+
+    /// Waits for a connection's first request without a thread.
+    func watch(_ connection: Int32) {
+        do { try poller.add(connection: connection) } catch { close(connection) }
+    }
+
+    func close(_ connection: Int32) {
+        Glibc.close(connection)
+        countClosed()
+    }
+
+    func countClosed() { connections.change { $0 -= 1 } }
+}

@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+
+/// Bodies of every kind of size, whole, cut and unread.
+@Suite struct BodyTests {
+    /// Every size around what buffers and records hold, and steps of a prime in between.
+    static let sizes: [Int] = {
+        let borders = [0, 8_192, 16_384, 32_768, 65_535, 65_536, 98_304, 100_000]
+        let around = borders.flatMap { border in (border - 40...border + 40).filter { (0...100_000).contains($0) } }
+        return (around + stride(from: 0, through: 100_000, by: 211)).sorted()
+    }()
+
+    @Test(arguments: [(32_768, 0), (65_535, 1), (8_184, 8), (1_000, 255)])
+    func bodiesOfAllSizesArriveOverOneConnection(recordLength: Int, padding: UInt8) throws {
+        let fixture = try EchoFixture(threads: 2)
+        let client = try fixture.server.connect()
+        let bytes = noise(100_000)
+        for size in BodyTests.sizes {
+            let body = Array(bytes[..<size])
+            try client.send(
+                FastCGIClient.request("POST", "/", body: body, recordLength: recordLength, padding: padding))
+            let answer = try #require(try client.receiveAnswer(), "the connection ended at \(size) bytes")
+            try #require(answer.status == 200 && answer.body == body, "\(size) bytes")
+        }
+        #expect(try fixture.server.connect().ask()?.status == 200)
+    }
+
+    @Test func aBodyWithoutAnnouncedLengthEndsWithItsStream() throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        for size in [0, 1, 65_535, 65_536, 65_537, 300_000] {
+            let body = noise(size)
+            let parameters = FastCGIClient.encode(FastCGIClient.parameters("POST", "/"))
+            try client.send(
+                FastCGIClient.beginRequest() + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
+                    + FastCGIClient.stream(FastCGIClient.RecordType.standardInput, body))
+            let answer = try #require(try client.receiveAnswer())
+            #expect(answer.body == body && answer.header("X-Length") == "-")
+        }
+    }
+
+    @Test(arguments: [(announced: 10, sent: 9), (10, 11), (10, 0), (0, 1), (70_000, 69_999), (70_000, 70_001)])
+    func aBodyOfAnotherLengthEndsTheConnection(announced: Int, sent: Int) throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        let parameters = FastCGIClient.encode(FastCGIClient.parameters("POST", "/", length: announced))
+        try client.send(
+            FastCGIClient.beginRequest() + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
+                + FastCGIClient.stream(FastCGIClient.RecordType.standardInput, noise(sent)))
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.connect().ask()?.status == 200)
+    }
+
+    @Test func aRequestCutAnywhereIsNotAnswered() throws {
+        let fixture = try EchoFixture()
+        let request = FastCGIClient.request("POST", "/", headers: [("HTTP_A", "b")], body: noise(100), padding: 3)
+        for length in 1..<request.count {
+            let client = try fixture.server.connect()
+            try client.send(Array(request[..<length]))
+            client.finishSending()
+            try #require(try client.receiveEnd(), "cut after \(length) bytes")
+        }
+        #expect(try fixture.server.connect().ask()?.status == 200)
+        #expect(try fixture.server.end() == Drained(requests: 1, cut: 0, aborted: request.count - 1))
+    }
+
+    @Test(arguments: [0, 1, 100, 60_000, 200_000], ["/unread", "/part/50"])
+    func aSmallUnreadBodyCostsNoConnection(size: Int, path: String) throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        for _ in 0..<3 {
+            #expect(try client.ask("POST", path, body: noise(size)) != nil)
+            #expect(try client.ask("POST", "/", body: [1])?.body == [1])
+        }
+    }
+
+    @Test func aLargeUnreadBodyIsAnsweredBeforeItsEnd() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let client = try fixture.server.connect()
+        let request = FastCGIClient.request("POST", "/unread", body: noise(3_000_000))
+        try client.send(Array(request[..<100_000]))
+        let answer = try #require(try client.receiveAnswer())
+        #expect(answer.status == 413 && answer.body == Array("too large".utf8))
+        #expect(try client.receiveEnd())
+        // The one worker does not wait for the rest, and who has not seen the answer yet can go on sending.
+        #expect(try fixture.server.connect().ask()?.status == 200)
+        try client.send(Array(request[100_000...]))
+        client.finishSending()
+        #expect(try fixture.server.end().cut == 0)
+    }
+}
