@@ -1,6 +1,5 @@
 internal import Fetch
 internal import JOSE
-internal import Synchronization
 internal import Threads
 internal import Time
 
@@ -16,6 +15,7 @@ final class KeySetSource: Sendable {
         var isWanted = false
         var isFetching = false
         var isStopping = false
+        var thread: Thread?
         /// When a fetch was last asked for because of an unknown key.
         var unknownKeyAt: Timestamp?
         /// When the last fetch ended.
@@ -42,7 +42,6 @@ final class KeySetSource: Sendable {
     private let cache: KeySetCache?
     private let fetcher: Fetcher
     private let state: Monitor<State>
-    private let thread = Mutex<Thread?>(nil)
 
     init(
         provider: Provider, settings: ProviderSettings, limits: KeySetLimits, clock: Clock, cache: KeySetCache?,
@@ -145,16 +144,16 @@ final class KeySetSource: Sendable {
 
     /// Starts the thread unless it runs or was stopped; callers start it too when a fetch is due.
     func start() {
-        thread.withLock { thread in
-            if thread == nil, !state.withLock({ $0.isStopping }) { thread = Thread { self.run() } }
+        state.withLock { state in
+            if state.thread == nil, !state.isStopping { state.thread = Thread { self.run() } }
         }
     }
 
     func stop() {
-        state.change { $0.isStopping = true }
-        let running = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
+        let running = state.change { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
         }
         running?.join()
     }
