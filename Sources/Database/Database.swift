@@ -108,7 +108,7 @@ package final class Database {
         }
         do {
             try connection.commit()
-        } catch  where error.isTransient {
+        } catch let error where error.isTransient {
             rollback(connection)
             return .rolledBack(error)
         } catch {

@@ -25,7 +25,7 @@ final class Statement {
         parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
     }
 
-    /// "mysql_stmt_close() … If the connection was closed before, only the handle is freed."
+    /// After the connection was closed it frees memory only; before, it also tells the server, which does not answer.
     deinit { mysql_stmt_close(handle) }
 
     /// One round trip. Leaves the rows ready for `fetch`.
@@ -104,11 +104,8 @@ final class Statement {
 }
 
 extension StaticString {
-    /// For C; a literal of one character may have no address of its own, and is no SQL either.
-    var characters: UnsafePointer<CChar> {
-        precondition(hasPointerRepresentation, "SQL is a literal of more than one character")
-        return UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
-    }
+    /// For C. Only a literal of a single character has none, and that is no SQL.
+    var characters: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }
 
 extension MariaDBError {

@@ -77,11 +77,13 @@ package struct Migrator {
         try db.execute("START TRANSACTION")
         do {
             try db.query(statement)
-        } catch  where mayBeDone && Self.alreadyDone.contains(error.code) {
-        } catch  where !error.isConnectionLost {
+        } catch let error where mayBeDone && Self.alreadyDone.contains(error.code) {
+        } catch let error where !error.isConnectionLost {
             try db.execute("ROLLBACK")
-            try db.execute(
-                "UPDATE schema_migrations SET statements_started = ? WHERE number = ?", index, migration.number)
+            if !mayBeDone {
+                try db.execute(
+                    "UPDATE schema_migrations SET statements_started = ? WHERE number = ?", index, migration.number)
+            }
             throw error
         }
         try db.execute(
@@ -96,7 +98,7 @@ package struct Migrator {
         _ progress: (String) -> Void, _ work: () throws(MariaDBError) -> Void
     ) throws(MariaDBError) {
         for _ in 1..<20 {
-            do { return try work() } catch  where error.isTransient {
+            do { return try work() } catch let error where error.isTransient {
                 progress("  \(error.message); again in a second")
             }
             sleep(1)
