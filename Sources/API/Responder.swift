@@ -92,8 +92,8 @@ package final class Responder {
         case let failure as TransactionFailure:
             call.logger.warning("transaction failed", metadata: ["error": "\(failure)"])
             return surface.refusal(.temporarilyUnavailable)
-        case let error as MariaDBError where error.isConnectionLost:
-            call.logger.warning("database unreachable", metadata: ["error": "\(error)"])
+        case let error as MariaDBError where error.isConnectionLost || error.isTransient:
+            call.logger.warning("database unavailable", metadata: ["error": "\(error)"])
             return surface.refusal(.temporarilyUnavailable)
         case is AlreadyAnswered, is TransactionMustRestart: return surface.refusal(.temporarilyUnavailable)
         default:
