@@ -277,6 +277,23 @@ import Threads
         }
     }
 
+    @Test func oneKeyForTwoSwapsAtOnce() throws {
+        let rp = try scene.relyingParty()
+        var cast: (a: Phone, into: [IdentifiedUser])?
+        try race {
+            let a = try furnished(rp, payload: "same")
+            let into = [try scene.identified(), try scene.identified()]
+            cast = (a, into)
+            return try into.map { try scene.swapRequest(a, into: $0, key: "key") }
+        } _: { answers, invariants in
+            let (a, into) = try #require(cast)
+            let winner = answers[0].status == 200 ? 0 : 1
+            #expect(answers[winner].status == 200)
+            #expect(answers[1 - winner].description == #"422 {"error":"idempotency_key_reused"}"#)
+            try invariants.check([DoneSwap(from: a.userID, into: into[winner].id)])
+        }
+    }
+
     /// What is given to A until the very end goes to B: naming A takes a lock that the swap holds.
     @Test func whatAGetsMeanwhileIsNotLost() throws {
         for _ in 0..<10 {

@@ -400,6 +400,7 @@ import Time
         let cases: [(uuid: String?, platform: String?, label: String?)] = [
             ("anything at all", "toaster", "anything at all"), (nil, "web", "web"), (nil, nil, nil),
             (long, long, String(long.prefix(100))),
+            ("'\"\\\u{0}\n\u{1F9D1}\u{200D}\u{1F680}", "", "'\"\\\u{0}\n\u{1F9D1}\u{200D}\u{1F680}"),
         ]
         for (uuid, platform, label) in cases {
             let (a, b) = (try scene.anonymous(), try scene.identified())
