@@ -7,6 +7,8 @@ func secretFile(_ path: String) throws(InvalidValue) -> String {
     let content: Data
     do {
         attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        // A device may have no end.
+        guard attributes[.type] as? FileAttributeType == .typeRegular else { throw CocoaError(.fileReadUnknown) }
         content = try Data(contentsOf: url)
     } catch {
         throw InvalidValue(

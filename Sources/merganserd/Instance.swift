@@ -6,7 +6,6 @@ import FastCGI
 import Foundation
 import IdentityTokens
 import Logging
-import Synchronization
 
 /// One running server, from its start to its end.
 ///
@@ -64,8 +63,8 @@ final class Instance {
             try server.start()
             try socket.publish()
             ServiceManager.notify("READY=1\nSTATUS=serving")
-            logger.notice(
-                "serving", metadata: ["socket": "\(inherited == nil ? configuration.server.socket : "inherited")"])
+            let place = inherited == nil ? configuration.server.socket : "inherited"
+            logger.notice("serving", metadata: ["socket": "\(place)"])
             waitForEnd(server)
             drain(server)
         } else {
@@ -126,12 +125,16 @@ final class Instance {
     /// - Returns: false when a signal ended the wait.
     /// - Throws: for a schema that waiting does not change.
     private func waitUntilReady() throws -> Bool {
+        var nextNotice = ContinuousClock.now
         while true {
             let report = readiness.report
             if let problem = report.schemaProblem { throw StartFailure.unusable("\(problem)") }
             if report.isReady { return true }
-            // The service manager's patience is for starts that hang; this one says what it waits for.
-            ServiceManager.notify("STATUS=waiting for \(report.summary)\nEXTEND_TIMEOUT_USEC=10000000")
+            if ContinuousClock.now >= nextNotice {
+                // The service manager's patience is for starts that hang; this one says what it waits for.
+                ServiceManager.notify("STATUS=waiting for \(report.summary)\nEXTEND_TIMEOUT_USEC=10000000")
+                nextNotice = .now + .seconds(1)
+            }
             switch waitForSignal(atMost: .milliseconds(50)) {
             case .terminate, .interrupt: return false
             case .hangup: ignoreHangup()

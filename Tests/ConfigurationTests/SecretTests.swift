@@ -54,11 +54,13 @@ import Testing
                 "MERGANSER_SERVER_KEY_FILE: names \"\(missing)\", which does not exist; "
                     + "set the path of a file this process can read"
             ])
-        #expect(
-            problems(withKeyFile(directory.path)) == [
-                "MERGANSER_SERVER_KEY_FILE: names \"\(directory.path)\", which is not a readable file; "
-                    + "set the path of a file this process can read"
-            ])
+        for path in [directory.path, "/dev/zero"] {
+            #expect(
+                problems(withKeyFile(path)) == [
+                    "MERGANSER_SERVER_KEY_FILE: names \"\(path)\", which is not a readable file; "
+                        + "set the path of a file this process can read"
+                ])
+        }
         #expect(
             problems(withKeyFile("key")) == ["MERGANSER_SERVER_KEY_FILE: is \"key\"; set an absolute path"])
         let short = try file("abcd", mode: 0o600)
