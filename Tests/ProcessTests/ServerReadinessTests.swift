@@ -1,0 +1,95 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// Not ready, and recovering by itself.
+@Suite struct ServerReadinessTests {
+    @Test func waitsForTheDatabaseAndServesWhenItComes() throws {
+        let installation = try Installation()
+        let link = installation.directory.file("mariadb.sock")
+        let server = try installation.server(setting: ["MERGANSER_DATABASE_SOCKET": link])
+        try server.wait(for: "a look at the database") {
+            try installation.missing() == ["database"] && server.log.contains { $0["level"] == "warning" }
+        }
+        let ready = try #require(try installation.control("/readyz"))
+        #expect(ready.status == 503)
+        #expect(ready.body["ready"] == false)
+        #expect(ready.body["missing"]?.array?.first?["problem"]?.string?.contains(link) == true)
+        #expect(try installation.control("/healthz")?.status == 200)
+        #expect(!installation.exists("fastcgi.sock"))
+
+        try connectDatabase(installation, at: link)
+        try server.wait(for: "readiness") { try installation.missing() == [] && server.logged("serving") }
+        #expect(try installation.ask("GET", "/api/v1/me").status == 401)
+        #expect(try server.logged("database answers"))
+    }
+
+    @Test func recoversWhenTheDatabaseComesBack() throws {
+        let installation = try Installation()
+        let link = installation.directory.file("mariadb.sock")
+        try connectDatabase(installation, at: link)
+        let server = try installation.readyServer(setting: ["MERGANSER_DATABASE_SOCKET": link])
+        let (pak, _) = try installation.bootstrap("00000000-0000-0000-0000-000000000001")
+        let authorization = [("HTTP_AUTHORIZATION", "Bearer \(pak)")]
+        #expect(try installation.ask("GET", "/api/v1/me", headers: authorization).status == 200)
+
+        try FileManager.default.removeItem(atPath: link)
+        try cutConnections(installation)
+        let refused = try installation.ask("GET", "/api/v1/me", headers: authorization)
+        #expect(refused.status == 503)
+        #expect(String(decoding: refused.body, as: UTF8.self) == #"{"error":"temporarily_unavailable"}"#)
+        #expect(refused.header("Retry-After") == "1")
+        try server.wait(for: "its absence to be seen") { try installation.missing() == ["database"] }
+        #expect(try installation.control("/healthz")?.status == 200)
+
+        try connectDatabase(installation, at: link)
+        try server.wait(for: "readiness") { try installation.missing() == [] }
+        #expect(try installation.ask("GET", "/api/v1/me", headers: authorization).status == 200)
+        #expect(!server.errorOutput.contains(pak))
+    }
+
+    @Test func waitsForKeySets() throws {
+        let installation = try Installation(["MERGANSER_APPLE_JWKS_URL": "http://127.0.0.1:1/keys"])
+        let server = try installation.server()
+        try server.wait(for: "a failed fetch") { try installation.missing() == ["key_set_apple"] }
+        #expect(!installation.exists("fastcgi.sock"))
+        try server.wait(for: "a line about it") {
+            try server.log.contains { $0["provider"] == "apple" && $0["level"] == "warning" }
+        }
+        server.terminate()
+        #expect(try server.waitForExit() == .status(0))
+        #expect(try server.logged("stopped before it was ready"))
+        #expect(!installation.exists("fastcgi.sock") && !installation.exists("control.sock"))
+    }
+
+    @Test func startsColdWithTheKeySetsOfLastTime() throws {
+        let issuer = TestIssuer(.apple)
+        var keySets: LocalHTTPServer? = try issuer.serve()
+        let url = "\(try #require(keySets).url)/keys"
+        let installation = try Installation(["MERGANSER_APPLE_JWKS_URL": url])
+        let first = try installation.readyServer()
+        first.terminate()
+        #expect(try first.waitForExit() == .status(0))
+
+        keySets = nil
+        let second = try installation.readyServer()
+        #expect(second.isRunning)
+    }
+
+    /// Makes the database reachable under another path.
+    private func connectDatabase(_ installation: Installation, at path: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: path, withDestinationPath: try #require(installation.environment["MERGANSER_DATABASE_SOCKET"]))
+    }
+
+    /// Kills every connection to the installation's schema.
+    private func cutConnections(_ installation: Installation) throws {
+        let connection = try installation.database.connect()
+        let others = try connection.all(
+            "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ? AND ID <> CONNECTION_ID()",
+            installation.database.name
+        ) { row in try row.read(Int.self) }
+        for id in others { try connection.executeScript("KILL CONNECTION \(id)") }
+    }
+}
