@@ -23,12 +23,13 @@ final class EchoServer: Sendable {
     ///   - socket: a listening socket, as systemd passes it.
     init(
         inheriting path: String, input: Int32? = nil, socket: Int32? = nil, threads: Int = 4,
-        receiveTimeout: Duration = .seconds(10), drainLimit: Duration = .seconds(30)
+        receiveTimeout: Duration = .seconds(10), drainLimit: Duration = .seconds(30),
+        environment: [String: String] = [:]
     ) throws {
         self.path = path
         process = try ChildProcess(
             EchoServer.program, ["--inherited"] + EchoServer.options(threads, receiveTimeout, drainLimit),
-            input: input, socket: socket)
+            environment: environment, input: input, socket: socket)
         try waitUntilReady()
     }
 

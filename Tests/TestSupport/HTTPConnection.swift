@@ -58,16 +58,10 @@ package final class HTTPConnection {
 
     /// The next answer, which must announce its length.
     package func receiveAnswer() throws -> Answer {
-        let separator = Array("\r\n\r\n".utf8)
-        var head = received[..<received.startIndex]
-        while true {
-            if let end = received.indices.first(where: { received[$0...].starts(with: separator) }) {
-                head = received[..<end]
-                received = received[(end + separator.count)...]
-                break
-            }
-            try receive()
-        }
+        while endOfHead == nil { try receive() }
+        let end = endOfHead ?? received.endIndex
+        let head = received[..<end]
+        received = received[(end + 4)...]
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         let fields = lines.dropFirst().map { line in
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -82,6 +76,16 @@ package final class HTTPConnection {
         answer.body = Array(received.prefix(length))
         received = received.dropFirst(length)
         return answer
+    }
+
+    /// Where the head's last line ends, before an empty one.
+    private var endOfHead: Int? {
+        received.withUnsafeBytes { bytes in
+            let end = bytes.indices.dropFirst(3).first { index in
+                bytes[index] == 0x0a && bytes[index - 1] == 0x0d && bytes[index - 2] == 0x0a
+            }
+            return end.map { received.startIndex + $0 - 3 }
+        }
     }
 
     private func receive() throws {

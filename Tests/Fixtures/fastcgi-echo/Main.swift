@@ -24,13 +24,17 @@ import HTTP
         do {
             try serve(arguments)
         } catch let error as FastCGIError {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
-            exit(1)
+            fail("\(error)")
         }
     }
 
+    private static func fail(_ message: String) -> Never {
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+        exit(1)
+    }
+
     private static func serve(_ arguments: Arguments) throws {
-        guard let socket = try listeningSocket(arguments) else { throw CocoaError(.fileNoSuchFile) }
+        guard let socket = try listeningSocket(arguments) else { fail("nothing was inherited") }
         var options = Server.Options(threads: arguments.number("--threads") ?? 4)
         if let time = arguments.number("--receive-timeout") { options.receiveTimeout = .milliseconds(time) }
         if let time = arguments.number("--drain-limit") { options.drainLimit = .milliseconds(time) }
