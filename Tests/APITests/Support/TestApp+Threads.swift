@@ -48,7 +48,7 @@ extension TestApp {
         let deadline = ContinuousClock.now + .seconds(30)
         while try db.first(sql, database.name, read: { row in try row.read(Int.self) }) == 0 {
             try #require(ContinuousClock.now < deadline, sourceLocation: sourceLocation)
-            usleep(1000)
+            usleep(5000)
         }
     }
 }
