@@ -34,7 +34,8 @@ package final class IdentityTokenVerifier: Sendable {
     /// - Throws: `InvalidIdentityToken`, or `KeySetUnavailable` when the token cannot be checked now.
     package func verify(_ token: String, rawNonce: String, provider: Provider) throws -> IdentityToken {
         guard let settings = providers[provider], let source = sources[provider] else {
-            throw KeySetUnavailable(provider)
+            // Not configured: no audience of ours, whatever the token says. To come back later would not help.
+            throw InvalidIdentityToken(.wrongAudience)
         }
         do {
             let jwt = try JWT(token)

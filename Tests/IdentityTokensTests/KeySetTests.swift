@@ -89,8 +89,8 @@ import Time
         #expect(server.requests.count == 1)
     }
 
-    @Test func providerWithoutSettingsIsUnavailable() {
-        #expect(throws: KeySetUnavailable(.google)) {
+    @Test func noAudienceOfAProviderWithoutSettingsIsOurs() {
+        #expect(throws: InvalidIdentityToken(.wrongAudience)) {
             try verifier().verify(issuer.token(), rawNonce: "nonce", provider: .google)
         }
     }
