@@ -63,6 +63,15 @@ import Testing
         _ = try client.reopen(try Phone(signIn("ada", on: first.uuid)))
     }
 
+    @Test func anAnonymousHolderKeepsTheDeviceUnderANewSecret() throws {
+        let phone = try client.bootstrap()
+        try app.change("INSERT INTO identities (user_id, provider, sub) VALUES (?, 'apple', 'ada')", phone.userID)
+        let promoted = try Phone(signIn("ada", on: phone.uuid))
+        #expect(promoted.userID == phone.userID && promoted.deviceID == phone.deviceID)
+        #expect(!isLive(phone.token) && isLive(promoted.token))
+        #expect(isLive(try client.reopen(promoted)))
+    }
+
     @Test func rotationClearsTheDevicesApplication() throws {
         let first = try client.signIn(app.proof("ada"), on: 1)
         try app.change(
