@@ -1,0 +1,57 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The end of an instance, request by request.
+@Suite struct DrainTests {
+    @Test func whatIsUnderWayIsAnsweredAndWhatIsKeptIsServed() throws {
+        let fixture = try EchoFixture(threads: 2)
+        var kept: FastCGIClient? = try fixture.server.connect()
+        #expect(try kept?.ask()?.status == 200)
+        let late = try fixture.server.connect()
+        try late.send(FastCGIClient.request("GET", "/late/300", keep: false))
+        fixture.server.process.terminate()
+        try fixture.server.wait(forLine: "draining")
+        #expect(try kept?.ask()?.status == 200)
+        #expect(try late.receiveAnswer()?.status == 200)
+        #expect(try kept?.ask()?.status == 200)
+        #expect(fixture.server.process.isRunning)
+        kept = nil
+        #expect(try fixture.server.waitForEnd() == Drained(requests: 4, cut: 0, aborted: 0))
+        #expect(access(fixture.server.path, F_OK) != 0, "the path is free")
+    }
+
+    @Test func whoWaitsInTheQueueIsServed() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let busy = try fixture.server.connect()
+        try busy.send(FastCGIClient.request("GET", "/late/300", keep: false))
+        let waiting = try (0..<50).map { _ in try fixture.server.connect() }
+        for client in waiting { try client.send(FastCGIClient.request("GET", "/", keep: false)) }
+        fixture.server.process.terminate()
+        for client in [busy] + waiting { #expect(try client.receiveAnswer()?.status == 200) }
+        #expect(try fixture.server.waitForEnd() == Drained(requests: 51, cut: 0, aborted: 0))
+    }
+
+    @Test func theLimitIsTheEnd() throws {
+        let fixture = try EchoFixture(threads: 2, drainLimit: .milliseconds(300))
+        let kept = try fixture.server.connect()
+        #expect(try kept.ask()?.status == 200)
+        let stuck = try fixture.server.connect()
+        try stuck.send(FastCGIClient.beginRequest())
+        #expect(try fixture.server.end() == Drained(requests: 1, cut: 2, aborted: 0))
+        #expect(try kept.receiveEnd())
+    }
+
+    @Test func signalsCutNoRequestShort() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let request = FastCGIClient.request("POST", "/", body: noise(1000))
+        let client = try fixture.server.connect()
+        for start in stride(from: 0, to: request.count, by: 50) {
+            try client.send(Array(request[start..<min(start + 50, request.count)]))
+            fixture.server.process.send(SIGUSR1)
+            fixture.server.process.send(SIGHUP)
+            if start == 500 { fixture.server.process.terminate() }
+        }
+        #expect(try client.receiveAnswer()?.body == noise(1000))
+    }
+}
