@@ -25,7 +25,7 @@ final class Writer {
 
     func write<T: Encodable>(_ value: T) throws {
         // The standard library's own `encode(to:)` would come back here through an existential container.
-        if let value = value as? String {
+        if T.self == String.self, let value = value as? String {
             append(value)
         } else {
             frames.append(Frame())
@@ -111,9 +111,11 @@ final class Writer {
 /// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
 func appendQuoted(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    if utf8.allSatisfy({ !needsEscape($0) }) {
-        bytes.append(contentsOf: utf8)
-    } else {
+    let start = bytes.count
+    bytes.append(contentsOf: utf8)
+    // Looked through in place, which is faster than through a string's view; a slice would have the array copied.
+    if (start..<bytes.count).contains(where: { needsEscape(bytes[$0]) }) {
+        bytes.removeSubrange(start...)
         for byte in utf8 {
             switch byte {
             case UInt8(ascii: "\""): bytes += #"\""#.utf8
