@@ -102,7 +102,7 @@ final class KeySetSource: Sendable {
     ) throws(KeySetUnavailable) -> Search {
         let current = usable(state, now)
         if let keySet = current?.keySet, keySet[keyID] != nil {
-            return now < state.nextFetch ? .found(keySet) : .due(keySet)
+            return isDue(state, now) ? .due(keySet) : .found(keySet)
         }
         if !state.isFetching, !state.isWanted {
             let mayFetch =
@@ -123,6 +123,11 @@ final class KeySetSource: Sendable {
 
     private func usable(_ state: State, _ now: Timestamp) -> Snapshot? {
         state.current.flatMap { now < $0.expiresAt + limits.staleness ? $0 : nil }
+    }
+
+    /// Also when the clock was set back behind the last fetch: a set of the future would never expire.
+    private func isDue(_ state: State, _ now: Timestamp) -> Bool {
+        now >= state.nextFetch || state.fetchedAt.map { now < $0 } == true
     }
 
     /// Also true when the clock was set back behind `then`.
@@ -167,7 +172,7 @@ final class KeySetSource: Sendable {
             // The clock may be set meanwhile, so that the pause was too long.
             let isStopping = state.wait(atMost: min(max(untilNext, .zero), .seconds(60))) { state -> Bool? in
                 if state.isStopping { return true }
-                guard state.isWanted || clock.now >= state.nextFetch else { return nil }
+                guard state.isWanted || isDue(state, clock.now) else { return nil }
                 state.isFetching = true
                 state.isWanted = false
                 return false

@@ -147,6 +147,16 @@ import Time
         try waitForFetches(2, verifier)
     }
 
+    @Test func clockSetBackRenewsTheSet() throws {
+        let verifier = verifier()
+        verifier.start()
+        try waitForFetches(1, verifier)
+        clock.advance(by: .seconds(-365 * 86_400))
+        verifier.wake()
+        try waitForFetches(2, verifier)
+        #expect(try status(verifier).fetchedAt == clock.now)
+    }
+
     /// A program that never called `start` renews its set all the same.
     @Test func useRenewsTheSet() throws {
         let verifier = verifier(initial: true)
