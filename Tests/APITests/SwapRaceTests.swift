@@ -35,6 +35,8 @@ import Threads
             #expect(answers.allSatisfy { $0.status < 500 }, "round \(round): \(answers)")
             try check(answers, invariants)
         }
+        // All take their locks in one order, so that nobody is even rolled back for it.
+        #expect(app.statistics.deadlocks.value == 0)
         #expect(app.statistics.exhaustions.value == 0)
         #expect(app.log.lines.filter { $0.hasPrefix("warning") || $0.hasPrefix("error") } == [])
     }
@@ -194,6 +196,71 @@ import Threads
             expectToken(answers[0], of: b.id)
             #expect(try scene.ids("SELECT user_id FROM devices WHERE id = ?", a.deviceID) == [b.id])
             #expect(try scene.ids("SELECT user_id FROM paks WHERE device_id = ?", a.deviceID) == [b.id])
+        }
+    }
+
+    @Test func againstABootstrapOfAnotherDeviceOfA() throws {
+        var cast: (a: Phone, b: IdentifiedUser, otherDevice: Int)?
+        try race {
+            let (a, b) = (try scene.anonymous(), try scene.identified())
+            let other = try scene.phone(of: a.userID)
+            cast = (a, b, other.id)
+            let bootstrap = RepeatableRequest(
+                method: .post, path: "/api/v1/devices",
+                body: [
+                    "device_uuid": .string(other.uuid), "platform": "ios", "device_secret": .string(other.secret),
+                ])
+            return [try scene.swapRequest(a, into: b), bootstrap]
+        } _: { answers, invariants in
+            let (a, b, otherDevice) = try #require(cast)
+            #expect(answers[0].status == 200)
+            if answers[1].status != 200 {
+                #expect(answers[1].description == #"401 {"error":"invalid_device_secret"}"#)
+            }
+            try invariants.check([DoneSwap(from: a.userID, into: b.id)])
+            #expect(try scene.ids("SELECT user_id FROM devices WHERE id IN (?, ?)", a.deviceID, otherDevice) == [b.id])
+        }
+    }
+
+    @Test func againstSigningOut() throws {
+        let rp = try scene.relyingParty()
+        var cast: (a: Phone, b: IdentifiedUser)?
+        try race {
+            let (a, b) = (try furnished(rp, payload: "same"), try scene.identified())
+            cast = (a, b)
+            let signOut = RepeatableRequest(method: .delete, path: "/api/v1/auth/session", token: a.token)
+            return [try scene.swapRequest(a, into: b, by: .ticket), signOut]
+        } _: { answers, invariants in
+            let (a, b) = try #require(cast)
+            if answers[0].status == 200 {
+                #expect(answers[1].description == Self.gone)
+                try invariants.check([DoneSwap(from: a.userID, into: b.id)])
+            } else {
+                #expect(answers[0].description == Self.gone)
+                #expect(answers[1].status == 204)
+                try invariants.check([])
+            }
+        }
+    }
+
+    /// Whichever comes first, the name B chose is the one that stays.
+    @Test func againstTheSurvivorNamingItself() throws {
+        let rp = try scene.relyingParty()
+        var cast: (a: Phone, b: IdentifiedUser)?
+        try race {
+            let (a, b) = (try furnished(rp, payload: "same"), try scene.identified(name: nil))
+            try scene.pak("lpk_live_\(b.id)", of: b.id, on: nil)
+            cast = (a, b)
+            let naming = RepeatableRequest(
+                method: .patch, path: "/api/v1/me", body: ["name": "Chosen", "nickname": "Bea"],
+                token: "lpk_live_\(b.id)")
+            return [try scene.swapRequest(a, into: b, [("full_name", ["given_name": "Given"])]), naming]
+        } _: { answers, invariants in
+            let (a, b) = try #require(cast)
+            #expect(answers.map(\.status) == [200, 200])
+            #expect(try scene.value("SELECT name FROM users WHERE id = ?", b.id) == "Chosen")
+            #expect(try scene.value("SELECT nickname FROM users WHERE id = ?", b.id) == "Bea")
+            try invariants.check([DoneSwap(from: a.userID, into: b.id)])
         }
     }
 

@@ -23,15 +23,16 @@ extension SwapScene {
 
     /// Another phone of an account, with a PAK on it.
     @discardableResult
-    func phone(of user: Int) throws -> (id: Int, uuid: String, token: String) {
+    func phone(of user: Int) throws -> (id: Int, uuid: String, token: String, secret: String) {
         let (uuid, token) = (uuid(next()), "lpk_live_of-phone-\(next())")
+        let secret = "ds_of-phone-\(next())"
         let id = try insert(
             """
             INSERT INTO devices (user_id, device_uuid, platform, secret_digest)
-            VALUES (?, ?, 'ios', UNHEX(SHA2(CONCAT('ds_', ?), 256)))
-            """, user, uuid, uuid)
+            VALUES (?, ?, 'ios', UNHEX(SHA2(?, 256)))
+            """, user, uuid, secret)
         try pak(token, of: user, on: id)
-        return (id, uuid, token)
+        return (id, uuid, token, secret)
     }
 
     func pak(_ token: String, of user: Int, on device: Int?) throws {
