@@ -108,12 +108,17 @@ package final class ListeningSocket: Sendable {
     var watchedDescriptor: Int32 { descriptor.withLock { $0 } }
 
     /// Takes a waiting connection, without waiting for one.
-    func accept() -> Accepted {
+    ///
+    /// - Parameter count: called for it before `close()` can return, after which all that were taken are counted.
+    func accept(_ count: () -> Void) -> Accepted {
         // With the lock: after a close the number may belong to something else.
         descriptor.withLock { listener in
             guard listener >= 0 else { return .nobody }
             let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-            if connection >= 0 { return .connection(connection) }
+            if connection >= 0 {
+                count()
+                return .connection(connection)
+            }
             return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) ? .exhausted : .nobody
         }
     }

@@ -25,8 +25,9 @@ final class StreamBody: RequestBody {
         precondition(limit > 0, "a part of the body has at least one byte")
         if hasFailed { throw .incomplete }
         guard let stream else { return [] }
+        let rest = length.map { $0 - count } ?? StreamBody.partSize
         // One byte more than is left finds the stream's end in the same call.
-        let capacity = min(limit, length.map { $0 - count + 1 } ?? StreamBody.partSize, Int(Int32.max))
+        let capacity = min(limit - 1, rest, Int(Int32.max) - 1) + 1
         let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
             initialized = read(stream, into: buffer)
         }

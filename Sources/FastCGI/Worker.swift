@@ -40,9 +40,8 @@ struct Worker {
     }
 
     private func acceptConnection() {
-        switch server.socket.accept() {
+        switch server.accept() {
         case .connection(let connection):
-            server.prepare(connection)
             // A peer that says nothing yet is not worth a thread.
             switch peek(connection) {
             case .data: serve(connection, isNew: true)
@@ -117,11 +116,14 @@ struct Worker {
 }
 
 extension Server {
-    /// Sets a connection up that was just accepted.
-    func prepare(_ connection: Int32) {
-        connections.change { $0 += 1 }
-        setTimeout(SO_RCVTIMEO, options.receiveTimeout, connection)
-        setTimeout(SO_SNDTIMEO, options.sendTimeout, connection)
+    /// Takes a waiting connection and sets it up.
+    func accept() -> ListeningSocket.Accepted {
+        let accepted = socket.accept { connections.change { $0 += 1 } }
+        if case .connection(let connection) = accepted {
+            setTimeout(SO_RCVTIMEO, options.receiveTimeout, connection)
+            setTimeout(SO_SNDTIMEO, options.sendTimeout, connection)
+        }
+        return accepted
     }
 
     /// Waits for a connection's first request without a thread.

@@ -51,6 +51,18 @@ import Testing
         #expect(try fixture.server.connect().ask()?.status == 200)
     }
 
+    @Test func theLargestAnnouncedLengthIsReadAsFarAsSomebodyAsks() throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        let parameters = FastCGIClient.encode(FastCGIClient.parameters("POST", "/part/10", length: .max))
+        try client.send(
+            FastCGIClient.beginRequest() + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
+                + FastCGIClient.record(FastCGIClient.RecordType.standardInput, noise(100)))
+        #expect(try client.receiveAnswer()?.body == noise(10))
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.connect().ask()?.status == 200)
+    }
+
     @Test func aRequestCutAnywhereIsNotAnswered() throws {
         let fixture = try EchoFixture()
         let request = FastCGIClient.request("POST", "/", headers: [("HTTP_A", "b")], body: noise(100), padding: 3)
