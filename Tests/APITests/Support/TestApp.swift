@@ -36,7 +36,8 @@ final class TestApp: Sendable {
         let verifier =
             publishingKeys
             ? TestIssuer.verifier(apple, google, clock: time.clock)
-            : IdentityTokenVerifier(providers: [:], cacheDirectory: nil, clock: time.clock)
+            : IdentityTokenVerifier(
+                providers: issuers.mapValues { $0.settings() }, cacheDirectory: nil, clock: time.clock)
         service = Service(
             accounts: Accounts(
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
