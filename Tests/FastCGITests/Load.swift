@@ -15,9 +15,9 @@ final class Load: Sendable {
         func answers(of instance: ChildProcess) -> Int { answersByInstance[String(instance.pid)] ?? 0 }
     }
 
-    private let state = Mutex(Result())
+    private let state = Monitor(Result())
     private let isStopped = Atomic(false)
-    private let threads = Mutex<[Thread]>([])
+    private let threads = Monitor<[Thread]>([])
 
     private static let filling = noise(8_192)
 
