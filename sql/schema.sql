@@ -152,11 +152,11 @@ CREATE TABLE `grants` (
 
 CREATE TABLE `idempotency_records` (
   `caller_digest` binary(32) NOT NULL,
-  `idempotency_key` varchar(255) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `key_digest` binary(32) NOT NULL,
   `fingerprint` binary(32) NOT NULL,
   `answer` mediumblob DEFAULT NULL,
   `expires_at` datetime(3) NOT NULL,
-  PRIMARY KEY (`caller_digest`,`idempotency_key`),
+  PRIMARY KEY (`caller_digest`,`key_digest`),
   KEY `idempotency_records_expires` (`expires_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

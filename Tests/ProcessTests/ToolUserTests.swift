@@ -53,10 +53,10 @@ import Testing
             INSERT INTO users (id) VALUES (1);
             INSERT INTO applications (id, client_id, name, client_type) VALUES (1, 'notes', 'Notes', 'public');
             INSERT INTO grants (id, user_id, application_id, sub) VALUES (1, 1, 1, '1');
-            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
-                SELECT UNHEX(SHA2(seq, 256)), 'k', REPEAT('f', 32), NOW(3) - INTERVAL 1 SECOND FROM seq_1_to_1200;
-            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
-                VALUES (REPEAT('c', 32), 'live', REPEAT('f', 32), NOW(3) + INTERVAL 10 MINUTE);
+            INSERT INTO idempotency_records (caller_digest, key_digest, fingerprint, expires_at)
+                SELECT UNHEX(SHA2(seq, 256)), REPEAT('k', 32), REPEAT('f', 32), NOW(3) - INTERVAL 1 SECOND FROM seq_1_to_1200;
+            INSERT INTO idempotency_records (caller_digest, key_digest, fingerprint, expires_at)
+                VALUES (REPEAT('c', 32), REPEAT('k', 32), REPEAT('f', 32), NOW(3) + INTERVAL 10 MINUTE);
             INSERT INTO swap_tickets (digest, user_id, provider, sub, expires_at) VALUES
                 (REPEAT('a', 32), 1, 'apple', 'gone', NOW(3) - INTERVAL 1 SECOND),
                 (REPEAT('b', 32), 1, 'apple', 'live', NOW(3) + INTERVAL 10 MINUTE);

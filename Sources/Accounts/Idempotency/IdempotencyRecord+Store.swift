@@ -7,7 +7,7 @@ extension Accounts {
         let found = try connection.first(
             """
             SELECT fingerprint, answer FROM idempotency_records
-            WHERE caller_digest = ? AND idempotency_key = ? AND expires_at > ?
+            WHERE caller_digest = ? AND key_digest = ? AND expires_at > ?
             """, key.caller, key.key, clock.now
         ) { row in
             (fingerprint: try row.read([UInt8].self), answer: try row.read([UInt8]?.self))
@@ -20,7 +20,7 @@ extension Accounts {
     /// Completes the record with the request's answer; the last write of its transaction.
     package func store(_ answer: [UInt8], under key: IdempotencyKey, in transaction: AccountsTransaction) throws {
         try transaction.connection.execute(
-            "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND idempotency_key = ?",
+            "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND key_digest = ?",
             serverKey.seal(answer, for: key.row), key.caller, key.key)
     }
 }
@@ -33,7 +33,7 @@ extension AccountsTransaction {
         // The expiry is assigned last: assignments run in order and the others read it.
         let outcome = try connection.execute(
             """
-            INSERT INTO idempotency_records (caller_digest, idempotency_key, fingerprint, expires_at)
+            INSERT INTO idempotency_records (caller_digest, key_digest, fingerprint, expires_at)
             VALUES (?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE
                 fingerprint = IF(expires_at <= ?, VALUES(fingerprint), fingerprint),

@@ -5,7 +5,8 @@ import Time
 package struct IdempotencyKey: Sendable {
     /// SHA-256 of the credential the caller presents: the record needs no live credential to be found.
     let caller: [UInt8]
-    let key: String
+    /// SHA-256 of the header's value, which on bootstrap is a secret.
+    let key: [UInt8]
     /// SHA-256 over what makes two requests the same.
     let fingerprint: [UInt8]
 
@@ -18,13 +19,13 @@ package struct IdempotencyKey: Sendable {
     ///   - request: method, path, If-Match and body, each whole.
     package init(credential: [UInt8], key: String, request: [[UInt8]]) {
         caller = sha256(credential)
-        self.key = key
+        self.key = sha256(key.utf8)
         // Each part by its digest, so that no two requests run into the same bytes.
         fingerprint = sha256(Array(request.map(sha256).joined()))
     }
 
     /// What the stored answer is sealed for.
-    var row: [UInt8] { Array("idempotency_records\n".utf8) + caller + Array(key.utf8) }
+    var row: [UInt8] { Array("idempotency_records\n".utf8) + caller + key }
 }
 
 /// What the records say about a request before it is run.
