@@ -86,8 +86,9 @@ extension Accounts {
         // The ticket, A's other PAKs, devices and sessions, and what was not selected go with it.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
 
-        for grant in grants where grant.fate != .dropped && grant.notifiesSwap {
-            transaction.emit(.anonymousSwap(of: grant.sub, a.id, into: b.id, at: grant.application))
+        let told = Dictionary(grouping: grants.filter { $0.fate != .dropped && $0.notifiesSwap }, by: \.application)
+        for (application, grants) in told {
+            transaction.emit(.anonymousSwap(of: grants.map(\.sub), a.id, into: b.id, at: application))
         }
         transaction.audit(.userSwapped, user: b.id, actor: .user(a.id), auditDetails(swap, from: a.id, counts))
         let signedIn = SignedIn(
@@ -144,15 +145,18 @@ extension Accounts {
 
 extension Event {
     /// `user.merged` for a relying party that asked to hear of swaps (accounts §3.3).
+    ///
+    /// - Parameter subs: by which it knew A, the newest last.
     fileprivate static func anonymousSwap(
-        of sub: String, _ a: User.ID, into b: User.ID, at application: Application.ID
+        of subs: [String], _ a: User.ID, into b: User.ID, at application: Application.ID
     ) -> Event {
         Event(
             application: application, kind: .userMerged,
             data: [
                 "survivor_canonical_sub": .string(String(b.rawValue)),
                 "merged_canonical_sub": .string(String(a.rawValue)),
-                "linked_sub": .string(sub), "linked_subs": .array([.string(sub)]),
+                "linked_sub": subs.last.map(JSONValue.string) ?? .null,
+                "linked_subs": .array(subs.map(JSONValue.string)),
                 "merged_via": .string("anonymous_swap"), "identity_link_id": .null,
             ])
     }
