@@ -31,9 +31,11 @@ extension ListeningSocket {
             option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
         else { throw FastCGIError("\(name) is no unix stream socket: pass one, with permissions for nginx alone") }
         try check(fcntl(descriptor, F_SETFD, FD_CLOEXEC), "fcntl F_SETFD")
-        // Everybody who shares the socket gets EAGAIN from now on. It is never cleared: an instance that still accepts
-        // would block, and could not be told to stop.
+        // Everybody who shares the socket gets EAGAIN from now on.
         try check(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK), "fcntl F_SETFL")
+        // The flag may be cleared again: systemd does so for each instance it starts, unless told not to. A worker that
+        // finds nobody waiting must not be held up then, or the instance could not be told to stop.
+        setTimeout(SO_RCVTIMEO, .milliseconds(100), descriptor)
         return ListeningSocket(inherited: descriptor)
     }
 

@@ -54,4 +54,15 @@ import Testing
         }
         #expect(try client.receiveAnswer()?.body == noise(1000))
     }
+
+    @Test func aSharedListenerThatBlocksHoldsNobodyUp() throws {
+        let listener = try Listener()
+        let server = try EchoServer(inheriting: listener.path, socket: listener.descriptor, threads: 2)
+        #expect(try server.connect().ask()?.status == 200)
+        // As systemd does when it starts the other instance.
+        #expect(fcntl(listener.descriptor, F_SETFL, 0) == 0)
+        // Idle workers look at a shared listener once a second, and block in it if they may.
+        usleep(1_500_000)
+        #expect(try server.end() == Drained(requests: 1, cut: 0, aborted: 0))
+    }
 }
