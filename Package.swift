@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "MariaDB", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "Threads", "fastcgi-echo"], swiftSettings: strict),
+            name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "Threads", "fastcgi-echo"],
+            swiftSettings: strict),
         .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
         .testTarget(

@@ -129,14 +129,16 @@ import Testing
             "//api/v1/%6de/../%6De?a=%20",
             headers: [("Authorization", "Bearer x"), ("X-Forwarded-For", "192.0.2.1"), ("X-Echo", "1")])
         #expect(answer.status == 200)
-        let lines = answer.text.split(separator: "\n")
-        #expect(lines.first == "GET /api/v1/me?a=%20")
-        let facts = Set(answer.text.split(whereSeparator: \.isWhitespace))
-        #expect(facts.isSuperset(of: ["authorization=1", "x-echo=1", "remote=127.0.0.1", "body=0"]))
-        #expect(!facts.contains("request-id=-"))
+        #expect(answer.header("x-method") == "GET")
+        #expect(answer.header("x-path") == "/api/v1/me")
+        #expect(answer.header("x-query") == "a=%20")
+        #expect(answer.header("x-remote") == "127.0.0.1")
+        #expect(answer.header("x-echo-authorization") == "Bearer x")
+        #expect(answer.header("x-echo-x-echo") == "1")
+        #expect(answer.header("x-request-id")?.utf8.count == 32)
 
         let chunked = try front.post("/api/v1/me", headers: [("Transfer-Encoding", "chunked")], size: 1000)
-        #expect(chunked.text.contains("body=1000 "))
+        #expect(chunked.header("x-length") == "1000")
     }
 
     @Test func eitherInstanceAnswersForTheService() throws {
@@ -145,8 +147,8 @@ import Testing
         let green = try Echo(socket: front.run.file("control-green.sock"))
         defer { withExtendedLifetime(green) {} }
         for path in ["/healthz", "/readyz", "/metrics"] {
-            #expect(try front.get(path).text.hasPrefix("GET \(path)?"))
-            #expect(try front.get("/-/green\(path)").text.hasPrefix("GET \(path)?"))
+            #expect(try front.get(path).header("x-path") == path)
+            #expect(try front.get("/-/green\(path)").header("x-path") == path)
             #expect(try front.get("/-/blue\(path)").status == 502)
         }
         #expect(try front.get("/-/red/healthz").text == #"{"error":"not_found"}"#)
