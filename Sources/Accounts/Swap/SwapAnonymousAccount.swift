@@ -74,12 +74,12 @@ extension Accounts {
             try check(swap.precondition, against: plan.name(into: b.id, swap.selection))
         }
         let grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
-        let counts = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
-        let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
 
+        let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
             deviceHasOthers: false)
+        let counts = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)
