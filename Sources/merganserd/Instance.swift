@@ -77,6 +77,10 @@ final class Instance {
     private var serverOptions: Server.Options {
         var options = Server.Options(threads: configuration.server.threads)
         options.drainLimit = configuration.server.drainLimit
+        options.onFault = { [logger] fault in
+            let isClientGone = [.incompleteBody, .undeliveredAnswer].contains(fault)
+            logger.log(level: isClientGone ? .debug : .warning, "request lost", metadata: ["reason": "\(fault)"])
+        }
         return options
     }
 
