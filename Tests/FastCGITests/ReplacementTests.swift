@@ -87,13 +87,14 @@ import Testing
 
     @Test func aKilledInstanceCostsItsRequestsInFlightOnly() throws {
         let listener = try Listener()
-        let blue = try EchoServer(inheriting: listener.path, socket: listener.descriptor)
+        // The kernel prefers who listened first, so that one is kept busy.
+        let blue = try EchoServer(inheriting: listener.path, socket: listener.descriptor, threads: 1)
         let green = try EchoServer(inheriting: listener.path, socket: listener.descriptor)
         let nginx = try ReplacementTests.nginx(listener.path)
         let clients = 8
         let load = Load(port: nginx.port, clients: clients)
         try green.process.wait(for: "requests on both") {
-            load.result.answers(of: blue.process) >= 500 && load.result.answers(of: green.process) >= 500
+            load.result.answers(of: blue.process) >= 100 && load.result.answers(of: green.process) >= 100
         }
         blue.process.kill()
         #expect(try blue.process.waitForExit() == .signal(SIGKILL))
