@@ -46,6 +46,7 @@ package struct AES256GCM: Sendable {
     package func open(_ sealed: [UInt8], associatedData: [UInt8] = []) throws(OpenSSLError) -> [UInt8] {
         let size = sealed.count - Self.nonceSize - Self.tagSize
         guard size >= 0 else { throw OpenSSLError(refused: "shorter than a nonce and a tag") }
+        forgetEarlierErrors()
         let nonce = Array(sealed.prefix(Self.nonceSize))
         let ciphertext = Array(sealed[Self.nonceSize..<Self.nonceSize + size])
         var tag = Array(sealed.suffix(Self.tagSize))

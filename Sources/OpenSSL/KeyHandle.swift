@@ -11,6 +11,7 @@ final class KeyHandle: @unchecked Sendable {
     init(takingOwnershipOf pointer: OpaquePointer) { self.pointer = pointer }
 
     convenience init(publicKey type: StaticString, _ parameters: Parameters) throws(OpenSSLError) {
+        forgetEarlierErrors()
         let context = try check(EVP_PKEY_CTX_new_from_name(nil, type.cString, nil), "EVP_PKEY_CTX_new_from_name")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init")

@@ -37,6 +37,9 @@ extension OpenSSLError: CustomStringConvertible {
     }
 }
 
+/// Empties the thread's error queue: what other libraries left in it says nothing about the call that follows.
+func forgetEarlierErrors() { ERR_clear_error() }
+
 /// Throws what the error queue says unless a call returned 1, libcrypto's usual sign of success.
 func check(_ result: Int32, _ function: String) throws(OpenSSLError) {
     if result != 1 { throw OpenSSLError(function) }

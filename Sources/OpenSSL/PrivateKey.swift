@@ -18,6 +18,7 @@ package final class PrivateKey: Sendable {
 
     /// - Parameter pem: an unencrypted `PRIVATE KEY` (PKCS #8), or OpenSSL's older forms of one.
     package convenience init(pem: String) throws(OpenSSLError) {
+        forgetEarlierErrors()
         // A memory BIO needs an address, also for no bytes.
         let bytes = Array(pem.utf8) + [0]
         let pointer = bytes.withUnsafeBytes { bytes in
@@ -41,6 +42,7 @@ package final class PrivateKey: Sendable {
     private static func generate(
         _ type: StaticString, configure: (OpaquePointer) -> Int32
     ) throws(OpenSSLError) -> PrivateKey {
+        forgetEarlierErrors()
         let context = try check(EVP_PKEY_CTX_new_from_name(nil, type.cString, nil), "EVP_PKEY_CTX_new_from_name")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
@@ -63,6 +65,7 @@ package final class PrivateKey: Sendable {
 
     /// RS256 with an RSA key; ES256 with a P-256 key, as r and s of 32 bytes each (RFC 7518 §3.3, §3.4).
     package func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        forgetEarlierErrors()
         let context = try check(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
         defer { EVP_MD_CTX_free(context) }
         try check(
