@@ -13,10 +13,9 @@ extension Nginx {
             worker_processes 1;
             events { worker_connections 256; }
             http {
+                \(Nginx.ownFolders)
                 access_log off;
                 client_max_body_size 0;
-                client_body_temp_path body;
-                fastcgi_temp_path fastcgi;
                 \(parameters)
                 upstream echo {
                     server unix:\(socket) max_fails=0;

@@ -16,6 +16,7 @@ import Testing
             worker_processes 2;
             events { worker_connections 1024; }
             http {
+                \(Nginx.ownFolders)
                 access_log off;
                 client_body_buffer_size 64k;
                 include \(Repository.root)/nginx/merganser/fastcgi.conf;

@@ -16,6 +16,9 @@ import Testing
             .replacingOccurrences(of: "@PORT@", with: "8080")
             .replacingOccurrences(of: "/etc/letsencrypt/live/id.example.com", with: prefix.file("tls"))
             .replacingOccurrences(of: "/var/log/nginx", with: prefix.file("logs"))
+            .replacingOccurrences(
+                of: "http {\n", with: configuration == "production.conf" ? "http {\n\(Nginx.ownFolders)\n" : "http {\n"
+            )
             // nginx -t binds: not everybody may bind these, and not every machine has IPv6.
             .replacingOccurrences(of: "listen 443 ", with: "listen 18443 ")
             .replacingOccurrences(of: "listen 80 ", with: "listen 18080 ")

@@ -11,6 +11,12 @@ package final class Nginx: Sendable {
 
     private static let program = "/usr/sbin/nginx"
 
+    /// For the http block: folders below the prefix, where Debian's nginx has ones of root's.
+    package static let ownFolders = """
+        client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; \
+        scgi_temp_path scgi;
+        """
+
     /// Returns when it accepts connections.
     ///
     /// - Parameters:
