@@ -69,11 +69,14 @@ extension Accounts {
         if proven == nil { throw Failure.invalidSwapTicket }
         var b = try survivor(holder, other, caller: a)
 
-        if swap.precondition != .none {
+        let grants: [SwapPlan.PlannedGrant]
+        if swap.precondition == .none {
+            grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
+        } else {
             let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
             try check(swap.precondition, against: plan.name(into: b.id, swap.selection))
+            grants = plan.grants
         }
-        let grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
 
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
