@@ -55,16 +55,19 @@ let package = Package(
             dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Time"],
             swiftSettings: safe),
         .target(
+            name: "Analytics", dependencies: ["Database", "Fetch", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
+            swiftSettings: safe),
+        .target(
             name: "API",
             dependencies: [
-                "Accounts", "Database", "HTTP", "JSON", "MariaDB", "OpenSSL", "Time",
+                "Accounts", "Analytics", "Database", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
         .target(
             name: "Configuration",
             dependencies: [
-                "Accounts", "IdentityTokens", "MariaDB", .product(name: "Logging", package: "swift-log"),
+                "Accounts", "Analytics", "IdentityTokens", "MariaDB", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
         .target(
@@ -73,15 +76,16 @@ let package = Package(
         .executableTarget(
             name: "merganserd",
             dependencies: [
-                "API", "Accounts", "Configuration", "Database", "FastCGI", "HTTP", "IdentityTokens", "JSON", "Logs",
-                "MariaDB", "Migrations", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
+                "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "HTTP", "IdentityTokens",
+                "JSON",
+                "Logs", "MariaDB", "Migrations", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Configuration", "Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations",
-                "OpenSSL", "Time", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Accounts", "Analytics", "Configuration", "Database", "IdentityTokens", "JOSE", "JSON", "MariaDB",
+                "Migrations", "OpenSSL", "Time", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
@@ -100,10 +104,14 @@ let package = Package(
             name: "AccountsTests", dependencies: ["Accounts", "IdentityTokens", "OpenSSL", "Time"],
             swiftSettings: strict),
         .testTarget(
+            name: "AnalyticsTests",
+            dependencies: ["Analytics", "Database", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "Time"],
+            swiftSettings: strict),
+        .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport",
-                "Threads", "Time", .product(name: "Logging", package: "swift-log"),
+                "API", "Accounts", "Analytics", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "OpenSSL",
+                "TestSupport", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(

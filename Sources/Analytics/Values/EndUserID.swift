@@ -1,0 +1,28 @@
+import MariaDB
+
+/// The string by which an SDK names an end user, compared byte for byte (analytics §1).
+package struct EndUserID: RawRepresentable, Sendable, CustomStringConvertible, Bindable, Readable {
+    /// What the ids of people who have not signed in begin with.
+    package static let anonymousPrefix = "owl_anon_"
+    /// In UTF-16 code units.
+    package static let maximumLength = 255
+
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package var isAnonymous: Bool { rawValue.utf8.starts(with: Self.anonymousPrefix.utf8) }
+    package var description: String { rawValue }
+}
+
+extension EndUserID: Hashable, Comparable {
+    package static func == (left: Self, right: Self) -> Bool { left.rawValue.utf8.elementsEqual(right.rawValue.utf8) }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in rawValue.utf8 { hasher.combine(byte) }
+    }
+}

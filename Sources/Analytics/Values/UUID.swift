@@ -1,0 +1,87 @@
+package import MariaDB
+import OpenSSL
+package import Time
+
+/// 128 bits (RFC 9562), written 8-4-4-4-12 in lower case.
+package struct UUID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Nil unless it is 8-4-4-4-12 hexadecimal digits, of either case and any version.
+    package init?(_ text: String) {
+        var (high, low, digits): (UInt64, UInt64, Int) = (0, 0, 0)
+        var position = 0
+        for byte in text.utf8 {
+            switch position {
+            case 8, 13, 18, 23:
+                guard byte == UInt8(ascii: "-") else { return nil }
+            default:
+                guard let digit = hexadecimalDigit(byte) else { return nil }
+                if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
+                digits += 1
+            }
+            position += 1
+        }
+        guard position == 36 else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// A fresh one of version 7 (RFC 9562 §5.7): those of later milliseconds sort behind, so that a table's newest rows
+    /// lie together.
+    package init(at time: Timestamp) {
+        let random = randomBytes(10).reduce((high: UInt64(0), low: UInt64(0))) {
+            ($0.high << 8 | $0.low >> 56, $0.low << 8 | UInt64($1))
+        }
+        high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | random.high & 0xFFF
+        low = random.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+}
+
+extension UUID: CustomStringConvertible {
+    package var description: String {
+        var text = ""
+        text.reserveCapacity(36)
+        for index in 0..<32 {
+            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            let half = index < 16 ? high : low
+            text.append(hexadecimalDigits[Int(half >> UInt64(60 - 4 * (index % 16)) & 15)])
+        }
+        return text
+    }
+}
+
+extension UUID: Comparable {
+    package static func < (left: UUID, right: UUID) -> Bool { (left.high, left.low) < (right.high, right.low) }
+}
+
+extension UUID: Bindable, Readable {
+    package var parameter: Parameter { .text(description) }
+
+    package init(_ column: Column) throws(MariaDBError) {
+        guard let uuid = UUID(try column.text()) else { throw column.error("is no UUID") }
+        self = uuid
+    }
+}
+
+extension UUID: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+private let hexadecimalDigits = Array("0123456789abcdef")
+
+private func hexadecimalDigit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+}

@@ -1,0 +1,53 @@
+import Analytics
+import Testing
+import Time
+
+struct ValueTests {
+    @Test(arguments: [
+        "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "01234567-89ab-cdef-0123-456789abcdef",
+    ])
+    func aUUIDIsWrittenAsItWasRead(text: String) {
+        #expect(UUID(text)?.description == text)
+        #expect(UUID(text.uppercased())?.description == text)
+    }
+
+    @Test(arguments: [
+        "", "0", "0123456789abcdef0123456789abcdef", "01234567-89ab-cdef-0123-456789abcde",
+        "01234567-89ab-cdef-0123-456789abcdef0", "01234567-89ab-cdef-0123-456789abcdeg",
+        "{01234567-89ab-cdef-0123-456789abcdef}", " 1234567-89ab-cdef-0123-456789abcdef",
+    ])
+    func anythingElseIsNone(text: String) { #expect(UUID(text) == nil) }
+
+    @Test func freshUUIDsAreOfVersion7AndSortByTime() throws {
+        let (first, second) = (UUID(at: Timestamp(seconds: 1_800_000_000)), UUID(at: Timestamp(seconds: 1_800_000_001)))
+        #expect(first < second)
+        #expect(first.description.dropFirst(14).first == "7")
+        #expect(["8", "9", "a", "b"].contains(first.description.dropFirst(19).first))
+        #expect(UUID(at: Timestamp(seconds: 1)) != UUID(at: Timestamp(seconds: 1)))
+    }
+
+    @Test(arguments: [
+        ("abc", 3, "abc"), ("abcd", 3, "abc"), ("äöü", 2, "äö"), ("a😀", 2, "a\u{FFFD}"), ("a😀", 3, "a😀"),
+        ("e\u{301}", 1, "e"), ("", 0, ""), ("😀", 1, "\u{FFFD}"),
+    ])
+    func cuttingNeverLeavesHalfAPair(text: String, count: Int, expected: String) {
+        #expect(text.cut(to: count).utf8.elementsEqual(expected.utf8))
+    }
+
+    @Test func lengthsAreUTF16CodeUnits() {
+        #expect(!String(repeating: "😀", count: 2).isLonger(than: 4))
+        #expect(String(repeating: "😀", count: 2).isLonger(than: 3))
+        #expect("e\u{301}".isLonger(than: 1))
+    }
+
+    @Test func endUsersAreComparedByteForByte() {
+        #expect(EndUserID(rawValue: "e\u{301}") != EndUserID(rawValue: "\u{E9}"))
+        #expect(Set([EndUserID(rawValue: "e\u{301}"), EndUserID(rawValue: "\u{E9}")]).count == 2)
+        #expect(EndUserID(rawValue: "owl_anon_").isAnonymous)
+        #expect(!EndUserID(rawValue: "owl_anon").isAnonymous)
+        #expect(!EndUserID(rawValue: "Owl_anon_x").isAnonymous)
+        // The prefix is bytes: a combining mark behind it does not hide it.
+        #expect(EndUserID(rawValue: "owl_anon_\u{301}").isAnonymous)
+    }
+}
