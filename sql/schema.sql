@@ -44,6 +44,78 @@ CREATE TABLE `agents` (
   CONSTRAINT `agents_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `api_keys` (
+  `id` uuid NOT NULL,
+  `secret_sha256` binary(32) NOT NULL,
+  `key_type` enum('client','import','agent') NOT NULL,
+  `prefix` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `last4` varchar(4) NOT NULL,
+  `app_id` uuid DEFAULT NULL,
+  `team_id` uuid NOT NULL,
+  `name` varchar(200) NOT NULL,
+  `permissions` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`permissions`)),
+  `last_used_at` datetime(3) DEFAULT NULL,
+  `expires_at` datetime(3) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `api_keys_secret` (`secret_sha256`),
+  KEY `api_keys_app` (`app_id`),
+  KEY `api_keys_team` (`team_id`),
+  CONSTRAINT `api_keys_app_fk` FOREIGN KEY (`app_id`) REFERENCES `apps` (`id`),
+  CONSTRAINT `api_keys_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`),
+  CONSTRAINT `api_keys_scope` CHECK (`key_type` = 'agent' = (`app_id` is null))
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `app_user_apps` (
+  `app_user_id` bigint(20) unsigned NOT NULL,
+  `app_id` uuid NOT NULL,
+  `first_seen_at` datetime(3) NOT NULL,
+  `last_seen_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`app_user_id`,`app_id`),
+  KEY `app_user_apps_app` (`app_id`),
+  CONSTRAINT `app_user_apps_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `app_user_event_counts` (
+  `app_user_id` bigint(20) unsigned NOT NULL,
+  `month` date NOT NULL,
+  `n` bigint(20) unsigned NOT NULL,
+  PRIMARY KEY (`app_user_id`,`month`),
+  KEY `app_user_event_counts_month` (`month`),
+  CONSTRAINT `app_user_event_counts_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `app_users` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `public_id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `user_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  `is_anonymous` tinyint(1) NOT NULL,
+  `merged_into` bigint(20) unsigned DEFAULT NULL,
+  `merged_at` datetime(3) DEFAULT NULL,
+  `properties` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`properties`)),
+  `first_seen_at` datetime(3) NOT NULL,
+  `last_seen_at` datetime(3) NOT NULL,
+  `last_country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `last_app_version` varchar(50) DEFAULT NULL,
+  `last_sdk_name` varchar(50) DEFAULT NULL,
+  `last_sdk_version` varchar(50) DEFAULT NULL,
+  `last_locale` varchar(20) DEFAULT NULL,
+  `last_preferred_language` varchar(35) DEFAULT NULL,
+  `total_revenue_usd_cents` bigint(20) DEFAULT NULL,
+  `revenue_synced_at` datetime(3) DEFAULT NULL,
+  `is_dev` tinyint(1) NOT NULL DEFAULT 0,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `app_users_project_user` (`project_id`,`user_id`),
+  UNIQUE KEY `app_users_public_id` (`public_id`),
+  KEY `app_users_merged_into` (`merged_into`),
+  KEY `app_users_last_seen` (`project_id`,`last_seen_at`),
+  KEY `app_users_first_seen` (`project_id`,`first_seen_at`),
+  CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`),
+  CONSTRAINT `app_users_tombstone` CHECK (`merged_into` is null or `is_anonymous` <> 0)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `application_event_counters` (
   `application_id` bigint(20) unsigned NOT NULL,
   `last_ulid` varchar(26) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
@@ -71,6 +143,24 @@ CREATE TABLE `applications` (
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),
   KEY `applications_owner` (`owner_user_id`),
   CONSTRAINT `applications_owner_fk` FOREIGN KEY (`owner_user_id`) REFERENCES `users` (`id`) ON DELETE SET NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `apps` (
+  `id` uuid NOT NULL,
+  `team_id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `name` varchar(200) NOT NULL,
+  `platform` enum('apple','android','web','backend') NOT NULL,
+  `bundle_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin DEFAULT NULL,
+  `supported_languages` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`supported_languages`)),
+  `supported_languages_source` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  KEY `apps_project` (`project_id`),
+  KEY `apps_team` (`team_id`),
+  CONSTRAINT `apps_project_fk` FOREIGN KEY (`project_id`) REFERENCES `projects` (`id`),
+  CONSTRAINT `apps_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `audit_log` (
@@ -134,6 +224,126 @@ CREATE TABLE `devices` (
   CONSTRAINT `devices_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `event_attachments` (
+  `id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `event_client_id` uuid NOT NULL,
+  `event_id` uuid DEFAULT NULL,
+  `issue_id` uuid DEFAULT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `frozen_user_id` varchar(255) DEFAULT NULL,
+  `original_filename` varchar(255) NOT NULL,
+  `content_type` varchar(128) NOT NULL,
+  `size_bytes` bigint(20) unsigned NOT NULL,
+  `sha256` char(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `uploaded_at` datetime(3) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  KEY `event_attachments_client_event` (`app_id`,`event_client_id`),
+  KEY `event_attachments_project` (`project_id`,`created_at`),
+  KEY `event_attachments_user` (`app_user_id`),
+  KEY `event_attachments_sha256` (`sha256`),
+  KEY `event_attachments_event` (`event_id`),
+  KEY `event_attachments_deleted` (`deleted_at`),
+  CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TABLE `events` (
+  `id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `client_event_id` uuid DEFAULT NULL,
+  `session_id` uuid NOT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `api_key_id` uuid DEFAULT NULL,
+  `level` enum('info','debug','warn','error') NOT NULL,
+  `source_module` mediumtext DEFAULT NULL,
+  `message` mediumtext NOT NULL,
+  `screen_name` varchar(255) DEFAULT NULL,
+  `custom_attributes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`custom_attributes`)),
+  `environment` enum('ios','ipados','macos','watchos','android','web','backend') DEFAULT NULL,
+  `os_version` varchar(50) DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `sdk_name` varchar(50) DEFAULT NULL,
+  `sdk_version` varchar(50) DEFAULT NULL,
+  `device_model` varchar(100) DEFAULT NULL,
+  `build_number` varchar(50) DEFAULT NULL,
+  `locale` varchar(20) DEFAULT NULL,
+  `preferred_language` varchar(35) DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `timestamp` datetime(3) NOT NULL,
+  `received_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`,`timestamp`),
+  UNIQUE KEY `events_client_event` (`app_id`,`client_event_id`,`timestamp`),
+  KEY `events_user` (`app_user_id`,`timestamp`),
+  KEY `events_app` (`app_id`,`timestamp`),
+  KEY `events_session` (`session_id`,`timestamp`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
+ PARTITION BY RANGE  COLUMNS(`timestamp`)
+(PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
+
+CREATE TABLE `feedback` (
+  `id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `session_id` uuid DEFAULT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `frozen_user_id` varchar(255) DEFAULT NULL,
+  `message` text NOT NULL,
+  `submitter_name` varchar(255) DEFAULT NULL,
+  `submitter_email` varchar(320) DEFAULT NULL,
+  `status` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT 'new',
+  `is_dev` tinyint(1) NOT NULL,
+  `environment` enum('ios','ipados','macos','watchos','android','web','backend') DEFAULT NULL,
+  `os_version` varchar(50) DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `sdk_name` varchar(50) DEFAULT NULL,
+  `sdk_version` varchar(50) DEFAULT NULL,
+  `device_model` varchar(100) DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `updated_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  KEY `feedback_project` (`project_id`,`created_at`),
+  KEY `feedback_user` (`app_user_id`),
+  KEY `feedback_app` (`app_id`),
+  CONSTRAINT `feedback_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TABLE `funnel_events` (
+  `id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `client_event_id` uuid DEFAULT NULL,
+  `session_id` uuid NOT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `api_key_id` uuid DEFAULT NULL,
+  `step_name` varchar(255) NOT NULL,
+  `message` mediumtext NOT NULL,
+  `screen_name` varchar(255) DEFAULT NULL,
+  `custom_attributes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`custom_attributes`)),
+  `environment` enum('ios','ipados','macos','watchos','android','web','backend') DEFAULT NULL,
+  `os_version` varchar(50) DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `sdk_name` varchar(50) DEFAULT NULL,
+  `sdk_version` varchar(50) DEFAULT NULL,
+  `device_model` varchar(100) DEFAULT NULL,
+  `build_number` varchar(50) DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `timestamp` datetime(3) NOT NULL,
+  `received_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`,`timestamp`),
+  KEY `funnel_events_step` (`app_id`,`step_name`,`timestamp`),
+  KEY `funnel_events_user` (`app_user_id`,`timestamp`),
+  KEY `funnel_events_client_event` (`app_id`,`client_event_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
+ PARTITION BY RANGE  COLUMNS(`timestamp`)
+(PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
+
 CREATE TABLE `grants` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `user_id` bigint(20) unsigned NOT NULL,
@@ -174,6 +384,18 @@ CREATE TABLE `identities` (
   CONSTRAINT `identities_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `identity_claims` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `project_id` uuid NOT NULL,
+  `anonymous_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  `app_user_id` bigint(20) unsigned NOT NULL,
+  `claimed_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `identity_claims_claim` (`project_id`,`anonymous_id`,`app_user_id`),
+  KEY `identity_claims_user` (`app_user_id`,`claimed_at`),
+  CONSTRAINT `identity_claims_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `identity_links` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `primary_user_id` bigint(20) unsigned NOT NULL,
@@ -204,6 +426,43 @@ BEGIN
     END IF;
 END;
 
+CREATE TABLE `issue_occurrences` (
+  `id` uuid NOT NULL,
+  `issue_id` uuid NOT NULL,
+  `session_id` uuid NOT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `event_id` uuid DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `environment` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `timestamp` datetime(3) NOT NULL,
+  `created_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `issue_occurrences_session` (`issue_id`,`session_id`),
+  KEY `issue_occurrences_user` (`app_user_id`),
+  CONSTRAINT `issue_occurrences_issue_fk` FOREIGN KEY (`issue_id`) REFERENCES `issues` (`id`) ON DELETE CASCADE,
+  CONSTRAINT `issue_occurrences_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `issues` (
+  `id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `status` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `title` varchar(1000) NOT NULL,
+  `source_module` mediumtext DEFAULT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `occurrence_count` bigint(20) unsigned NOT NULL DEFAULT 0,
+  `unique_user_count` bigint(20) unsigned NOT NULL DEFAULT 0,
+  `created_at` datetime(3) NOT NULL,
+  `updated_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`),
+  KEY `issues_project_status` (`project_id`,`status`),
+  KEY `issues_app` (`app_id`),
+  CONSTRAINT `issues_app_fk` FOREIGN KEY (`app_id`) REFERENCES `apps` (`id`),
+  CONSTRAINT `issues_project_fk` FOREIGN KEY (`project_id`) REFERENCES `projects` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `login_events` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `user_id` bigint(20) unsigned NOT NULL,
@@ -218,6 +477,38 @@ CREATE TABLE `login_events` (
   KEY `login_events_created` (`created_at`),
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `metric_events` (
+  `id` uuid NOT NULL,
+  `app_id` uuid NOT NULL,
+  `client_event_id` uuid DEFAULT NULL,
+  `session_id` uuid NOT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `api_key_id` uuid DEFAULT NULL,
+  `metric_slug` varchar(255) NOT NULL,
+  `phase` enum('start','complete','fail','cancel','record') NOT NULL,
+  `tracking_id` uuid DEFAULT NULL,
+  `duration_ms` int(11) DEFAULT NULL,
+  `error` mediumtext DEFAULT NULL,
+  `attributes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`attributes`)),
+  `environment` enum('ios','ipados','macos','watchos','android','web','backend') DEFAULT NULL,
+  `os_version` varchar(50) DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `sdk_name` varchar(50) DEFAULT NULL,
+  `sdk_version` varchar(50) DEFAULT NULL,
+  `device_model` varchar(100) DEFAULT NULL,
+  `build_number` varchar(50) DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `timestamp` datetime(3) NOT NULL,
+  `received_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`,`timestamp`),
+  KEY `metric_events_slug` (`app_id`,`metric_slug`,`timestamp`),
+  KEY `metric_events_user` (`app_user_id`,`timestamp`),
+  KEY `metric_events_client_event` (`app_id`,`client_event_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
+ PARTITION BY RANGE  COLUMNS(`timestamp`)
+(PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
 
 CREATE TABLE `paks` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
@@ -240,6 +531,25 @@ CREATE TABLE `paks` (
   CONSTRAINT `paks_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `projects` (
+  `id` uuid NOT NULL,
+  `team_id` uuid NOT NULL,
+  `name` varchar(200) NOT NULL,
+  `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `color` varchar(32) DEFAULT NULL,
+  `claim_conflict` enum('latest','refuse') NOT NULL DEFAULT 'latest',
+  `retention_days_events` int(10) unsigned DEFAULT NULL,
+  `retention_days_metrics` int(10) unsigned DEFAULT NULL,
+  `retention_days_funnels` int(10) unsigned DEFAULT NULL,
+  `attachment_user_quota_bytes` bigint(20) unsigned DEFAULT NULL,
+  `attachment_project_quota_bytes` bigint(20) unsigned DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `projects_team_slug` (`team_id`,`slug`),
+  CONSTRAINT `projects_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `push_approval_requests` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `requested_user_id` bigint(20) unsigned DEFAULT NULL,
@@ -255,6 +565,60 @@ CREATE TABLE `push_approval_requests` (
   CONSTRAINT `push_approval_requests_requested_fk` FOREIGN KEY (`requested_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `questionnaire_responses` (
+  `id` uuid NOT NULL,
+  `questionnaire_id` uuid NOT NULL,
+  `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `app_id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `session_id` uuid DEFAULT NULL,
+  `app_user_id` bigint(20) unsigned DEFAULT NULL,
+  `frozen_user_id` varchar(255) DEFAULT NULL,
+  `answers` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`answers`)),
+  `schema_snapshot` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`schema_snapshot`)),
+  `submitted_at` datetime(3) DEFAULT NULL,
+  `status` enum('draft','new','in_review','addressed','dismissed') NOT NULL,
+  `is_dev` tinyint(1) NOT NULL,
+  `environment` enum('ios','ipados','macos','watchos','android','web','backend') DEFAULT NULL,
+  `os_version` varchar(50) DEFAULT NULL,
+  `app_version` varchar(50) DEFAULT NULL,
+  `sdk_name` varchar(50) DEFAULT NULL,
+  `sdk_version` varchar(50) DEFAULT NULL,
+  `device_model` varchar(100) DEFAULT NULL,
+  `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `updated_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  `is_live` tinyint(1) GENERATED ALWAYS AS (if(`deleted_at` is null,1,NULL)) STORED,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `questionnaire_responses_live` (`project_id`,`slug`,`app_user_id`,`is_live`),
+  KEY `questionnaire_responses_user` (`app_user_id`),
+  KEY `questionnaire_responses_questionnaire` (`questionnaire_id`),
+  KEY `questionnaire_responses_app` (`app_id`),
+  CONSTRAINT `questionnaire_responses_questionnaire_fk` FOREIGN KEY (`questionnaire_id`) REFERENCES `questionnaires` (`id`),
+  CONSTRAINT `questionnaire_responses_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TABLE `questionnaires` (
+  `id` uuid NOT NULL,
+  `project_id` uuid NOT NULL,
+  `app_id` uuid DEFAULT NULL,
+  `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `name` varchar(200) NOT NULL,
+  `description` text DEFAULT NULL,
+  `schema` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`schema`)),
+  `is_active` tinyint(1) NOT NULL DEFAULT 1,
+  `created_at` datetime(3) NOT NULL,
+  `updated_at` datetime(3) NOT NULL,
+  `deleted_at` datetime(3) DEFAULT NULL,
+  `live_slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin GENERATED ALWAYS AS (if(`deleted_at` is null,`slug`,NULL)) STORED,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `questionnaires_live_slug` (`project_id`,`live_slug`),
+  KEY `questionnaires_app` (`app_id`),
+  CONSTRAINT `questionnaires_app_fk` FOREIGN KEY (`app_id`) REFERENCES `apps` (`id`),
+  CONSTRAINT `questionnaires_project_fk` FOREIGN KEY (`project_id`) REFERENCES `projects` (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
 CREATE TABLE `refresh_families` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `grant_id` bigint(20) unsigned NOT NULL,
@@ -263,6 +627,12 @@ CREATE TABLE `refresh_families` (
   PRIMARY KEY (`id`),
   KEY `refresh_families_grant` (`grant_id`),
   CONSTRAINT `refresh_families_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `retention_horizons` (
+  `table_name` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `horizon` datetime(3) NOT NULL,
+  PRIMARY KEY (`table_name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `schema_migrations` (
@@ -292,6 +662,13 @@ CREATE TABLE `swap_tickets` (
   KEY `swap_tickets_user` (`user_id`),
   KEY `swap_tickets_expires` (`expires_at`),
   CONSTRAINT `swap_tickets_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `teams` (
+  `id` uuid NOT NULL,
+  `name` varchar(200) NOT NULL,
+  `created_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `users` (
@@ -346,5 +723,27 @@ CREATE TABLE `webhook_outbox` (
   KEY `webhook_outbox_due` (`next_attempt_at`),
   CONSTRAINT `webhook_outbox_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `app_user_apps_resolved` AS select coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`app_id` AS `app_id`,`t`.`first_seen_at` AS `first_seen_at`,`t`.`last_seen_at` AS `last_seen_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`app_user_apps` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `app_user_event_counts_resolved` AS select coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`month` AS `month`,`t`.`n` AS `n`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`app_user_event_counts` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `app_users_resolved` AS select `u`.`id` AS `id`,`u`.`public_id` AS `public_id`,`u`.`project_id` AS `project_id`,`u`.`user_id` AS `user_id`,`u`.`is_anonymous` AS `is_anonymous`,`u`.`properties` AS `properties`,`u`.`first_seen_at` AS `first_seen_at`,`u`.`last_seen_at` AS `last_seen_at`,`u`.`last_country_code` AS `last_country_code`,`u`.`last_app_version` AS `last_app_version`,`u`.`last_sdk_name` AS `last_sdk_name`,`u`.`last_sdk_version` AS `last_sdk_version`,`u`.`last_locale` AS `last_locale`,`u`.`last_preferred_language` AS `last_preferred_language`,`u`.`total_revenue_usd_cents` AS `total_revenue_usd_cents`,`u`.`revenue_synced_at` AS `revenue_synced_at`,`u`.`is_dev` AS `is_dev`,(select json_arrayagg(`c`.`anonymous_id` order by `c`.`claimed_at` ASC) from `identity_claims` `c` where `c`.`app_user_id` = `u`.`id`) AS `claimed_from` from `app_users` `u` where `u`.`merged_into` is null;
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `event_attachments_resolved` AS select `t`.`id` AS `id`,`t`.`project_id` AS `project_id`,`t`.`app_id` AS `app_id`,`t`.`event_client_id` AS `event_client_id`,`t`.`event_id` AS `event_id`,`t`.`issue_id` AS `issue_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`frozen_user_id` AS `frozen_user_id`,`t`.`original_filename` AS `original_filename`,`t`.`content_type` AS `content_type`,`t`.`size_bytes` AS `size_bytes`,`t`.`sha256` AS `sha256`,`t`.`is_dev` AS `is_dev`,`t`.`uploaded_at` AS `uploaded_at`,`t`.`created_at` AS `created_at`,`t`.`deleted_at` AS `deleted_at`,coalesce(`t`.`frozen_user_id`,`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`event_attachments` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `events_resolved` AS select `t`.`id` AS `id`,`t`.`app_id` AS `app_id`,`t`.`client_event_id` AS `client_event_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`api_key_id` AS `api_key_id`,`t`.`level` AS `level`,`t`.`source_module` AS `source_module`,`t`.`message` AS `message`,`t`.`screen_name` AS `screen_name`,`t`.`custom_attributes` AS `custom_attributes`,`t`.`environment` AS `environment`,`t`.`os_version` AS `os_version`,`t`.`app_version` AS `app_version`,`t`.`sdk_name` AS `sdk_name`,`t`.`sdk_version` AS `sdk_version`,`t`.`device_model` AS `device_model`,`t`.`build_number` AS `build_number`,`t`.`locale` AS `locale`,`t`.`preferred_language` AS `preferred_language`,`t`.`country_code` AS `country_code`,`t`.`is_dev` AS `is_dev`,`t`.`timestamp` AS `timestamp`,`t`.`received_at` AS `received_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`events` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`)) where `t`.`timestamp` >= (select `h`.`horizon` from `retention_horizons` `h` where `h`.`table_name` = 'events');
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `feedback_resolved` AS select `t`.`id` AS `id`,`t`.`app_id` AS `app_id`,`t`.`project_id` AS `project_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`frozen_user_id` AS `frozen_user_id`,`t`.`message` AS `message`,`t`.`submitter_name` AS `submitter_name`,`t`.`submitter_email` AS `submitter_email`,`t`.`status` AS `status`,`t`.`is_dev` AS `is_dev`,`t`.`environment` AS `environment`,`t`.`os_version` AS `os_version`,`t`.`app_version` AS `app_version`,`t`.`sdk_name` AS `sdk_name`,`t`.`sdk_version` AS `sdk_version`,`t`.`device_model` AS `device_model`,`t`.`country_code` AS `country_code`,`t`.`created_at` AS `created_at`,`t`.`updated_at` AS `updated_at`,`t`.`deleted_at` AS `deleted_at`,coalesce(`t`.`frozen_user_id`,`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`feedback` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `funnel_events_resolved` AS select `t`.`id` AS `id`,`t`.`app_id` AS `app_id`,`t`.`client_event_id` AS `client_event_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`api_key_id` AS `api_key_id`,`t`.`step_name` AS `step_name`,`t`.`message` AS `message`,`t`.`screen_name` AS `screen_name`,`t`.`custom_attributes` AS `custom_attributes`,`t`.`environment` AS `environment`,`t`.`os_version` AS `os_version`,`t`.`app_version` AS `app_version`,`t`.`sdk_name` AS `sdk_name`,`t`.`sdk_version` AS `sdk_version`,`t`.`device_model` AS `device_model`,`t`.`build_number` AS `build_number`,`t`.`country_code` AS `country_code`,`t`.`is_dev` AS `is_dev`,`t`.`timestamp` AS `timestamp`,`t`.`received_at` AS `received_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`funnel_events` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`)) where `t`.`timestamp` >= (select `h`.`horizon` from `retention_horizons` `h` where `h`.`table_name` = 'funnel_events');
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `identity_claims_resolved` AS select `t`.`id` AS `id`,`t`.`project_id` AS `project_id`,`t`.`anonymous_id` AS `anonymous_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`claimed_at` AS `claimed_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`identity_claims` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `issue_occurrences_resolved` AS select `t`.`id` AS `id`,`t`.`issue_id` AS `issue_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`event_id` AS `event_id`,`t`.`app_version` AS `app_version`,`t`.`environment` AS `environment`,`t`.`country_code` AS `country_code`,`t`.`timestamp` AS `timestamp`,`t`.`created_at` AS `created_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`issue_occurrences` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `metric_events_resolved` AS select `t`.`id` AS `id`,`t`.`app_id` AS `app_id`,`t`.`client_event_id` AS `client_event_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`api_key_id` AS `api_key_id`,`t`.`metric_slug` AS `metric_slug`,`t`.`phase` AS `phase`,`t`.`tracking_id` AS `tracking_id`,`t`.`duration_ms` AS `duration_ms`,`t`.`error` AS `error`,`t`.`attributes` AS `attributes`,`t`.`environment` AS `environment`,`t`.`os_version` AS `os_version`,`t`.`app_version` AS `app_version`,`t`.`sdk_name` AS `sdk_name`,`t`.`sdk_version` AS `sdk_version`,`t`.`device_model` AS `device_model`,`t`.`build_number` AS `build_number`,`t`.`country_code` AS `country_code`,`t`.`is_dev` AS `is_dev`,`t`.`timestamp` AS `timestamp`,`t`.`received_at` AS `received_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`metric_events` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`)) where `t`.`timestamp` >= (select `h`.`horizon` from `retention_horizons` `h` where `h`.`table_name` = 'metric_events');
+
+CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `questionnaire_responses_resolved` AS select `t`.`id` AS `id`,`t`.`questionnaire_id` AS `questionnaire_id`,`t`.`slug` AS `slug`,`t`.`app_id` AS `app_id`,`t`.`project_id` AS `project_id`,`t`.`session_id` AS `session_id`,coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`frozen_user_id` AS `frozen_user_id`,`t`.`answers` AS `answers`,`t`.`schema_snapshot` AS `schema_snapshot`,`t`.`submitted_at` AS `submitted_at`,`t`.`status` AS `status`,`t`.`is_dev` AS `is_dev`,`t`.`environment` AS `environment`,`t`.`os_version` AS `os_version`,`t`.`app_version` AS `app_version`,`t`.`sdk_name` AS `sdk_name`,`t`.`sdk_version` AS `sdk_version`,`t`.`device_model` AS `device_model`,`t`.`country_code` AS `country_code`,`t`.`created_at` AS `created_at`,`t`.`updated_at` AS `updated_at`,`t`.`deleted_at` AS `deleted_at`,coalesce(`t`.`frozen_user_id`,`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`questionnaire_responses` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
 
 SET FOREIGN_KEY_CHECKS = 1;

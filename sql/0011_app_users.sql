@@ -1,0 +1,70 @@
+-- The end users of a project, which anonymous ids they claimed, and how many events each has. Apps and projects are
+-- never deleted, only marked: foreign keys to them would only make every write lock their rows.
+
+CREATE TABLE app_users (
+    id                      BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+    public_id               UUID NOT NULL,
+    project_id              UUID NOT NULL,
+    user_id                 VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
+    is_anonymous            BOOLEAN NOT NULL,
+    -- Set: a tombstone, whose rows count as rows of the real record named.
+    merged_into             BIGINT UNSIGNED NULL,
+    -- The latest claim that made it a tombstone.
+    merged_at               DATETIME(3) NULL,
+    -- An object of strings.
+    properties              JSON NULL,
+    first_seen_at           DATETIME(3) NOT NULL,
+    last_seen_at            DATETIME(3) NOT NULL,
+    last_country_code       CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    last_app_version        VARCHAR(50) NULL,
+    last_sdk_name           VARCHAR(50) NULL,
+    last_sdk_version        VARCHAR(50) NULL,
+    last_locale             VARCHAR(20) NULL,
+    last_preferred_language VARCHAR(35) NULL,
+    total_revenue_usd_cents BIGINT NULL,
+    revenue_synced_at       DATETIME(3) NULL,
+    is_dev                  BOOLEAN NOT NULL DEFAULT FALSE,
+    PRIMARY KEY (id),
+    UNIQUE KEY app_users_project_user (project_id, user_id),
+    UNIQUE KEY app_users_public_id (public_id),
+    KEY app_users_merged_into (merged_into),
+    KEY app_users_last_seen (project_id, last_seen_at),
+    KEY app_users_first_seen (project_id, first_seen_at),
+    CONSTRAINT app_users_merged_into_fk FOREIGN KEY (merged_into) REFERENCES app_users (id),
+    -- Only anonymous records become tombstones.
+    CONSTRAINT app_users_tombstone CHECK (merged_into IS NULL OR is_anonymous)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+
+CREATE TABLE identity_claims (
+    id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+    project_id   UUID NOT NULL,
+    anonymous_id VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
+    app_user_id  BIGINT UNSIGNED NOT NULL,
+    -- Increases for each anonymous id and for each user, by a microsecond where the clock has not moved.
+    claimed_at   DATETIME(6) NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE KEY identity_claims_claim (project_id, anonymous_id, app_user_id),
+    KEY identity_claims_user (app_user_id, claimed_at),
+    CONSTRAINT identity_claims_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+
+CREATE TABLE app_user_apps (
+    app_user_id   BIGINT UNSIGNED NOT NULL,
+    app_id        UUID NOT NULL,
+    first_seen_at DATETIME(3) NOT NULL,
+    last_seen_at  DATETIME(3) NOT NULL,
+    PRIMARY KEY (app_user_id, app_id),
+    KEY app_user_apps_app (app_id),
+    CONSTRAINT app_user_apps_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+
+-- Changes in the transaction that changes the rows it counts.
+CREATE TABLE app_user_event_counts (
+    app_user_id BIGINT UNSIGNED NOT NULL,
+    -- The first day of the month of the events' time.
+    month       DATE NOT NULL,
+    n           BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (app_user_id, month),
+    KEY app_user_event_counts_month (month),
+    CONSTRAINT app_user_event_counts_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;

@@ -1,0 +1,143 @@
+-- What SDKs send. Partitioned by month of event time: `merganserctl retention` makes months ahead and drops old ones. The
+-- first partition holds everything older than its month, the last is open-ended. Partitioned tables take no foreign keys.
+
+CREATE TABLE events (
+    id                 UUID NOT NULL,
+    app_id             UUID NOT NULL,
+    client_event_id    UUID NULL,
+    session_id         UUID NOT NULL,
+    app_user_id        BIGINT UNSIGNED NULL,
+    api_key_id         UUID NULL,
+    level              ENUM ('info', 'debug', 'warn', 'error') NOT NULL,
+    source_module      MEDIUMTEXT NULL,
+    message            MEDIUMTEXT NOT NULL,
+    screen_name        VARCHAR(255) NULL,
+    custom_attributes  JSON NULL,
+    environment        ENUM ('ios', 'ipados', 'macos', 'watchos', 'android', 'web', 'backend') NULL,
+    os_version         VARCHAR(50) NULL,
+    app_version        VARCHAR(50) NULL,
+    sdk_name           VARCHAR(50) NULL,
+    sdk_version        VARCHAR(50) NULL,
+    device_model       VARCHAR(100) NULL,
+    build_number       VARCHAR(50) NULL,
+    locale             VARCHAR(20) NULL,
+    preferred_language VARCHAR(35) NULL,
+    country_code       CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    is_dev             BOOLEAN NOT NULL,
+    timestamp          DATETIME(3) NOT NULL,
+    received_at        DATETIME(3) NOT NULL,
+    PRIMARY KEY (id, timestamp),
+    -- What makes ingest exactly-once.
+    UNIQUE KEY events_client_event (app_id, client_event_id, timestamp),
+    KEY events_user (app_user_id, timestamp),
+    KEY events_app (app_id, timestamp),
+    KEY events_session (session_id, timestamp)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
+    PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
+
+CREATE TABLE metric_events (
+    id              UUID NOT NULL,
+    app_id          UUID NOT NULL,
+    client_event_id UUID NULL,
+    session_id      UUID NOT NULL,
+    app_user_id     BIGINT UNSIGNED NULL,
+    api_key_id      UUID NULL,
+    metric_slug     VARCHAR(255) NOT NULL,
+    phase           ENUM ('start', 'complete', 'fail', 'cancel', 'record') NOT NULL,
+    tracking_id     UUID NULL,
+    duration_ms     INT NULL,
+    error           MEDIUMTEXT NULL,
+    attributes      JSON NULL,
+    environment     ENUM ('ios', 'ipados', 'macos', 'watchos', 'android', 'web', 'backend') NULL,
+    os_version      VARCHAR(50) NULL,
+    app_version     VARCHAR(50) NULL,
+    sdk_name        VARCHAR(50) NULL,
+    sdk_version     VARCHAR(50) NULL,
+    device_model    VARCHAR(100) NULL,
+    build_number    VARCHAR(50) NULL,
+    country_code    CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    is_dev          BOOLEAN NOT NULL,
+    timestamp       DATETIME(3) NOT NULL,
+    received_at     DATETIME(3) NOT NULL,
+    PRIMARY KEY (id, timestamp),
+    KEY metric_events_slug (app_id, metric_slug, timestamp),
+    KEY metric_events_user (app_user_id, timestamp),
+    KEY metric_events_client_event (app_id, client_event_id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
+    PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
+
+CREATE TABLE funnel_events (
+    id                UUID NOT NULL,
+    app_id            UUID NOT NULL,
+    client_event_id   UUID NULL,
+    session_id        UUID NOT NULL,
+    app_user_id       BIGINT UNSIGNED NULL,
+    api_key_id        UUID NULL,
+    step_name         VARCHAR(255) NOT NULL,
+    message           MEDIUMTEXT NOT NULL,
+    screen_name       VARCHAR(255) NULL,
+    custom_attributes JSON NULL,
+    environment       ENUM ('ios', 'ipados', 'macos', 'watchos', 'android', 'web', 'backend') NULL,
+    os_version        VARCHAR(50) NULL,
+    app_version       VARCHAR(50) NULL,
+    sdk_name          VARCHAR(50) NULL,
+    sdk_version       VARCHAR(50) NULL,
+    device_model      VARCHAR(100) NULL,
+    build_number      VARCHAR(50) NULL,
+    country_code      CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    is_dev            BOOLEAN NOT NULL,
+    timestamp         DATETIME(3) NOT NULL,
+    received_at       DATETIME(3) NOT NULL,
+    PRIMARY KEY (id, timestamp),
+    KEY funnel_events_step (app_id, step_name, timestamp),
+    KEY funnel_events_user (app_user_id, timestamp),
+    KEY funnel_events_client_event (app_id, client_event_id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
+    PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
+
+-- Rows of an event table before its horizon are not live: they wait for their partition to be dropped.
+CREATE TABLE retention_horizons (
+    table_name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+    horizon    DATETIME(3) NOT NULL,
+    PRIMARY KEY (table_name)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+
+INSERT INTO retention_horizons (table_name, horizon)
+VALUES ('events', '1970-01-01'), ('metric_events', '1970-01-01'), ('funnel_events', '1970-01-01');
+
+CREATE TABLE issues (
+    id                UUID NOT NULL,
+    app_id            UUID NOT NULL,
+    project_id        UUID NOT NULL,
+    status            VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+    title             VARCHAR(1000) NOT NULL,
+    source_module     MEDIUMTEXT NULL,
+    is_dev            BOOLEAN NOT NULL,
+    occurrence_count  BIGINT UNSIGNED NOT NULL DEFAULT 0,
+    unique_user_count BIGINT UNSIGNED NOT NULL DEFAULT 0,
+    created_at        DATETIME(3) NOT NULL,
+    updated_at        DATETIME(3) NOT NULL,
+    PRIMARY KEY (id),
+    KEY issues_project_status (project_id, status),
+    KEY issues_app (app_id),
+    CONSTRAINT issues_app_fk FOREIGN KEY (app_id) REFERENCES apps (id),
+    CONSTRAINT issues_project_fk FOREIGN KEY (project_id) REFERENCES projects (id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+
+CREATE TABLE issue_occurrences (
+    id           UUID NOT NULL,
+    issue_id     UUID NOT NULL,
+    session_id   UUID NOT NULL,
+    app_user_id  BIGINT UNSIGNED NULL,
+    event_id     UUID NULL,
+    app_version  VARCHAR(50) NULL,
+    environment  VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    country_code CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
+    timestamp    DATETIME(3) NOT NULL,
+    created_at   DATETIME(3) NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE KEY issue_occurrences_session (issue_id, session_id),
+    KEY issue_occurrences_user (app_user_id),
+    CONSTRAINT issue_occurrences_issue_fk FOREIGN KEY (issue_id) REFERENCES issues (id) ON DELETE CASCADE,
+    CONSTRAINT issue_occurrences_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
