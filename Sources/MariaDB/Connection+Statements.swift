@@ -12,6 +12,21 @@ extension Connection {
         return statement.outcome
     }
 
+    /// Runs an INSERT, UPDATE, DELETE or REPLACE once for each row of arguments, in their order and in one round trip
+    /// (MariaDB's bulk protocol); without rows nothing is sent.
+    ///
+    /// Inside a transaction only: an error leaves what was done for the rows before it. Within a column all values are of
+    /// one type or NULL.
+    /// - Returns: the affected rows of all executions together.
+    @discardableResult
+    package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
+        guard !rows.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
+        let rows = rows.map { $0.map { $0?.parameter ?? .null } }
+        let statement = try run(sql) { statement throws(MariaDBError) in try statement.execute(rows: rows) }
+        defer { statement.finish() }
+        return statement.outcome
+    }
+
     /// The first row, or nil when there is none. Throws a `MariaDBError`, or what `read` throws.
     package func first<T>(
         _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
@@ -44,12 +59,18 @@ extension Connection {
         return rows
     }
 
+    private func run(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+        try run(sql) { statement throws(MariaDBError) in try statement.execute(arguments) }
+    }
+
     /// One round trip when the statement is in the cache, which one that failed is thrown out of: what state it is in
     /// at either end is not worth knowing.
-    private func run(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+    private func run(
+        _ sql: StaticString, _ execute: (Statement) throws(MariaDBError) -> Void
+    ) throws(MariaDBError) -> Statement {
         do {
             let statement = try statement(for: sql)
-            try statement.execute(arguments)
+            try execute(statement)
             return statement
         } catch {
             statements[sql.utf8Start] = nil

@@ -78,19 +78,9 @@ struct ParameterBuffers: ~Copyable {
             value.withUnsafeBytes { append($0, index) }
             bind.length = lengths + index
         case .time(let timestamp):
-            let civil = CivilTime(timestamp)
-            guard (1...9999).contains(civil.year) else {
+            guard let time = MYSQL_TIME(timestamp) else {
                 throw UnsendableArgument(problem: "argument \(index + 1) is a time outside the years 1…9999")
             }
-            var time = MYSQL_TIME()
-            time.year = UInt32(civil.year)
-            time.month = UInt32(civil.month)
-            time.day = UInt32(civil.day)
-            time.hour = UInt32(civil.hour)
-            time.minute = UInt32(civil.minute)
-            time.second = UInt32(civil.second)
-            time.second_part = UInt(civil.millisecond * 1000)
-            time.time_type = MYSQL_TIMESTAMP_DATETIME
             times[index] = time
             bind.buffer_type = MYSQL_TYPE_DATETIME
             bind.buffer = UnsafeMutableRawPointer(times + index)

@@ -41,6 +41,33 @@ final class Statement {
         let result = mysql_stmt_execute(handle)
         parameters.trim()
         guard result == 0 else { throw failure() }
+        try bindResult()
+    }
+
+    /// One round trip for all rows, of which there is at least one. For INSERT, UPDATE, DELETE and REPLACE only.
+    ///
+    /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
+    func execute(rows: [[Parameter]]) throws(MariaDBError) {
+        if let row = rows.first(where: { $0.count != parameters.count }) {
+            throw error("\(parameters.count) arguments a row are needed, \(row.count) are given")
+        }
+        let buffers: RowsBuffers
+        do { buffers = try RowsBuffers(rows, columns: parameters.count) } catch { throw self.error(error.problem) }
+        try setRowCount(rows.count)
+        guard mysql_stmt_bind_param(handle, buffers.binds) == 0 else { throw failure() }
+        isRunning = true
+        guard mysql_stmt_execute(handle) == 0 else { throw failure() }
+        columnCount = 0
+        try setRowCount(0)
+    }
+
+    /// 0: one row, whose values are bound themselves and not as arrays.
+    private func setRowCount(_ count: Int) throws(MariaDBError) {
+        var count = UInt32(count)
+        guard mysql_stmt_attr_set(handle, STMT_ATTR_ARRAY_SIZE, &count) == 0 else { throw failure() }
+    }
+
+    private func bindResult() throws(MariaDBError) {
         let count = Int(mysql_stmt_field_count(handle))
         guard count > 0 else {
             columnCount = 0
