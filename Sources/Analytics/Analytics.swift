@@ -1,0 +1,28 @@
+package import Time
+
+/// Analytics identity: projects and their end users, claims, properties, attribution, events, feedback, attachments,
+/// questionnaires, and the reads over them.
+///
+/// This target owns the rules of the analytics specification and the SQL beside them: a folder for each kind of thing, a
+/// file for each rule, its statements in `…+Store.swift`. It knows no HTTP, and no table of `Accounts`. Rules throw
+/// `Refusal` for what the specification refuses and `MariaDBError` for what the database refuses.
+///
+/// Rows name an end user by the surrogate key of a record (`AppUser.ID`), never by the SDK's string: a claim renames a
+/// record or makes it a tombstone that points at another, and so costs the same whatever the history (§4.3).
+package struct Analytics: Sendable {
+    package let settings: AnalyticsSettings
+    package let clock: Clock
+
+    package init(settings: AnalyticsSettings, clock: Clock = .system) {
+        self.settings = settings
+        self.clock = clock
+    }
+}
+
+/// What an operator may set (analytics §15).
+package struct AnalyticsSettings: Sendable {
+    /// The request header that names the end user's country, in lower case; nil: countries are not recorded.
+    package var countryHeader: String?
+
+    package init(countryHeader: String? = "cf-ipcountry") { self.countryHeader = countryHeader }
+}

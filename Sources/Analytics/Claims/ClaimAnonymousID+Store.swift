@@ -1,0 +1,60 @@
+import MariaDB
+
+extension Connection {
+    /// Whether this user claimed this id already, whoever has claimed it since.
+    func isHeld(_ claim: Claim, in project: Project.ID) throws -> Bool {
+        try first(
+            """
+            SELECT 1
+            FROM app_users u
+            JOIN identity_claims c ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = u.id
+            WHERE u.project_id = ? AND u.user_id = ?
+            """, claim.anonymousID, project, claim.userID
+        ) { row in try row.read(Int.self) } != nil
+    }
+
+    func claimants(of id: EndUserID, in project: Project.ID) throws -> Set<AppUser.ID> {
+        Set(
+            try all("SELECT app_user_id FROM identity_claims WHERE project_id = ? AND anonymous_id = ?", project, id) {
+                row in try row.read()
+            })
+    }
+
+    func records(named names: [EndUserID], in project: Project.ID) throws -> Set<AppUser.ID> {
+        Set(
+            try all(
+                "SELECT id FROM app_users WHERE project_id = ? AND user_id IN (?, ?)", project, names.first, names.last
+            ) { row in try row.read() })
+    }
+
+    /// The number of rows in `events` that count for a record (analytics §4.5).
+    func liveEventCount(of record: AppUser.ID) throws -> Int {
+        try first(
+            """
+            SELECT CAST(COALESCE(SUM(n), 0) AS UNSIGNED)
+            FROM app_user_event_counts
+            WHERE app_user_id = ?
+              AND month >= (SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events')
+            """, record
+        ) { row in try row.read() } ?? 0
+    }
+}
+
+extension AnalyticsTransaction {
+    func rename(_ record: AppUser.ID, to userID: EndUserID) throws {
+        try connection.execute(
+            "UPDATE app_users SET user_id = ?, is_anonymous = FALSE WHERE id = ?", userID, record)
+    }
+
+    /// The time increases for the id and for the user, whatever the clock does.
+    func insertClaim(of id: EndUserID, by owner: AppUser.ID, in project: Project.ID) throws {
+        try connection.execute(
+            """
+            INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
+            SELECT ?, ?, ?, GREATEST(?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'))
+            FROM (SELECT claimed_at FROM identity_claims WHERE project_id = ? AND anonymous_id = ?
+                  UNION ALL
+                  SELECT MAX(claimed_at) FROM identity_claims WHERE app_user_id = ?) c
+            """, project, id, owner, now, project, id, owner)
+    }
+}

@@ -1,0 +1,90 @@
+package import Database
+import MariaDB
+
+/// `POST /v1/identity/claim` (analytics §5). This folder owns claims and the merge of two records, here and for
+/// compaction; what a merge does to questionnaire responses is in `Questionnaires`.
+package struct Claim: Sendable {
+    package let anonymousID: EndUserID
+    package let userID: EndUserID
+
+    /// - Throws: the first of checks 3 to 5 that fails.
+    package init(anonymousID: EndUserID, userID: EndUserID) throws(Refusal) {
+        guard anonymousID.isAnonymous else {
+            throw .invalid("anonymous_id must start with \"\(EndUserID.anonymousPrefix)\"")
+        }
+        guard !userID.isAnonymous else { throw .invalid("user_id must not start with anonymous prefix") }
+        try anonymousID.check(field: "anonymous_id")
+        try userID.check(field: "user_id")
+        self.anonymousID = anonymousID
+        self.userID = userID
+    }
+}
+
+extension EndUserID {
+    /// Checks what every request checks of the ids it names (analytics §2.4).
+    package func check(field: String) throws(Refusal) {
+        if rawValue.isLonger(than: Self.maximumLength) {
+            throw .invalid("\(field) exceeds max length of \(Self.maximumLength)")
+        }
+        if rawValue.hasNUL { throw .invalid("\(field) must not contain NUL characters") }
+    }
+}
+
+extension Analytics {
+    /// Gives everything an anonymous id has, and will get, to a user.
+    ///
+    /// SDKs repeat their claim at every launch: then it is one indexed read.
+    ///
+    /// - Returns: how many events changed hands.
+    package func claim(_ claim: Claim, in project: Project, _ database: Database) throws -> Int {
+        if try database.read({ try $0.isHeld(claim, in: project.id) }) { return 0 }
+        return try write(database) { try $0.claim(claim, in: project) }
+    }
+}
+
+extension AnalyticsTransaction {
+    fileprivate func claim(_ claim: Claim, in project: Project) throws -> Int {
+        let (anonymous, real) = try lockBoth(claim, in: project.id)
+        let claimants = try connection.claimants(of: claim.anonymousID, in: project.id)
+        if claimants.contains(real.id) {
+            if anonymous.isNew { try removeUnused(anonymous) }
+            return 0
+        }
+        if !claimants.isEmpty, project.claimConflict == .refuse {
+            // Thrown, so that the placeholders go too.
+            throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
+        }
+        let owner: AppUser.ID
+        var count = 0
+        if anonymous.isNew || anonymous.mergedInto != nil {
+            if anonymous.isNew { try removeUnused(anonymous) }
+            owner = real.id
+        } else {
+            count = try connection.liveEventCount(of: anonymous.id)
+            try freezeDeleted(of: anonymous)
+            if real.isNew {
+                try removeUnused(real)
+                try rename(anonymous.id, to: claim.userID)
+                owner = anonymous.id
+            } else {
+                try merge(anonymous, into: real)
+                owner = real.id
+            }
+        }
+        try insertClaim(of: claim.anonymousID, by: owner, in: project.id)
+        return count
+    }
+
+    /// Both names, locked before anything is decided: the records in ascending order, then placeholders for missing names.
+    private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: AppUser, real: AppUser) {
+        let names = [claim.anonymousID, claim.userID]
+        let records = try lockRecords(try connection.records(named: names, in: project))
+        var found = Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })
+        let missing = names.filter { found[$0] == nil }.sorted()
+        found.merge(try insertRecords(named: missing, in: project, NewRecord())) { $1 }
+        guard let anonymous = found[claim.anonymousID], let real = found[claim.userID] else {
+            throw TransactionMustRestart()
+        }
+        return (anonymous, real)
+    }
+}

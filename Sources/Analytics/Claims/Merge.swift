@@ -1,0 +1,76 @@
+import MariaDB
+
+extension AnalyticsTransaction {
+    /// Soft-deleted rows keep the anonymous id for good (analytics §5, step 3).
+    func freezeDeleted(of record: AppUser) throws {
+        try connection.execute(
+            """
+            UPDATE feedback SET frozen_user_id = ?, app_user_id = NULL
+            WHERE app_user_id = ? AND deleted_at IS NOT NULL
+            """, record.userID, record.id)
+        try connection.execute(
+            """
+            UPDATE event_attachments SET frozen_user_id = ?, app_user_id = NULL
+            WHERE app_user_id = ? AND deleted_at IS NOT NULL
+            """, record.userID, record.id)
+        try connection.execute(
+            """
+            UPDATE questionnaire_responses SET frozen_user_id = ?, app_user_id = NULL
+            WHERE app_user_id = ? AND deleted_at IS NOT NULL
+            """, record.userID, record.id)
+    }
+
+    /// Makes a locked anonymous record a tombstone of a locked real one (analytics §5, "Merge"). Rows of the three event
+    /// tables stay: reads follow the pointer, and compaction rewrites it later.
+    func merge(_ anonymous: AppUser, into real: AppUser) throws {
+        var properties = try real.readProperties()
+        properties.absorb(try anonymous.readProperties())
+        if try properties != real.readProperties() { try store(properties, of: real.id) }
+        try connection.execute(
+            """
+            UPDATE app_users o JOIN app_users a ON a.id = ?
+            SET o.first_seen_at = LEAST(o.first_seen_at, a.first_seen_at)
+            WHERE o.id = ?
+            """, anonymous.id, real.id)
+        try connection.execute(
+            """
+            INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
+            SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a WHERE app_user_id = ?
+            ON DUPLICATE KEY UPDATE first_seen_at = LEAST(app_user_apps.first_seen_at, VALUES(first_seen_at)),
+                                    last_seen_at = GREATEST(app_user_apps.last_seen_at, VALUES(last_seen_at))
+            """, real.id, anonymous.id)
+        try connection.execute("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous.id)
+        try connection.execute(
+            """
+            INSERT INTO app_user_event_counts (app_user_id, month, n)
+            SELECT ?, month, n FROM app_user_event_counts a WHERE app_user_id = ?
+            ON DUPLICATE KEY UPDATE n = app_user_event_counts.n + VALUES(n)
+            """, real.id, anonymous.id)
+        try connection.execute("DELETE FROM app_user_event_counts WHERE app_user_id = ?", anonymous.id)
+        try connection.execute(
+            "UPDATE feedback SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
+        try connection.execute(
+            "UPDATE event_attachments SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
+        try connection.execute(
+            "UPDATE issue_occurrences SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
+        try mergeQuestionnaireResponses(of: anonymous, into: real)
+        try connection.execute(
+            "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,
+            anonymous.id)
+    }
+
+    /// Live rows, slug by slug: what the real record has stays, and the anonymous row of the same questionnaire is
+    /// soft-deleted under the anonymous id; the others move.
+    func mergeQuestionnaireResponses(of anonymous: AppUser, into real: AppUser) throws {
+        try connection.execute(
+            """
+            UPDATE questionnaire_responses a
+            JOIN questionnaire_responses r
+                ON r.project_id = a.project_id AND r.slug = a.slug AND r.app_user_id = ? AND r.deleted_at IS NULL
+            SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
+            WHERE a.app_user_id = ? AND a.deleted_at IS NULL
+            """, real.id, now, now, anonymous.userID, anonymous.id)
+        try connection.execute(
+            "UPDATE questionnaire_responses SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
+    }
+}

@@ -1,0 +1,51 @@
+import MariaDB
+import OpenSSL
+package import Time
+
+/// The principal of every request to the analytics surface. This folder owns keys, their permissions and how a request
+/// is let in by one; operators make and revoke them in `Operations`.
+package struct APIKey: Sendable {
+    package typealias ID = EntityID<APIKey>
+
+    package enum Kind: String, Sendable, CaseIterable, Bindable, Readable {
+        case client, `import`, agent
+
+        /// What its secrets begin with.
+        package var prefix: String { "owl_\(rawValue)_" }
+    }
+
+    package var id: ID
+    package var kind: Kind
+    package var permissions: Set<Permission>
+    package var team: Team.ID
+    /// Nil for an agent's key.
+    package var app: App?
+    package var lastUsedAt: Timestamp?
+
+    /// The digest that a secret is stored and found by.
+    static func digest(of secret: String) -> [UInt8] { sha256(secret.utf8) }
+
+    /// - Throws: 403 naming what is missing (§2.5).
+    package func require(_ permissions: Permission...) throws(Refusal) {
+        let missing = permissions.filter { !self.permissions.contains($0) }
+        guard let first = missing.first else { return }
+        throw .forbidden(
+            missing.count == 1
+                ? "Missing permission: \(first.rawValue)"
+                : "Missing permissions: \(missing.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    /// The app of a client's key, for the identity routes (§5, §6, §7).
+    package func liveApp() throws(Refusal) -> App {
+        guard kind == .client, let app else { throw .invalid("Client key must be scoped to an app") }
+        guard app.isLive else { throw .invalid("App not found") }
+        return app
+    }
+
+    /// The app of a key of any kind, for what events come with (§8.1, checks 3 and 4).
+    package func ingestApp() throws(Refusal) -> App {
+        guard let app else { throw .invalid("API key must be scoped to an app") }
+        guard app.isLive else { throw .invalid("App associated with this API key no longer exists") }
+        return app
+    }
+}

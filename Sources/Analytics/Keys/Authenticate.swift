@@ -1,0 +1,84 @@
+import JSON
+package import MariaDB
+import Time
+
+extension Analytics {
+    /// The key a request presents, with its app and project: one indexed read (analytics §2.5).
+    ///
+    /// - Parameter authorization: the header's value; nil when there is none.
+    package func authenticate(_ authorization: String?, _ connection: Connection) throws -> APIKey {
+        let secret = try bearerToken(authorization)
+        guard let found = try connection.apiKey(secret: secret) else {
+            let isKey = APIKey.Kind.allCases.contains { secret.utf8.starts(with: $0.prefix.utf8) }
+            throw Refusal.unauthorized(isKey ? "Invalid API key" : "Invalid or expired token")
+        }
+        if let expiry = found.expiresAt, expiry <= clock.now { throw Refusal.unauthorized("API key expired") }
+        return found.key
+    }
+
+    private func bearerToken(_ authorization: String?) throws(Refusal) -> String {
+        guard let authorization else { throw .unauthorized("Missing authorization") }
+        let parts = authorization.utf8.split(
+            separator: UInt8(ascii: " "), maxSplits: .max, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].elementsEqual("Bearer".utf8), !parts[1].isEmpty else {
+            throw .unauthorized("Invalid authorization format")
+        }
+        return String(decoding: parts[1], as: UTF8.self)
+    }
+
+    /// Moves `last_used_at` of a key that was last used a minute ago or more. It waits for nobody.
+    package func noteUse(of key: APIKey, _ connection: Connection) throws {
+        let now = clock.now
+        if let lastUsedAt = key.lastUsedAt, now < lastUsedAt + .seconds(60) { return }
+        try connection.execute(
+            """
+            SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+            UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)
+            """, now, key.id, now)
+    }
+}
+
+extension Connection {
+    fileprivate func apiKey(secret: String) throws -> (key: APIKey, expiresAt: Timestamp?)? {
+        try first(
+            """
+            SELECT k.id, k.key_type, k.permissions, k.team_id, k.last_used_at, k.expires_at,
+                   a.id, a.platform, a.bundle_id, a.supported_languages, a.deleted_at IS NOT NULL,
+                   p.id, p.claim_conflict, p.attachment_user_quota_bytes, p.attachment_project_quota_bytes,
+                   p.deleted_at IS NOT NULL
+            FROM api_keys k LEFT JOIN apps a ON a.id = k.app_id LEFT JOIN projects p ON p.id = a.project_id
+            WHERE k.secret_sha256 = ? AND k.deleted_at IS NULL
+            """, APIKey.digest(of: secret)
+        ) { row in
+            let (id, kind) = (try row.read(APIKey.ID.self), try row.read(APIKey.Kind.self))
+            let permissions = try [String](json: Array(try row.read(String.self).utf8)).compactMap(Permission.init)
+            let team = try row.read(Team.ID.self)
+            let (lastUsedAt, expiresAt) = (try row.read(Timestamp?.self), try row.read(Timestamp?.self))
+            let key = APIKey(
+                id: id, kind: kind, permissions: Set(permissions), team: team, app: try App(from: &row),
+                lastUsedAt: lastUsedAt)
+            return (key, expiresAt)
+        }
+    }
+}
+
+extension App {
+    /// Nil for the NULLs of an outer join.
+    fileprivate init?(from row: inout Row) throws(MariaDBError) {
+        let (id, platform) = (try row.read(ID?.self), try row.read(Platform?.self))
+        let (bundleID, languages) = (try row.read(String?.self), try row.read(String?.self))
+        let isDeleted = try row.read(Bool?.self)
+        let (project, claimConflict) = (try row.read(Project.ID?.self), try row.read(Project.ClaimConflict?.self))
+        let (userQuota, projectQuota) = (try row.read(Int64?.self), try row.read(Int64?.self))
+        let isProjectDeleted = try row.read(Bool?.self)
+        guard let id, let platform, let isDeleted, let project, let claimConflict, let isProjectDeleted else {
+            return nil
+        }
+        self.init(
+            id: id,
+            project: Project(
+                id: project, claimConflict: claimConflict, attachmentUserQuota: userQuota,
+                attachmentProjectQuota: projectQuota, isDeleted: isProjectDeleted),
+            platform: platform, bundleID: bundleID, supportedLanguages: languages, isDeleted: isDeleted)
+    }
+}

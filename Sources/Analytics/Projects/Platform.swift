@@ -1,0 +1,22 @@
+import MariaDB
+
+/// Where an app runs, and the environments its events may come from (analytics §8.2).
+package enum Platform: String, Sendable, CaseIterable, Bindable, Readable {
+    case apple, android, web, backend
+
+    package var environments: [String] {
+        switch self {
+        case .apple: ["ios", "ipados", "macos", "watchos"]
+        case .android: ["android"]
+        case .web: ["web"]
+        case .backend: ["backend"]
+        }
+    }
+
+    /// Why an environment does not fit; nil when it does.
+    package func objection(to environment: String) -> String? {
+        if environments.contains(where: { $0.utf8.elementsEqual(environment.utf8) }) { return nil }
+        let allowed = environments.joined(separator: ", ")
+        return "environment \"\(environment)\" is not allowed for \(rawValue) apps (allowed: \(allowed))"
+    }
+}

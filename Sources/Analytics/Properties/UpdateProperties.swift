@@ -1,0 +1,52 @@
+package import Database
+import MariaDB
+
+/// `POST /v1/identity/properties` (analytics §6). This folder owns what clients may set; how it is stored is in `Users`.
+package struct UpdateProperties: Sendable {
+    package var userID: EndUserID
+    /// In the order of the request. An empty value deletes its key.
+    package var changes: [Properties.Entry]
+
+    package init(userID: EndUserID, changes: [Properties.Entry]) {
+        self.userID = userID
+        self.changes = changes
+    }
+
+    package static let maximumKeyLength = 50
+    package static let maximumValueLength = 200
+
+    /// Checks one entry.
+    ///
+    /// - Parameter value: nil when it is no string.
+    package static func check(key: String, value: String?) throws(Refusal) {
+        if key.isEmpty { throw .invalid("Property keys must be non-empty strings") }
+        if key.isLonger(than: maximumKeyLength) {
+            throw .invalid("Property key \"\(key)\" exceeds max length of \(maximumKeyLength)")
+        }
+        guard let value else { throw .invalid("Property value for \"\(key)\" must be a string") }
+        if value.isLonger(than: maximumValueLength) {
+            throw .invalid("Property value for \"\(key)\" exceeds max length of \(maximumValueLength)")
+        }
+    }
+}
+
+extension Analytics {
+    /// - Returns: the full state.
+    package func updateProperties(
+        _ request: UpdateProperties, in project: Project.ID, _ database: Database
+    ) throws -> Properties {
+        if request.changes.isEmpty {
+            return try database.read { connection in
+                try connection.owner(of: request.userID, in: project)?.readProperties() ?? Properties()
+            }
+        }
+        // There is nothing to delete of a user who is not there.
+        let new = request.changes.contains { !$0.value.isEmpty } ? NewRecord() : nil
+        return try write(database) { transaction in
+            guard let owner = try transaction.lockOwner(of: request.userID, in: project, orCreate: new) else {
+                return Properties()
+            }
+            return try transaction.setProperties(request.changes, of: owner, isCapped: true)
+        }
+    }
+}

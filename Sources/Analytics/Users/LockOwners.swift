@@ -1,0 +1,77 @@
+import Database
+import MariaDB
+import Time
+
+/// Resolution and locking (analytics §4.2, §4.4): whose data an id names, held until the transaction ends, so that no claim
+/// can make it somebody else's before what is written under it is there.
+extension AnalyticsTransaction {
+    /// The record that an id's data belongs to, locked; never a tombstone.
+    ///
+    /// - Parameter new: how to make a record when there is none; nil: none is made.
+    /// - Returns: nil when there is none and none was made.
+    package func lockOwner(
+        of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil
+    ) throws -> AppUser? {
+        var record = try lockRecord(named: id, in: project)
+        if record == nil, !id.isAnonymous {
+            return try new.map { try insertRecord(named: id, in: project, $0) }
+        }
+        guard id.isAnonymous else { return record }
+        // Only now: a claim that held the record's lock has committed, and the next one waits for ours.
+        if let owner = try claimant(of: id, in: project) {
+            return try lockRecord(owner)
+        }
+        if record == nil, let new {
+            record = try insertRecord(named: id, in: project, new)
+            if try claimant(of: id, in: project) != nil { throw TransactionMustRestart() }
+        }
+        return record
+    }
+
+    /// The records that the data of several ids belongs to, all locked, in ascending order; none is a tombstone. Missing
+    /// ones are made.
+    package func lockOwners(
+        of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord
+    ) throws -> [EndUserID: AppUser] {
+        if ids.count == 1, let id = ids.first {
+            return try lockOwner(of: id, in: project, orCreate: new).map { [id: $0] } ?? [:]
+        }
+        let seen = try connection.lookUp(ids, in: project)
+        let locked = try lockRecords(Set(seen.compactMap(\.owner)))
+        var owners: [EndUserID: AppUser] = [:]
+        for (id, owner) in seen { owners[id] = owner.flatMap { locked[$0] } }
+        for (id, record) in try insertRecords(named: ids.filter { owners[$0] == nil }.sorted(), in: project, new) {
+            owners[id] = record
+        }
+        // As in `lockOwner`. A record that was found by its name and is another's by now was claimed meanwhile.
+        let unclaimed = ids.filter { owners[$0]?.userID == $0 && $0.isAnonymous }
+        let isClaimed = try !unclaimed.isEmpty && connection.hasClaim(ofAnyOf: unclaimed, in: project)
+        let isRenamed = owners.contains { $0.key != $0.value.userID && (!$0.key.isAnonymous || $0.value.isAnonymous) }
+        if isClaimed || isRenamed || owners.values.contains(where: { $0.mergedInto != nil }) {
+            throw TransactionMustRestart()
+        }
+        return owners
+    }
+
+    /// Removes a record made by this transaction that nothing was stored under.
+    package func removeUnused(_ record: AppUser) throws {
+        precondition(record.isNew)
+        try connection.execute("DELETE FROM app_users WHERE id = ?", record.id)
+    }
+}
+
+extension Connection {
+    /// The record that an id's data belongs to at this moment: nothing is locked or made.
+    package func owner(of id: EndUserID, in project: Project.ID) throws -> AppUser? {
+        try first(
+            """
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties
+            FROM app_users u
+            WHERE u.id = COALESCE(
+                (SELECT c.app_user_id FROM identity_claims c
+                 WHERE c.project_id = ? AND c.anonymous_id = ? ORDER BY c.claimed_at DESC LIMIT 1),
+                (SELECT n.id FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
+            """, project, id, project, id
+        ) { row in try AppUser(from: &row) }
+    }
+}

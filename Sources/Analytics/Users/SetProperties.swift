@@ -1,0 +1,31 @@
+import JSON
+import MariaDB
+
+extension AppUser {
+    package func readProperties() throws -> Properties { try Properties(stored: properties) }
+}
+
+extension AnalyticsTransaction {
+    /// Sets and deletes properties of a locked record in one step (analytics §6.1).
+    ///
+    /// - Parameter isCapped: whether the result may be refused for its size; what the server writes is not (§6.2).
+    /// - Returns: the full state.
+    package func setProperties(
+        _ changes: [Properties.Entry], of owner: AppUser, isCapped: Bool
+    ) throws -> Properties {
+        let before = try owner.readProperties()
+        var after = before
+        after.apply(changes)
+        if isCapped, after.entries.count > max(Properties.maximumCount, before.entries.count) {
+            throw Refusal.invalid("Total properties count exceeds max of \(Properties.maximumCount)")
+        }
+        if after != before { try store(after, of: owner.id) }
+        return after
+    }
+
+    func store(_ properties: Properties, of record: AppUser.ID) throws {
+        try connection.execute(
+            "UPDATE app_users SET properties = ? WHERE id = ?",
+            String(decoding: JSONValue.object(properties.object).json(), as: UTF8.self), record)
+    }
+}
