@@ -1,8 +1,8 @@
 import HTTP
 
-/// The whole API: method, path, who may call, handler. A handler cannot be mounted without the credential it takes.
+/// The accounts API: method, path, who may call, handler. A handler cannot be mounted without the credential it takes.
 enum Routes {
-    static let all: [Route] = [
+    static let accounts: [Route] = [
         // Devices
         Route(.post, "/api/v1/devices", .anyone, replay: .device("device_uuid"), bootstrapDevice),
         Route(.post, "/api/v1/auth/anonymous_bootstrap", .anyone, replay: .device("device_id"), bootstrapAnonymousUser),

@@ -1,4 +1,5 @@
 package import Accounts
+package import Analytics
 package import Logging
 
 /// What all worker threads share to answer requests.
@@ -7,14 +8,16 @@ package import Logging
 /// how a refusal is written. It holds no rules and no SQL.
 package final class Service: Sendable {
     package let accounts: Accounts
+    package let analytics: Analytics
     package let logger: Logger
     package let metrics = RequestMetrics()
-    let router = Router(Routes.all)
+    let router = Router(Routes.accounts + Routes.analytics)
     /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
     let errorDocsBase: String
 
-    package init(accounts: Accounts, errorDocsBase: String, logger: Logger) {
+    package init(accounts: Accounts, analytics: Analytics, errorDocsBase: String, logger: Logger) {
         self.accounts = accounts
+        self.analytics = analytics
         self.errorDocsBase = errorDocsBase
         self.logger = logger
     }

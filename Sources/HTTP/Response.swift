@@ -41,6 +41,7 @@ package struct Status: Hashable, Sendable {
     package static let notFound = Status(404)
     package static let methodNotAllowed = Status(405)
     package static let conflict = Status(409)
+    package static let gone = Status(410)
     package static let preconditionFailed = Status(412)
     package static let payloadTooLarge = Status(413)
     package static let unsupportedMediaType = Status(415)
@@ -66,6 +67,7 @@ package struct Status: Hashable, Sendable {
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 409: "Conflict"
+        case 410: "Gone"
         case 412: "Precondition Failed"
         case 413: "Payload Too Large"
         case 415: "Unsupported Media Type"

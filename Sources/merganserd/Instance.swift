@@ -1,5 +1,6 @@
 import API
 import Accounts
+import Analytics
 import Configuration
 import Database
 import FastCGI
@@ -30,6 +31,7 @@ final class Instance {
                 serverKey: ServerKey(
                     current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
                 identityTokens: keySets),
+            analytics: Analytics(settings: AnalyticsSettings()),
             errorDocsBase: configuration.errorDocsBase, logger: logger)
         readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, logger)
     }

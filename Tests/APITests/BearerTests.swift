@@ -48,7 +48,7 @@ import Testing
 
     @Test func everyRouteThatTakesAPAKRefusesOthers() throws {
         try app.expectUnchanged {
-            for route in Routes.all where route.pattern.contains("/me") || route.method == .delete {
+            for route in Routes.accounts where route.pattern.contains("/me") || route.method == .delete {
                 let path = route.pattern.replacing("{provider}", with: "apple")
                 expectInvalid(client.send(route.method, path, bytes: [0xFF], token: "lpk_live_x"), path)
             }
@@ -79,7 +79,7 @@ import Testing
     @Test func anAppBoundPAKEndsItsSessionAndNothingElse() throws {
         try app.change("UPDATE paks SET application_id = ?, scopes = 'profile:write'", try app.makeApplication())
         try app.expectUnchanged {
-            for route in Routes.all where route.pattern.contains("/me") {
+            for route in Routes.accounts where route.pattern.contains("/me") {
                 let path = route.pattern.replacing("{provider}", with: "apple")
                 let answer = client.send(route.method, path, token: phone.token)
                 #expect("\(answer)" == refusal(403, "insufficient_scope"), "\(path)")

@@ -8,6 +8,8 @@ struct Surface {
         case api
         /// RFC 6749 §5.2, with a link and the request's id.
         case oauth
+        /// Analytics §2.3.
+        case analytics
     }
 
     private let shape: Shape
@@ -16,9 +18,30 @@ struct Surface {
 
     init(path: String, errorDocsBase: String, requestID: String) {
         shape =
-            path.utf8.starts(with: "/oauth/".utf8) || path == "/api/v1/oauth/userinfo" ? .oauth : .api
+            if path.utf8.starts(with: "/v1/".utf8) {
+                .analytics
+            } else if path.utf8.starts(with: "/oauth/".utf8) || path == "/api/v1/oauth/userinfo" {
+                .oauth
+            } else {
+                .api
+            }
         self.errorDocsBase = errorDocsBase
         self.requestID = requestID
+    }
+
+    var isAnalytics: Bool { shape == .analytics }
+
+    func notFound(_ request: Request) -> Response {
+        isAnalytics
+            ? .shapeC(.notFound, "Route \(request.method.rawValue):\(request.path) not found")
+            : refusal(.notFound, "not_found")
+    }
+
+    func methodNotAllowed(_ request: Request, allow: String) -> Response {
+        let headers = [Response.Field("Allow", allow)]
+        return isAnalytics
+            ? .shapeC(.methodNotAllowed, "Method \(request.method.rawValue) not allowed", headers: headers)
+            : refusal(.methodNotAllowed, "method_not_allowed", headers: headers)
     }
 
     func refusal(_ status: Status, _ code: String, headers: [Response.Field] = []) -> Response {
@@ -27,7 +50,7 @@ struct Surface {
 
     func refusal(_ status: Status, _ reply: ErrorReply, headers: [Response.Field] = []) -> Response {
         switch shape {
-        case .api: return .json(status, reply, headers: headers)
+        case .api, .analytics: return .json(status, reply, headers: headers)
         case .oauth:
             return .json(
                 status,

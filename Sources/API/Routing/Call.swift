@@ -1,4 +1,5 @@
 import Accounts
+import Analytics
 import Database
 import HTTP
 import JSON
@@ -11,7 +12,8 @@ final class Call {
     let requestID: String
     /// What the pattern's braces matched.
     let arguments: [String]
-    let body: [UInt8]
+    /// What the endpoint reads; empty until the surface's order of checks has come to it.
+    var body: [UInt8] = []
     let service: Service
     let database: Database
     let logger: Logger
@@ -19,19 +21,19 @@ final class Call {
     var idempotencyKey: IdempotencyKey?
 
     init(
-        _ request: Request, requestID: String, arguments: [String], body: [UInt8], service: Service, database: Database,
-        logger: Logger
+        _ request: Request, requestID: String, arguments: [String], service: Service, database: Database, logger: Logger
     ) {
         self.request = request
         self.requestID = requestID
         self.arguments = arguments
-        self.body = body
         self.service = service
         self.database = database
         self.logger = logger
     }
 
     var accounts: Accounts { service.accounts }
+    var analytics: Analytics { service.analytics }
+    var queryParameters: QueryParameters { QueryParameters(request.query) }
 
     /// The body's members. An absent body counts as `{}`.
     ///

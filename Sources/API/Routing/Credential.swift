@@ -1,4 +1,5 @@
 import Accounts
+import Analytics
 import HTTP
 
 /// Who may call a route, and the principal its handler gets for it.
@@ -41,7 +42,33 @@ extension Credential<AnonymousCaller> {
     }
 }
 
+extension Credential<APIKey> {
+    /// A live API key with a permission (analytics §2.5).
+    static func apiKey(_ permission: Permission) -> Credential {
+        Credential { call in
+            let key = try call.authenticateKey()
+            try key.require(permission)
+            return key
+        }
+    }
+}
+
 extension Call {
+    /// - Throws: 401 without a live API key.
+    func authenticateKey() throws -> APIKey {
+        if request.headers.count(of: "authorization") > 1 {
+            throw Refusal.unauthorized("Invalid authorization format")
+        }
+        let authorization = request.headers.first("authorization")
+        let key = try database.read { try analytics.authenticate(authorization, $0) }
+        do {
+            try database.read { try analytics.noteUse(of: key, $0) }
+        } catch {
+            logger.debug("use of the key not noted", metadata: ["error": "\(error)"])
+        }
+        return key
+    }
+
     /// - Throws: `invalidToken` without a live PAK.
     func authenticate() throws -> Caller {
         guard let token = bearerToken else { throw Failure.invalidToken }

@@ -1,3 +1,4 @@
+import Analytics
 import HTTP
 
 /// One line of the route table.
@@ -18,6 +19,24 @@ struct Route: Sendable {
         self.pattern = pattern
         self.replay = replay
         handle = { call in try handler(call, try credential.check(call)) }
+    }
+
+    /// A route of the analytics surface, whose body is read after its credential was checked (analytics §2.3).
+    ///
+    /// - Parameter readsBody: false for an upload, which reads it itself. Only POST has a body otherwise.
+    init(
+        _ method: Method, _ pattern: String, _ credential: Credential<APIKey>, readsBody: Bool = true,
+        _ handler: @escaping @Sendable (Call, APIKey) throws -> Response
+    ) {
+        self.method = method
+        self.pattern = pattern
+        replay = nil
+        let readsBody = readsBody && method == .post
+        handle = { call in
+            let key = try credential.check(call)
+            if readsBody { call.body = try call.readAnalyticsBody() }
+            return try handler(call, key)
+        }
     }
 
     func respond(to call: Call) throws -> Response { try handle(call) }

@@ -1,17 +1,17 @@
 /// Why a reservation or an upload is refused (analytics §11.1, §11.2), with its code and message.
 package struct AttachmentRejection: Error, Equatable {
-    package enum Code: String, Sendable {
-        case invalidRequest = "invalid_request"
-        case disallowedContentType = "disallowed_content_type"
-        case fileTooLarge = "file_too_large"
-        case userQuotaExhausted = "user_quota_exhausted"
-        case quotaExhausted = "quota_exhausted"
-        case alreadyUploaded = "already_uploaded"
+    package enum Code: Sendable {
+        case invalidRequest
+        case disallowedContentType
+        case fileTooLarge
+        case userQuotaExhausted
+        case quotaExhausted
+        case alreadyUploaded
         /// More bytes than declared.
-        case tooManyBytes = "size_mismatch (more)"
+        case tooManyBytes
         /// Fewer.
-        case tooFewBytes = "size_mismatch (fewer)"
-        case hashMismatch = "hash_mismatch"
+        case tooFewBytes
+        case hashMismatch
     }
 
     package let code: Code

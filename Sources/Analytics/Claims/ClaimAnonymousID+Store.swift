@@ -51,10 +51,12 @@ extension AnalyticsTransaction {
         try connection.execute(
             """
             INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
-            SELECT ?, ?, ?, GREATEST(?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'))
-            FROM (SELECT claimed_at FROM identity_claims WHERE project_id = ? AND anonymous_id = ?
-                  UNION ALL
-                  SELECT MAX(claimed_at) FROM identity_claims WHERE app_user_id = ?) c
+            SELECT ?, ?, ?, GREATEST(
+                ?,
+                COALESCE((SELECT MAX(claimed_at) FROM identity_claims WHERE project_id = ? AND anonymous_id = ?)
+                         + INTERVAL 1 MICROSECOND, '1970-01-01'),
+                COALESCE((SELECT MAX(claimed_at) FROM identity_claims WHERE app_user_id = ?)
+                         + INTERVAL 1 MICROSECOND, '1970-01-01'))
             """, project, id, owner, now, project, id, owner)
     }
 }

@@ -11,24 +11,29 @@ final class Client {
     /// From 192.0.2.7.
     ///
     /// - Parameters:
+    ///   - path: with a query string, if it has one.
     ///   - body: JSON, or nothing at all when nil.
     ///   - headers: names in lower case.
     func send(
         _ method: Method, _ path: String, _ body: JSONValue? = nil, token: String? = nil,
         headers: [(name: String, value: String)] = [], requestID: String? = nil
     ) -> Answer {
-        send(method, path, bytes: body?.json() ?? [], token: token, headers: headers, requestID: requestID)
+        let contentType = body == nil ? [] : [(name: "content-type", value: "application/json")]
+        return send(
+            method, path, bytes: body?.json() ?? [], token: token, headers: contentType + headers, requestID: requestID)
     }
 
     func send(
         _ method: Method, _ path: String, bytes: [UInt8], token: String? = nil,
         headers: [(name: String, value: String)] = [], requestID: String? = nil
     ) -> Answer {
+        let target = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let authorization = token.map { [(name: "authorization", value: "Bearer \($0)")] } ?? []
         return send(
             Request(
-                method: method, path: path, headers: Headers(authorization + headers), remoteAddress: "192.0.2.7",
-                requestID: requestID, body: BufferedBody(bytes)))
+                method: method, path: target[0], query: target.count > 1 ? target[1] : "",
+                headers: Headers(authorization + headers), remoteAddress: "192.0.2.7", requestID: requestID,
+                body: BufferedBody(bytes)))
     }
 
     func send(_ request: Request) -> Answer { Answer(responder.respond(to: request)) }

@@ -1,5 +1,6 @@
 import API
 import Accounts
+import Analytics
 import Database
 import HTTP
 import IdentityTokens
@@ -25,7 +26,8 @@ final class TestApp: Sendable {
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     init(
-        settings: AccountsSettings = AccountsSettings(), database: TestDatabase? = nil,
+        settings: AccountsSettings = AccountsSettings(), analytics: AnalyticsSettings = AnalyticsSettings(),
+        database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true
     ) throws {
         let database = try database ?? TestDatabase()
@@ -42,6 +44,7 @@ final class TestApp: Sendable {
             accounts: Accounts(
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
                 identityTokens: verifier, clock: time.clock),
+            analytics: Analytics(settings: analytics, clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", logger: log.logger)
     }
 

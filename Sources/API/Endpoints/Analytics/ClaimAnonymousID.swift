@@ -1,0 +1,23 @@
+import Analytics
+import HTTP
+import JSON
+
+private struct ClaimReply: Encodable {
+    var claimed = true
+    var eventsReassignedCount: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case claimed
+        case eventsReassignedCount = "events_reassigned_count"
+    }
+}
+
+/// `POST /v1/identity/claim` (analytics §5).
+@Sendable func claimAnonymousID(_ call: Call, _ key: APIKey) throws -> Response {
+    let fields = try call.fields()
+    let anonymousID = try fields.endUserID("anonymous_id")
+    let userID = try fields.endUserID("user_id")
+    let claim = try Claim(anonymousID: anonymousID, userID: userID)
+    let count = try call.analytics.claim(claim, in: try key.liveApp().project, call.database)
+    return .json(.ok, ClaimReply(eventsReassignedCount: count))
+}

@@ -1,0 +1,47 @@
+import Accounts
+import Database
+import HTTP
+import MariaDB
+
+/// The order of accounts §0.2: path and method, body size, replay, credential, scope, then the endpoint.
+extension Responder {
+    func answerOnAccounts(_ call: Call, _ route: Route, _ surface: Surface) -> Response {
+        do {
+            call.body = try call.request.body.collect(limit: 65_536)
+        } catch .tooLarge {
+            return surface.refusal(.payloadTooLarge, "payload_too_large")
+        } catch {
+            return surface.refusal(.badRequest, "invalid_request")
+        }
+        do {
+            // A repeated header is one of two truths.
+            if call.request.headers.count(of: "authorization") > 1 { throw Failure.invalidRequest }
+            if let scope = route.replay { call.idempotencyKey = try call.makeIdempotencyKey(scope) }
+            if let replayed = try call.replay() { return replayed }
+            return try route.respond(to: call)
+        } catch {
+            return refuse(call, error, surface)
+        }
+    }
+
+    /// A request with a key is looked up once more before it is refused: its first copy may have committed meanwhile.
+    private func refuse(_ call: Call, _ error: any Error, _ surface: Surface) -> Response {
+        do {
+            if let replayed = try call.replay() { return replayed }
+        } catch let failure as Failure {
+            return surface.refusal(failure)
+        } catch {
+            call.logger.debug("no second look-up", metadata: ["error": "\(error)"])
+        }
+        switch error {
+        case let failure as Failure: return surface.refusal(failure)
+        case is AlreadyAnswered: return surface.refusal(.temporarilyUnavailable)
+        case _ where Self.isUnavailability(error):
+            call.logger.warning("database unavailable", metadata: ["error": "\(error)"])
+            return surface.refusal(.temporarilyUnavailable)
+        default:
+            call.logger.error("request failed", metadata: ["error": "\(error)", "path": "\(call.request.path)"])
+            return surface.internalError()
+        }
+    }
+}

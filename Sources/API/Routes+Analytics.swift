@@ -1,0 +1,10 @@
+import HTTP
+
+extension Routes {
+    /// The analytics API: method, path, the permission a key must have, handler.
+    static let analytics: [Route] = [
+        // Identity
+        Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
+        Route(.post, "/v1/identity/properties", .apiKey(.usersWrite), updateProperties),
+    ]
+}

@@ -1,0 +1,47 @@
+import Analytics
+import HTTP
+import JSON
+
+extension Call {
+    /// The members of the body (analytics §2.1): none when there is no body, or one that is no JSON object.
+    ///
+    /// - Throws: `UnusableBody` for a media type or JSON text that cannot be read.
+    func fields() throws -> JSONObject {
+        if body.isEmpty { return JSONObject([]) }
+        let contentType = request.headers.first("content-type") ?? ""
+        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        switch mediaType {
+        case "text/plain": return JSONObject([])
+        case "application/json": break
+        default: throw UnusableBody.mediaType
+        }
+        do {
+            guard case .object(let object) = try JSONValue(json: body) else { return JSONObject([]) }
+            return object
+        } catch {
+            throw UnusableBody.malformedJSON
+        }
+    }
+
+    /// Where the end user is (analytics §2.7): two letters, or nil. Handlers drop it for backend apps.
+    var country: String? {
+        guard let header = analytics.settings.countryHeader, let value = request.headers.first(header) else {
+            return nil
+        }
+        let country = value.trimmed.uppercased()
+        guard country.utf8.count == 2, country.utf8.allSatisfy({ (0x41...0x5A).contains($0) }),
+            !["XX", "T1"].contains(country)
+        else { return nil }
+        return country
+    }
+}
+
+extension JSONObject {
+    /// A member that names an end user.
+    ///
+    /// - Throws: 400 unless it is a string that is not empty.
+    func endUserID(_ name: String) throws(Refusal) -> EndUserID {
+        guard let text = self[name]?.string, !text.isEmpty else { throw .invalid("\(name) is required") }
+        return EndUserID(rawValue: text)
+    }
+}

@@ -1,0 +1,41 @@
+import HTTP
+
+/// A query string decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for themselves, bytes
+/// that are no UTF-8 become U+FFFD. Of parameters with the same name the first counts.
+struct QueryParameters {
+    private let values: [(name: String, value: String)]
+
+    init(_ query: String) {
+        values = query.utf8.split(separator: UInt8(ascii: "&")).map { part in
+            let name = part.prefix { $0 != UInt8(ascii: "=") }
+            return (Self.decoded(name), Self.decoded(part.dropFirst(name.count + 1)))
+        }
+    }
+
+    subscript(name: String) -> String? { values.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let high = hexadecimalDigit(rest.first),
+                let low = hexadecimalDigit(rest.dropFirst().first)
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+private func hexadecimalDigit(_ byte: UInt8?) -> UInt8? {
+    switch byte {
+    case let byte? where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte): byte - UInt8(ascii: "0")
+    case let byte? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte): byte - UInt8(ascii: "a") + 10
+    case let byte? where (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}
