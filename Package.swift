@@ -55,7 +55,8 @@ let package = Package(
             dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Time"],
             swiftSettings: safe),
         .target(
-            name: "Analytics", dependencies: ["Database", "Fetch", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
+            name: "Analytics",
+            dependencies: ["Database", "Fetch", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
             swiftSettings: safe),
         .target(
             name: "API",

@@ -21,6 +21,6 @@ package struct EntityID<Entity>: RawRepresentable, Hashable, Comparable, Sendabl
     package func encode(to encoder: any Encoder) throws { try rawValue.encode(to: encoder) }
 }
 
-extension EntityID: CustomStringConvertible {
+extension EntityID: LosslessStringConvertible {
     package var description: String { rawValue.description }
 }

@@ -1,0 +1,31 @@
+import JOSE
+package import Time
+
+/// Where a page of a list ended: the sort value and the id of its last row. Clients hand it back as they got it
+/// (analytics §13).
+///
+/// This folder owns what reads have in common (pages, filters, which apps a key sees) and the reads that belong to no other
+/// folder: events, end users, apps, projects, feedback.
+package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
+    package let time: Timestamp
+    package let id: ID
+
+    package init(time: Timestamp, id: ID) {
+        self.time = time
+        self.id = id
+    }
+
+    /// Nil for what is no cursor, which is read like none at all.
+    package init?(_ text: String) {
+        guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: UTF8.self) else { return nil }
+        let parts = plain.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let id = ID(String(parts[1])) else { return nil }
+        let time = Timestamp(milliseconds: milliseconds)
+        guard Timestamp.storable.contains(time) else { return nil }
+        self.init(time: time, id: id)
+    }
+}
+
+extension Cursor: CustomStringConvertible {
+    package var description: String { Base64URL.encode(Array("\(time.milliseconds) \(id)".utf8)) }
+}

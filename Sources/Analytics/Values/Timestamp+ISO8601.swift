@@ -1,0 +1,102 @@
+package import Time
+
+extension Timestamp {
+    /// What a DATETIME column and an answer can hold: the years 1 to 9999.
+    package static let storable =
+        Timestamp(CivilTime(year: 1, month: 1, day: 1))
+        ... Timestamp(
+            CivilTime(year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, millisecond: 999))
+
+    /// An ISO 8601 date (midnight), or date and time with or without a zone; none is UTC. In the extended format, to the
+    /// minute, second or any fraction of it, which is cut to milliseconds. Nil for anything else, and for days, times and
+    /// offsets that do not exist.
+    package init?(iso8601 text: String) {
+        var reader = FieldReader(text)
+        guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
+            reader.take("-"), let day = reader.number(digits: 2), (1...12).contains(month),
+            (1...daysIn(month: month, year: year)).contains(day)
+        else { return nil }
+        var civil = CivilTime(year: year, month: month, day: day)
+        var offset = 0
+        if reader.take("T") {
+            guard let hour = reader.number(digits: 2, below: 24), reader.take(":"),
+                let minute = reader.number(digits: 2, below: 60)
+            else { return nil }
+            (civil.hour, civil.minute) = (hour, minute)
+            if reader.take(":") {
+                guard let second = reader.number(digits: 2, below: 60) else { return nil }
+                civil.second = second
+                if reader.take(".") || reader.take(",") {
+                    guard let millisecond = reader.milliseconds() else { return nil }
+                    civil.millisecond = millisecond
+                }
+            }
+            guard let minutes = reader.zone() else { return nil }
+            offset = minutes
+        }
+        let time = Timestamp(milliseconds: Timestamp(civil).milliseconds - Int64(offset) * 60_000)
+        guard reader.isAtEnd, Self.storable.contains(time) else { return nil }
+        self = time
+    }
+}
+
+private func daysIn(month: Int, year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+}
+
+/// Reads a text's fields one after another.
+private struct FieldReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = text[...].utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let byte = rest.first, byte == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func digit() -> Int? {
+        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        rest.removeFirst()
+        return Int(byte - UInt8(ascii: "0"))
+    }
+
+    mutating func number(digits: Int, below limit: Int = .max) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let digit = digit() else { return nil }
+            number = number * 10 + digit
+        }
+        return number < limit ? number : nil
+    }
+
+    /// One digit at least; those behind the third are dropped.
+    mutating func milliseconds() -> Int? {
+        guard let first = digit() else { return nil }
+        let second = digit()
+        let third = second.flatMap { _ in digit() }
+        while third != nil, digit() != nil {}
+        return first * 100 + (second ?? 0) * 10 + (third ?? 0)
+    }
+
+    /// Minutes east of UTC: 0 without a zone and for `Z`, else `±hh`, `±hhmm` or `±hh:mm`.
+    mutating func zone() -> Int? {
+        if isAtEnd || take("Z") { return 0 }
+        let isWest = take("-")
+        guard isWest || take("+"), let hours = number(digits: 2, below: 24) else { return nil }
+        var minutes = 0
+        if !isAtEnd {
+            _ = take(":")
+            guard let number = number(digits: 2, below: 60) else { return nil }
+            minutes = number
+        }
+        return (hours * 60 + minutes) * (isWest ? -1 : 1)
+    }
+}
