@@ -35,16 +35,16 @@ import Testing
         ("/v1/ingest", #"{"error":"Service temporarily unavailable"}"#),
     ])
     func withoutAResponderTheErrorHasTheShapeOfThePath(path: String, body: String) throws {
-        let answer = try LoopbackFront().get(path)
+        let answer = try Front().get(path)
         #expect(answer.status == 502)
         #expect(answer.text == body)
         #expect(answer.header("retry-after") == "1")
-        expectOwnHeaders(answer)
+        expectOwnHeaders(answer.header, path)
     }
 
     @Test(arguments: ["/oauth/token?code=secret", "/api/v1/oauth/userinfo"])
     func oauthErrorsHaveFourMembers(path: String) throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         let answer = try front.get(path)
         let requestID = try #require(answer.header("x-request-id"))
         #expect(answer.status == 502)
@@ -53,7 +53,7 @@ import Testing
         #expect(members["error"] == "temporarily_unavailable")
         #expect(members["error_uri"]?.hasSuffix("/oauth/errors#temporarily_unavailable") == true)
         #expect(members["request_id"] == requestID)
-        expectOwnHeaders(answer)
+        expectOwnHeaders(answer.header)
     }
 
     @Test(
@@ -65,13 +65,13 @@ import Testing
             ),
         ], [false, true])
     func aBodyPastTheLimitIsRefused(_ limit: (path: String, size: Int, body: String), isChunked: Bool) throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         let headers = isChunked ? [("Transfer-Encoding", "chunked"), ("Expect", "")] : [("Expect", "")]
         #expect(try front.post(limit.path, headers: headers, size: limit.size).status == 502)
         let answer = try front.post(limit.path, headers: headers, size: limit.size + 1)
         #expect(answer.status == 413)
         #expect(answer.text == limit.body)
-        expectOwnHeaders(answer)
+        expectOwnHeaders(answer.header, limit.path)
     }
 
     @Test(arguments: [
@@ -79,26 +79,35 @@ import Testing
     ])
     func newcomersAreLimitedPerAddress(path: String) throws {
         // So slow that no second allowance comes within the test.
-        let front = try LoopbackFront { $0.replacingOccurrences(of: "rate=10000r/s", with: "rate=1r/m") }
+        let front = try Front { $0.replacingOccurrences(of: "rate=10000r/s", with: "rate=1r/m") }
         for _ in 0...100 { #expect(try front.post(path).status == 502) }
         let answer = try front.post(path)
         #expect(answer.status == 429)
         #expect(answer.text == #"{"error":"rate_limited"}"#)
         #expect(answer.header("retry-after") == "1")
-        expectOwnHeaders(answer)
+        expectOwnHeaders(answer.header)
         #expect(try front.get("/api/v1/me").status == 502, "other paths go on")
     }
 
-    @Test func whatIsNoRequestIsAnsweredInJSON() throws {
-        let front = try LoopbackFront()
-        let answer = try front.get("/" + String(repeating: "a", count: 20_000))
-        #expect(answer.status == 414)
-        #expect(answer.text == #"{"error":"invalid_request"}"#)
-        expectOwnHeaders(answer)
+    @Test(arguments: [
+        ("GET /LONG HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "invalid_request"),
+        ("GET /api/v1/me HTTP/1.1\r\n\r\n", 400, "invalid_request"),
+        ("\0", 400, "invalid_request"),
+        ("TRACE /api/v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "method_not_allowed"),
+    ])
+    func whatIsNoRequestIsAnsweredInJSON(request: String, status: Int, code: String) throws {
+        let front = try Front()
+        defer { withExtendedLifetime(front) {} }
+        let connection = try front.connect()
+        try connection.send(Array(request.replacing("LONG", with: String(repeating: "x", count: 20_000)).utf8))
+        let answer = try connection.receiveAnswer()
+        #expect(answer.status == status)
+        #expect(String(decoding: answer.body, as: UTF8.self) == "{\"error\":\"\(code)\"}")
+        expectOwnHeaders(answer.header)
     }
 
     @Test func theAccessLogIsJSONWithoutSecrets() throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         _ = try front.get(
             "/oauth/authorize?code=sesame", headers: [("Authorization", "Bearer sesame"), ("User-Agent", "a \"b\"")])
         try front.stop()
@@ -125,7 +134,7 @@ import Testing
     }
 
     @Test func theResponderGetsWhatItRoutesOn() throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         let echo = try Echo(socket: front.run.file("merganser.sock"))
         defer { withExtendedLifetime(echo) {} }
         let answer = try front.get(
@@ -145,7 +154,7 @@ import Testing
     }
 
     @Test func eitherInstanceAnswersForTheService() throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         #expect(try front.get("/readyz").status == 502)
         let green = try Echo(socket: front.run.file("control-green.sock"))
         defer { withExtendedLifetime(green) {} }
@@ -158,7 +167,7 @@ import Testing
     }
 
     @Test func theDevelopmentIssuerShowsKeySetsOnly() throws {
-        let front = try LoopbackFront()
+        let front = try Front()
         try front.run.write(#"{"keys":[]}"#, to: "keys/apple.json")
         try front.run.write("private", to: "keys/apple-rs256.pem")
         let answer = try front.get("/dev/apple/keys")
@@ -169,12 +178,17 @@ import Testing
         #expect(try front.get("/dev/apple-rs256.pem").status == 502, "the responder's business, as every other path")
     }
 
-    private func expectOwnHeaders(_ answer: Fetcher.Response, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(answer.header("content-type") == "application/json", sourceLocation: sourceLocation)
-        #expect(answer.header("cache-control") == "no-store", sourceLocation: sourceLocation)
-        #expect(answer.header("x-request-id")?.count == 32, sourceLocation: sourceLocation)
-        #expect(answer.header("x-logi-request-id") == answer.header("x-request-id"), sourceLocation: sourceLocation)
-        #expect(answer.header("server") == "nginx", sourceLocation: sourceLocation)
+    private func expectOwnHeaders(
+        _ header: (String) -> String?, _ path: String = "/", sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(
+            header("content-type")
+                == (path.hasPrefix("/v1/") ? "application/json; charset=utf-8" : "application/json"),
+            sourceLocation: sourceLocation)
+        #expect(header("cache-control") == "no-store", sourceLocation: sourceLocation)
+        #expect(header("x-request-id")?.count == 32, sourceLocation: sourceLocation)
+        #expect(header("x-logi-request-id") == header("x-request-id"), sourceLocation: sourceLocation)
+        #expect(header("server") == "nginx", sourceLocation: sourceLocation)
     }
 
     private func makeCertificate(_ folder: String) throws {
@@ -185,17 +199,5 @@ import Testing
                 "-subj", "/CN=id.example.com", "-keyout", folder + "/privkey.pem", "-out", folder + "/fullchain.pem",
             ])
         #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
-    }
-}
-
-/// A responder that tells what it was asked.
-private struct Echo {
-    private let process: ChildProcess
-
-    /// Returns when it serves.
-    init(socket: String) throws {
-        let process = try ChildProcess(Repository.program("fastcgi-echo"), ["--socket", socket])
-        try process.wait(for: "fastcgi-echo") { process.output.contains("ready") }
-        self.process = process
     }
 }

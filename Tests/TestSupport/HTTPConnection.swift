@@ -56,7 +56,7 @@ package final class HTTPConnection {
         }
     }
 
-    /// The next answer, which must announce its length.
+    /// The next answer; it must announce its length, unless it is an interim one.
     package func receiveAnswer() throws -> Answer {
         while endOfHead == nil { try receive() }
         let end = endOfHead ?? received.endIndex
@@ -69,7 +69,7 @@ package final class HTTPConnection {
         }
         var answer = Answer(status: 0, headers: fields, body: [])
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
-            let length = answer.header("content-length").flatMap({ Int($0) })
+            let length = status < 200 ? 0 : answer.header("content-length").flatMap({ Int($0) })
         else { throw TestSupportError("an answer without status or length: \(lines)") }
         while received.count < length { try receive() }
         answer.status = status
