@@ -18,6 +18,15 @@ import Testing
     func sha256Examples(message: String, digest: String) {
         #expect(sha256(message.utf8) == bytes(digest))
         #expect(sha256(Array(message.utf8)) == bytes(digest))
+        for size in [1, 55, 64, 65_536] {
+            let stream = SHA256Stream()
+            var rest = Array(message.utf8)[...]
+            while !rest.isEmpty {
+                stream.update(Array(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+            }
+            #expect(stream.finish() == bytes(digest))
+        }
     }
 
     /// RFC 4231 §4.2 to §4.8, but for §4.6, which cuts the MAC.
