@@ -31,6 +31,7 @@ let package = Package(
         // Wrappers: the only targets that see a C library.
         .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP", "Threads"], swiftSettings: strict),
         .target(name: "Fetch", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
         .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
@@ -56,12 +57,12 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Analytics",
-            dependencies: ["Database", "Fetch", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
+            dependencies: ["Database", "Fetch", "Files", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
             swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Time",
+                "Accounts", "Analytics", "Database", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -99,7 +100,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
-            name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP"], path: "Tests/Fixtures/fastcgi-echo",
+            name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP", "Threads"], path: "Tests/Fixtures/fastcgi-echo",
             swiftSettings: strict),
         .testTarget(
             name: "AccountsTests", dependencies: ["Accounts", "IdentityTokens", "OpenSSL", "Time"],
@@ -121,6 +122,7 @@ let package = Package(
             name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "Threads", "fastcgi-echo"],
             swiftSettings: strict),
         .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
         .testTarget(
             name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport"], swiftSettings: strict),
@@ -135,6 +137,7 @@ let package = Package(
                 "merganserctl",
             ],
             swiftSettings: strict),
+        .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: strict),
         .testTarget(name: "TimeTests", dependencies: ["Time"], swiftSettings: strict),
     ]
 )

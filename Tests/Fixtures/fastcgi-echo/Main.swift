@@ -1,6 +1,7 @@
 import FastCGI
 import Foundation
 import HTTP
+import Threads
 
 // A responder that answers with what it was asked, for the tests of the accept loop.
 //

@@ -1,4 +1,4 @@
-import FastCGI
+import Threads
 import Testing
 
 @Suite struct SlowPeerGateTests {

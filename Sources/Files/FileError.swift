@@ -1,0 +1,15 @@
+internal import Glibc
+
+/// A system call on a file that failed.
+///
+/// This target owns files that have to last: made, written, synchronized and renamed by POSIX calls, without Foundation,
+/// and without a pointer in its interface. It does not know what the files hold.
+package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The C function.
+    package let call: String
+    package let path: String
+    /// Its `errno`.
+    package let code: Int32
+
+    package var description: String { "\(call) \(path): \(String(cString: strerror(code)))" }
+}
