@@ -63,7 +63,7 @@ final class Exchange {
         if body.hasFailed { throw .incompleteBody }
         // Before the answer: after it the peer may send another request, and libfcgi would read into that.
         let isFinished = finish(body, of: request.method, on: connection)
-        guard send(response, isHead: request.method == .head) else { throw .undeliveredAnswer }
+        try send(response, isHead: request.method == .head)
         if !isFinished { return .endedEarly }
         return merganser_fcgx_is_to_be_kept(self.request) != 0 ? .kept : .ended
     }
@@ -83,17 +83,36 @@ final class Exchange {
     private static let responder: Int32 = 1
 
     /// Writes a CGI response (RFC 3875 §6), of which nginx makes the status line.
-    private func send(_ response: Response, isHead: Bool) -> Bool {
+    private func send(_ response: Response, isHead: Bool) throws(Fault) {
         head.removeAll(keepingCapacity: true)
         head.append(head: response)
-        guard let output = request.pointee.out, write(head, to: output) else { return false }
-        if !isHead, !write(response.body, to: output) { return false }
+        guard let output = request.pointee.out else { throw .undeliveredAnswer }
+        try write(head, to: output)
+        if !isHead {
+            try write(response.body, to: output)
+            if let stream = response.stream { try write(stream, to: output) }
+        }
         // In this order both fit into one write.
-        return FCGX_FClose(request.pointee.err) == 0 && FCGX_FClose(output) == 0
+        guard FCGX_FClose(request.pointee.err) == 0, FCGX_FClose(output) == 0 else { throw .undeliveredAnswer }
     }
 
-    private func write(_ bytes: [UInt8], to output: UnsafeMutablePointer<FCGX_Stream>) -> Bool {
-        bytes.withUnsafeBytes { buffer in
+    /// Its length was announced: one that has another leaves nothing to do but to end the connection.
+    private func write(_ stream: any ResponseStream, to output: UnsafeMutablePointer<FCGX_Stream>) throws(Fault) {
+        var count = 0
+        while true {
+            guard let part = try? stream.read(atMost: Exchange.partSize) else { throw .brokenAnswer }
+            if part.isEmpty { break }
+            count += part.count
+            try write(part, to: output)
+        }
+        if count != stream.length { throw .brokenAnswer }
+    }
+
+    /// How much of a stream is held at once.
+    private static let partSize = 65_536
+
+    private func write(_ bytes: [UInt8], to output: UnsafeMutablePointer<FCGX_Stream>) throws(Fault) {
+        let isWritten = bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let part = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
@@ -103,6 +122,7 @@ final class Exchange {
             }
             return true
         }
+        if !isWritten { throw .undeliveredAnswer }
     }
 }
 
@@ -124,7 +144,7 @@ extension [UInt8] {
         // nginx would send the body in chunks otherwise. An answer without a body says nothing (RFC 9110 §8.6).
         if !hasLength, ![204, 304].contains(response.status.code) {
             self += "Content-Length: ".utf8
-            self += String(response.body.count).utf8
+            self += String(response.length).utf8
             self += "\r\n".utf8
         }
         self += "\r\n".utf8

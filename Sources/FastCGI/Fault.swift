@@ -12,6 +12,8 @@ package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
     case incompleteBody
     /// The peer closed, or took the answer too slowly.
     case undeliveredAnswer
+    /// A stream could not be read to its end, or had not the announced length.
+    case brokenAnswer
 
     package var description: String {
         switch self {
@@ -21,6 +23,7 @@ package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
         case .malformedContentLength: "a request whose CONTENT_LENGTH is no number"
         case .incompleteBody: "a connection ended inside a request's body, or the body has not the announced length"
         case .undeliveredAnswer: "a connection ended before the answer was delivered"
+        case .brokenAnswer: "an answer's stream failed, or has not the announced length"
         }
     }
 }

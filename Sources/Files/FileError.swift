@@ -11,5 +11,11 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Its `errno`.
     package let code: Int32
 
+    package init(call: String, path: String, code: Int32) {
+        self.call = call
+        self.path = path
+        self.code = code
+    }
+
     package var description: String { "\(call) \(path): \(String(cString: strerror(code)))" }
 }

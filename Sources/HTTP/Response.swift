@@ -1,5 +1,5 @@
 /// An answer: status, header fields in order, body.
-package struct Response: Equatable, Sendable {
+package struct Response: Sendable {
     package struct Field: Equatable, Sendable {
         package var name: String
         package var value: String
@@ -13,12 +13,20 @@ package struct Response: Equatable, Sendable {
     package var status: Status
     package var headers: [Field]
     package var body: [UInt8]
+    /// Follows `body`.
+    package var stream: (any ResponseStream)?
 
-    package init(_ status: Status, headers: [Field] = [], body: [UInt8] = []) {
+    package init(
+        _ status: Status, headers: [Field] = [], body: [UInt8] = [], stream: (any ResponseStream)? = nil
+    ) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.stream = stream
     }
+
+    /// Of the whole body, in bytes.
+    package var length: Int { body.count + (stream?.length ?? 0) }
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }

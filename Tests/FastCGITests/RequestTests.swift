@@ -37,6 +37,24 @@ import Testing
         #expect(answer.header("X-Echo-" + name.dropFirst(5).lowercased()) == value)
     }
 
+    @Test(arguments: [0, 1, 65_536, 65_537, 1_000_000]) func aStreamIsSentInPartsWithItsLength(size: Int) throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        let answer = try #require(try client.ask("GET", "/stream/\(size)"))
+        #expect(answer.header("Content-Length") == "\(size)")
+        #expect(answer.body.count == size && answer.body.allSatisfy { $0 == UInt8(ascii: "x") })
+        let head = try #require(try client.ask("HEAD", "/stream/\(size)"))
+        #expect(head.header("Content-Length") == "\(size)" && head.body.isEmpty)
+    }
+
+    @Test func aStreamThatEndsEarlyEndsTheConnection() throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        #expect(throws: TestSupportError.self) { try client.ask("GET", "/stream/100000/1") }
+        try fixture.server.wait(forLine: "fault: an answer's stream failed, or has not the announced length")
+        #expect(try fixture.server.connect().ask()?.status == 200)
+    }
+
     @Test func lineBreaksInValuesBeginNoField() throws {
         let fixture = try EchoFixture()
         let answer = try #require(try fixture.server.connect().ask(headers: [("HTTP_A", "1\r\nSet-Cookie: b\u{7}\tc")]))

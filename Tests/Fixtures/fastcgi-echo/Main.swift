@@ -1,6 +1,7 @@
 import FastCGI
 import Foundation
 import HTTP
+import Synchronization
 import Threads
 
 // A responder that answers with what it was asked, for the tests of the accept loop.
@@ -12,6 +13,7 @@ import Threads
 //
 //     /late/MS        the answer comes that much later
 //     /large/BYTES    as many x
+//     /stream/BYTES   as many x, one part after the other; /stream/BYTES/MORE announces as many more
 //     /unread         413 without a look at the body
 //     /part/BYTES     as much of the body as that, and the rest unread
 //     /gated          waits for its body with a permit of the SlowPeerGate, 503 without one
@@ -70,6 +72,9 @@ import Threads
             switch parts.first {
             case "late": Foundation.Thread.sleep(forTimeInterval: Double(number) / 1000)
             case "large": return echo(request, Array(repeating: UInt8(ascii: "x"), count: number))
+            case "stream":
+                let more = parts.dropFirst(2).first.flatMap { Int($0) } ?? 0
+                return Response(.ok, stream: Letters(count: number, announcing: number + more))
             case "unread": return Response(.payloadTooLarge, body: Array("too large".utf8))
             case "part": return echo(request, try request.body.read(atMost: number))
             case "gated":
@@ -94,6 +99,25 @@ import Threads
         ]
         headers += request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
         return Response(.ok, headers: headers, body: body)
+    }
+}
+
+/// So many x.
+private final class Letters: ResponseStream {
+    let length: Int
+    private let rest: Mutex<Int>
+
+    init(count: Int, announcing length: Int) {
+        self.length = length
+        rest = Mutex(count)
+    }
+
+    func read(atMost count: Int) -> [UInt8] {
+        rest.withLock { rest in
+            let part = min(rest, count)
+            rest -= part
+            return Array(repeating: UInt8(ascii: "x"), count: part)
+        }
     }
 }
 
