@@ -18,11 +18,3 @@ package struct Analytics: Sendable {
         self.clock = clock
     }
 }
-
-/// What an operator may set (analytics §15).
-package struct AnalyticsSettings: Sendable {
-    /// The request header that names the end user's country, in lower case; nil: countries are not recorded.
-    package var countryHeader: String?
-
-    package init(countryHeader: String? = "cf-ipcountry") { self.countryHeader = countryHeader }
-}

@@ -1,4 +1,5 @@
 package import Accounts
+package import Analytics
 package import IdentityTokens
 package import Logging
 
@@ -19,6 +20,7 @@ package struct Configuration: Sendable {
     package var linkByEmail: LinkByEmail
     /// Where the OAuth error codes are explained; an error's fragment is its code.
     package var errorDocsBase: String
+    package var analytics: AnalyticsSettings
     package var database: DatabaseSettings
     package var server: ServerSettings
 }
@@ -67,16 +69,17 @@ extension Configuration {
             }
             return text
         }
+        let analytics = AnalyticsSettings(variables, deployment)
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
-        guard let deployment, let serverKey, let providers, let pakDays, let historyDays, let linkByEmail, let database,
-            let server
+        guard let deployment, let serverKey, let providers, let pakDays, let historyDays, let linkByEmail,
+            let analytics, let database, let server
         else { return nil }
         self.init(
             deployment: deployment, serverKey: serverKey, previousServerKey: previousServerKey, providers: providers,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
             linkByEmail: linkByEmail, errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
-            database: database, server: server)
+            analytics: analytics, database: database, server: server)
     }
 }
 

@@ -24,17 +24,7 @@ extension ProviderSettings {
     ) -> ProviderSettings? {
         let audiences = variables.optional(audiences, list)
         let issuers = variables.value(issuers, list)
-        let url = variables.value(jwksURL) { text throws(InvalidValue) in
-            guard let url = WebURL(text) else {
-                throw InvalidValue("is \(quoted(text)); set an https URL")
-            }
-            guard url.isHTTPS || (environment == .development && url.isLoopback) else {
-                throw InvalidValue(
-                    "is \(quoted(text)); set an https URL"
-                        + (environment == .development ? ", or http to a loopback host" : ""))
-            }
-            return url
-        }
+        let url = variables.value(jwksURL) { text throws(InvalidValue) in try secureURL(text, in: environment) }
         guard let audiences, let issuers, let url else { return nil }
         return ProviderSettings(
             issuers: issuers, jwksURL: url.description, audiences: audiences,

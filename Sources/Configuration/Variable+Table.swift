@@ -6,6 +6,8 @@ extension Variable {
         issuer, environment, serverKey, serverKeyPrevious,
         appleAudiences, appleIssuers, appleJWKSURL, googleAudiences, googleIssuers, googleJWKSURL,
         pakTTLDays, loginHistoryDays, linkByEmail, errorDocsBase,
+        attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
+        tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
         instance, socket, socketGroup, controlSocket, threads, drainLimit, stateDirectory, logLevel,
         sqlDirectory, devKeysDirectory,
@@ -54,6 +56,25 @@ extension Variable {
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
         "Page that explains the OAuth error codes; an error's fragment is its code")
+
+    static let attachmentDirectory = Variable(
+        "MERGANSER_ATTACHMENT_DIR", "path", .required,
+        "Folder of the attachments' bytes, on a file system that all instances share; made at the start")
+    static let attachmentMaximumSize = Variable(
+        "MERGANSER_ATTACHMENT_MAX_BYTES", "bytes", .text("262144000"),
+        "Size of the largest attachment; nginx has the same limit for its location")
+    static let attachmentSecret = Variable(
+        "MERGANSER_ATTACHMENT_SECRET", "32 bytes, hex or base64", .required,
+        "Signs download links, the same on all instances; make one with `openssl rand -hex 32`", isSecret: true)
+    static let attributionEndpoint = Variable(
+        "MERGANSER_ATTRIBUTION_ENDPOINT", "URL", .text("https://api-adservices.apple.com/api/v1/"),
+        "Where attribution tokens are resolved; https, in development also http to a loopback host")
+    static let countryHeader = Variable(
+        "MERGANSER_COUNTRY_HEADER", "header", .text("CF-IPCountry"),
+        "Request header that names an end user's country; an empty value switches it off", isEmptyValue: true)
+    static let tombstoneGrace = Variable(
+        "MERGANSER_TOMBSTONE_GRACE_SECONDS", "seconds, 0 to 86400", .text("600"),
+        "How long `merganserctl compact` leaves a merged record in place")
 
     static let databaseSocket = Variable(
         "MERGANSER_DATABASE_SOCKET", "path", .computed("/run/mysqld/mysqld.sock, unless a host is set"),

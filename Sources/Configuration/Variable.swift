@@ -17,13 +17,19 @@ package struct Variable: Sendable {
     package let preset: Default
     /// Whether `NAME_FILE` may name a file that holds the value, and no message may show it.
     package let isSecret: Bool
+    /// Whether the empty value is one of its values, and not the same as none.
+    package let isEmptyValue: Bool
     package let help: String
 
-    init(_ name: String, _ form: String, _ preset: Default, _ help: String, isSecret: Bool = false) {
+    init(
+        _ name: String, _ form: String, _ preset: Default, _ help: String, isSecret: Bool = false,
+        isEmptyValue: Bool = false
+    ) {
         self.name = name
         self.form = form
         self.preset = preset
         self.help = help
         self.isSecret = isSecret
+        self.isEmptyValue = isEmptyValue
     }
 }

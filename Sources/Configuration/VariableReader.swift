@@ -1,12 +1,13 @@
 /// Reads variables one by one and collects what is wrong with them, so that all of it is reported at once.
 ///
-/// An empty value counts as none. A reading that returns nil has reported why.
+/// An empty value counts as none, but for a variable that says otherwise. A reading that returns nil has reported why.
 final class VariableReader {
     private let environment: [String: String]
     private var problems: [ConfigurationError.Problem] = []
 
     private init(_ environment: [String: String]) {
-        self.environment = environment.filter { !$0.value.isEmpty }
+        let emptiable = Variable.all.filter(\.isEmptyValue).map(\.name)
+        self.environment = environment.filter { !$0.value.isEmpty || emptiable.contains($0.key) }
     }
 
     static func load<Part>(

@@ -49,6 +49,17 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
+/// A URL over which nobody can listen or answer instead of the host; in development also one of this machine.
+func secureURL(_ text: String, in environment: Deployment.Environment) throws(InvalidValue) -> WebURL {
+    guard let url = WebURL(text) else { throw InvalidValue("is \(quoted(text)); set an https URL") }
+    guard url.isHTTPS || (environment == .development && url.isLoopback) else {
+        throw InvalidValue(
+            "is \(quoted(text)); set an https URL"
+                + (environment == .development ? ", or http to a loopback host" : ""))
+    }
+    return url
+}
+
 /// - Parameter host: in lower case; an IPv6 address with or without brackets.
 func isLoopbackHost(_ host: String) -> Bool {
     if ["localhost", "[::1]", "::1"].contains(host) { return true }

@@ -31,6 +31,14 @@ package struct Response: Sendable {
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
+extension Response: Equatable {
+    /// A stream is equal to itself alone.
+    package static func == (left: Response, right: Response) -> Bool {
+        left.status == right.status && left.headers == right.headers && left.body == right.body
+            && left.stream === right.stream
+    }
+}
+
 /// A status code (RFC 9110 §15) with its reason phrase.
 package struct Status: Hashable, Sendable {
     package let code: Int

@@ -1,5 +1,5 @@
 /// What is too large to hold: read while it is sent, once.
-package protocol ResponseStream: Sendable {
+package protocol ResponseStream: AnyObject, Sendable {
     /// In bytes: the sum of all parts.
     var length: Int { get }
 

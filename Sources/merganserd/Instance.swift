@@ -31,7 +31,7 @@ final class Instance {
                 serverKey: ServerKey(
                     current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
                 identityTokens: keySets),
-            analytics: Analytics(settings: AnalyticsSettings()),
+            analytics: Analytics(settings: configuration.analytics),
             errorDocsBase: configuration.errorDocsBase, logger: logger)
         readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, logger)
     }

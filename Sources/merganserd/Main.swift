@@ -69,7 +69,7 @@ enum Main {
           --reference  print what follows as a Markdown table, as README.md has it
 
         The configuration is read once, from environment variables. NAME_FILE instead of NAME gives the path of a
-        file that holds a secret. An empty value counts as none.
+        file that holds a secret. An empty value counts as none, unless said otherwise.
 
         \(Variable.reference)
 

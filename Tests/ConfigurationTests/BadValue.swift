@@ -16,7 +16,7 @@ struct BadValue: CustomTestStringConvertible, Sendable {
 private let development = ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080"]
 
 let badValues =
-    issuers + keys + providers + databases + servers + [
+    issuers + keys + providers + analytics + databases + servers + [
         BadValue(
             ["MERGANSER_ENVIRONMENT": "staging"],
             "MERGANSER_ENVIRONMENT: is \"staging\"; set one of: production, development"),
@@ -98,6 +98,30 @@ private let providers = [
     BadValue(
         development.setting(["MERGANSER_GOOGLE_JWKS_URL": "http://keys.example.com/"]),
         "MERGANSER_GOOGLE_JWKS_URL: is \"http://keys.example.com/\"; set an https URL, or http to a loopback host"),
+]
+
+private let analytics = [
+    BadValue(
+        ["MERGANSER_ATTACHMENT_DIR": "attachments"],
+        "MERGANSER_ATTACHMENT_DIR: is \"attachments\"; set an absolute path"),
+    BadValue(
+        ["MERGANSER_ATTACHMENT_MAX_BYTES": "250M"],
+        "MERGANSER_ATTACHMENT_MAX_BYTES: is \"250M\"; set a whole number from 1 to 1099511627776"),
+    BadValue(
+        ["MERGANSER_ATTACHMENT_SECRET": "short"],
+        "MERGANSER_ATTACHMENT_SECRET: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32"),
+    BadValue(
+        ["MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1/"],
+        "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://127.0.0.1/\"; set an https URL"),
+    BadValue(
+        development.setting(["MERGANSER_ATTRIBUTION_ENDPOINT": "http://ads.example.com/"]),
+        "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://ads.example.com/\"; set an https URL, or http to a loopback host"),
+    BadValue(
+        ["MERGANSER_COUNTRY_HEADER": "CF IPCountry"],
+        "MERGANSER_COUNTRY_HEADER: is \"CF IPCountry\"; set the name of a header, such as CF-IPCountry"),
+    BadValue(
+        ["MERGANSER_TOMBSTONE_GRACE_SECONDS": "-1"],
+        "MERGANSER_TOMBSTONE_GRACE_SECONDS: is \"-1\"; set a whole number from 0 to 86400"),
 ]
 
 private let databases = [

@@ -12,6 +12,14 @@ import Testing
         #expect(configuration.pakLifetime == nil)
         #expect(configuration.loginHistoryLifetime == .seconds(180 * 86_400))
         #expect(configuration.linkByEmail == .authoritative)
+        let analytics = configuration.analytics
+        #expect(analytics.publicURL == "https://id.example.com" && !analytics.isDevelopment)
+        #expect(analytics.attributionEndpoint == "https://api-adservices.apple.com/api/v1/")
+        #expect(analytics.countryHeader == "cf-ipcountry")
+        #expect(analytics.attachments.directory == "/srv/attachments")
+        #expect(analytics.attachments.maximumSize == 250 << 20)
+        #expect(analytics.attachments.secret == [UInt8](repeating: 0xEF, count: 32))
+        #expect(analytics.tombstoneGrace == .seconds(600))
         #expect(configuration.database.connection.address == .unixSocket("/run/mysqld/mysqld.sock"))
         #expect(configuration.database.connection.user == "merganser")
         #expect(configuration.database.connection.password == nil)
@@ -43,6 +51,9 @@ import Testing
                 "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_DATABASE_HOST": "db.example.com",
                 "MERGANSER_DATABASE_PORT": "3307", "MERGANSER_DATABASE_USER": "u", "MERGANSER_DATABASE_PASSWORD": "p w",
                 "MERGANSER_DATABASE_NAME": "n", "MERGANSER_DATABASE_CA_FILE": "/etc/ca.pem",
+                "MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1:9/resolve",
+                "MERGANSER_COUNTRY_HEADER": "X-Country", "MERGANSER_ATTACHMENT_MAX_BYTES": "1",
+                "MERGANSER_TOMBSTONE_GRACE_SECONDS": "0",
                 "MERGANSER_INSTANCE": "green", "MERGANSER_SOCKET": "/tmp/m.sock", "MERGANSER_SOCKET_GROUP": "www-data",
                 "MERGANSER_THREADS": "3", "MERGANSER_DRAIN_LIMIT_SECONDS": "5",
                 "MERGANSER_STATE_DIRECTORY": "/tmp/state",
@@ -61,6 +72,11 @@ import Testing
         #expect(configuration.pakLifetime == .seconds(30 * 86_400))
         #expect(configuration.loginHistoryLifetime == .seconds(86_400))
         #expect(configuration.linkByEmail == .never)
+        #expect(configuration.analytics.isDevelopment)
+        #expect(configuration.analytics.attributionEndpoint == "http://127.0.0.1:9/resolve")
+        #expect(configuration.analytics.countryHeader == "x-country")
+        #expect(configuration.analytics.attachments.maximumSize == 1)
+        #expect(configuration.analytics.tombstoneGrace == .zero)
         #expect(configuration.database.connection.address == .tcp(host: "db.example.com", port: 3307))
         #expect(configuration.database.connection.user == "u")
         #expect(configuration.database.connection.password == "p w")
@@ -90,6 +106,9 @@ import Testing
                 "MERGANSER_ISSUER: is not set; set it to URL",
                 "MERGANSER_SERVER_KEY: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32",
                 "MERGANSER_LINK_BY_EMAIL: is \"always\"; set one of: authoritative, verified, never",
+                "MERGANSER_ATTACHMENT_DIR: is not set; set it to path",
+                "MERGANSER_ATTACHMENT_SECRET: is not set; set it to 32 bytes, hex or base64, "
+                    + "or MERGANSER_ATTACHMENT_SECRET_FILE to the path of a file that holds it",
                 "MERGANSER_THREADS: is \"many\"; set a whole number from 1 to 1024",
             ])
     }
@@ -106,6 +125,11 @@ import Testing
                 "MERGANSER_SERVER_KEY: is not set; set it to 32 bytes, hex or base64, "
                     + "or MERGANSER_SERVER_KEY_FILE to the path of a file that holds it"
             ])
+    }
+
+    @Test func anEmptyCountryHeaderSwitchesCountriesOff() throws {
+        let configuration = try Configuration.load(environment: good.setting(["MERGANSER_COUNTRY_HEADER": ""]))
+        #expect(configuration.analytics.countryHeader == nil)
     }
 
     @Test(arguments: [
@@ -146,6 +170,8 @@ let good = [
     "MERGANSER_ISSUER": "https://id.example.com",
     "MERGANSER_SERVER_KEY": String(repeating: "ab", count: 32),
     "MERGANSER_APPLE_AUDIENCES": "com.example.app",
+    "MERGANSER_ATTACHMENT_DIR": "/srv/attachments",
+    "MERGANSER_ATTACHMENT_SECRET": String(repeating: "ef", count: 32),
 ]
 
 func problems(_ environment: [String: String]) -> [String] {

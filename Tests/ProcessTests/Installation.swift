@@ -34,6 +34,8 @@ final class Installation: Sendable {
             "MERGANSER_STATE_DIRECTORY": directory.file("state"),
             "MERGANSER_SQL_DIRECTORY": TestDatabase.sqlDirectory,
             "MERGANSER_DEV_KEYS_DIRECTORY": directory.file("keys"),
+            "MERGANSER_ATTACHMENT_DIR": directory.file("attachments"),
+            "MERGANSER_ATTACHMENT_SECRET": String(repeating: "a7", count: 32),
             "MERGANSER_THREADS": "4",
         ].merging(variables) { $1 }
         try FileManager.default.createDirectory(

@@ -1,5 +1,5 @@
-import Threads
 import Testing
+import Threads
 
 @Suite struct SlowPeerGateTests {
     @Test(arguments: [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (8, 6), (16, 12)])

@@ -19,20 +19,28 @@ final class TestApp: Sendable {
     let time = TestClock()
     let statistics = DatabaseStatistics()
     let log = RecordedLog()
+    /// Where attachments are kept, once it is prepared.
+    let attachments: TemporaryDirectory
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
     /// - Parameters:
+    ///   - analytics: changes the settings of the analytics surface.
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     init(
-        settings: AccountsSettings = AccountsSettings(), analytics: AnalyticsSettings = AnalyticsSettings(),
+        settings: AccountsSettings = AccountsSettings(), analytics: (inout AnalyticsSettings) -> Void = { _ in },
         database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true
     ) throws {
         let database = try database ?? TestDatabase()
         self.database = database
         self.options = options ?? database.options
+        attachments = try TemporaryDirectory()
+        var analyticsSettings = AnalyticsSettings(
+            publicURL: "https://id.example",
+            attachments: AttachmentSettings(directory: attachments.path, secret: Array(repeating: 9, count: 32)))
+        analytics(&analyticsSettings)
         let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
         issuers = [.apple: apple, .google: google]
         let verifier =
@@ -44,7 +52,7 @@ final class TestApp: Sendable {
             accounts: Accounts(
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
                 identityTokens: verifier, clock: time.clock),
-            analytics: Analytics(settings: analytics, clock: time.clock),
+            analytics: Analytics(settings: analyticsSettings, clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", logger: log.logger)
     }
 

@@ -1,0 +1,15 @@
+/// Where attachments are kept, and how large one may be (analytics §15).
+package struct AttachmentSettings: Sendable {
+    /// An absolute path.
+    package var directory: String
+    /// Of one file, in bytes.
+    package var maximumSize: Int64
+    /// Signs download links.
+    package var secret: [UInt8]
+
+    package init(directory: String, maximumSize: Int64 = 262_144_000, secret: [UInt8]) {
+        self.directory = directory
+        self.maximumSize = maximumSize
+        self.secret = secret
+    }
+}
