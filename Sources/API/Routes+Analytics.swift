@@ -6,5 +6,8 @@ extension Routes {
         // Identity
         Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
         Route(.post, "/v1/identity/properties", .apiKey(.usersWrite), updateProperties),
+
+        // What end users write
+        Route(.post, "/v1/feedback", .apiKey(.eventsWrite), submitFeedback),
     ]
 }

@@ -23,7 +23,7 @@ extension Call {
         }
     }
 
-    /// Where the end user is (analytics §2.7): two letters, or nil. Handlers drop it for backend apps.
+    /// Where the end user is (analytics §2.7): two letters, or nil.
     var country: String? {
         guard let header = analytics.settings.countryHeader, let value = request.headers.first(header) else {
             return nil
@@ -34,6 +34,9 @@ extension Call {
         else { return nil }
         return country
     }
+
+    /// Where the end user of an app is: a backend is somewhere else than its users.
+    func country(for app: App) -> String? { app.platform == .backend ? nil : country }
 }
 
 extension JSONObject {

@@ -26,7 +26,7 @@ extension EndUserID {
         if rawValue.isLonger(than: Self.maximumLength) {
             throw .invalid("\(field) exceeds max length of \(Self.maximumLength)")
         }
-        if rawValue.hasNUL { throw .invalid("\(field) must not contain NUL characters") }
+        try rawValue.checkForNUL(field: field)
     }
 }
 

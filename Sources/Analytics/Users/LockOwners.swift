@@ -28,6 +28,12 @@ extension AnalyticsTransaction {
         return record
     }
 
+    /// The record that an id's data belongs to, locked, and made when there is none; never a tombstone.
+    package func lockOwner(of id: EndUserID, in project: Project.ID, making new: NewRecord) throws -> AppUser {
+        guard let owner = try lockOwner(of: id, in: project, orCreate: new) else { throw TransactionMustRestart() }
+        return owner
+    }
+
     /// The records that the data of several ids belongs to, all locked, in ascending order; none is a tombstone. Missing
     /// ones are made.
     package func lockOwners(

@@ -10,4 +10,9 @@ extension String {
     package func isLonger(than count: Int) -> Bool { utf8.count > count && utf16.count > count }
 
     package var hasNUL: Bool { utf8.contains(0) }
+
+    /// Refuses what no column takes (analytics §2.4).
+    package func checkForNUL(field: String) throws(Refusal) {
+        if hasNUL { throw .invalid("\(field) must not contain NUL characters") }
+    }
 }

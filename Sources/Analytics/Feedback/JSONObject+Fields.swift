@@ -1,0 +1,28 @@
+package import JSON
+
+/// Optional fields of a body: what is no string counts as null (analytics §10).
+extension JSONObject {
+    /// A text, trimmed and cut to a length; nil when nothing is left of it.
+    func text(_ name: String, cutTo length: Int) -> String? {
+        guard let text = self[name]?.string?.trimmed, !text.isEmpty else { return nil }
+        return text.cut(to: length)
+    }
+
+    func sessionID() throws(Refusal) -> UUID? {
+        guard let text = self["session_id"]?.string else { return nil }
+        guard let id = UUID(text) else { throw .invalid("session_id must be a UUID") }
+        return id
+    }
+
+    /// The end user a body names; nil when it names none.
+    package func userID() throws(Refusal) -> EndUserID? { try EndUserID(named: self["user_id"]?.string) }
+}
+
+extension EndUserID {
+    /// The user that a `user_id` names; nil when there is none, or an empty one.
+    package init?(named text: String?) throws(Refusal) {
+        guard let text, !text.isEmpty else { return nil }
+        self.init(rawValue: text)
+        try check(field: "user_id")
+    }
+}
