@@ -9,5 +9,8 @@ extension Routes {
 
         // What end users write
         Route(.post, "/v1/feedback", .apiKey(.eventsWrite), submitFeedback),
+        Route(.post, "/v1/questionnaires/dismiss", .apiKey(.eventsWrite), dismissQuestionnaires),
+        Route(.get, "/v1/questionnaires/{slug}", .apiKey(.eventsWrite), showQuestionnaire),
+        Route(.post, "/v1/questionnaires/{slug}/responses", .apiKey(.eventsWrite), respondToQuestionnaire),
     ]
 }

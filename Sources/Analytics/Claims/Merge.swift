@@ -58,19 +58,4 @@ extension AnalyticsTransaction {
             "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,
             anonymous.id)
     }
-
-    /// Live rows, slug by slug: what the real record has stays, and the anonymous row of the same questionnaire is
-    /// soft-deleted under the anonymous id; the others move.
-    func mergeQuestionnaireResponses(of anonymous: AppUser, into real: AppUser) throws {
-        try connection.execute(
-            """
-            UPDATE questionnaire_responses a
-            JOIN questionnaire_responses r
-                ON r.project_id = a.project_id AND r.slug = a.slug AND r.app_user_id = ? AND r.deleted_at IS NULL
-            SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
-            WHERE a.app_user_id = ? AND a.deleted_at IS NULL
-            """, real.id, now, now, anonymous.userID, anonymous.id)
-        try connection.execute(
-            "UPDATE questionnaire_responses SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
-    }
 }

@@ -1,0 +1,20 @@
+import MariaDB
+
+extension AnalyticsTransaction {
+    /// Gives a real record the live responses of an anonymous one, both locked (analytics §5, "Questionnaire responses in a
+    /// merge"): slug by slug what the real one has stays, and the other's is soft-deleted under the anonymous id. Two
+    /// statements, whatever there is to do.
+    func mergeQuestionnaireResponses(of anonymous: AppUser, into real: AppUser) throws {
+        try connection.execute(
+            """
+            UPDATE questionnaire_responses a
+            JOIN questionnaire_responses r
+                ON r.project_id = a.project_id AND r.slug = a.slug AND r.app_user_id = ? AND r.is_live = TRUE
+            SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
+            WHERE a.app_user_id = ? AND a.deleted_at IS NULL
+            """, real.id, now, now, anonymous.userID, anonymous.id)
+        try connection.execute(
+            "UPDATE questionnaire_responses SET app_user_id = ? WHERE app_user_id = ? AND deleted_at IS NULL", real.id,
+            anonymous.id)
+    }
+}

@@ -1,0 +1,16 @@
+/// One question of a schema, as far as its answers depend on it.
+struct Question: Sendable {
+    enum Kind: Sendable {
+        case text
+        /// With the ids of the options.
+        case singleChoice(Set<String>)
+        case multiChoice(Set<String>)
+        case rating
+        case nps
+    }
+
+    /// Of `a-z 0-9 _`, like the ids of options: `String`'s equality of such text is that of its bytes.
+    let id: String
+    let kind: Kind
+    let isRequired: Bool
+}

@@ -1,0 +1,49 @@
+import MariaDB
+
+/// Questions that a project asks its end users (analytics §12). This folder owns definitions, the rules for answers, what
+/// is asked of whom, and the responses; operators make definitions in `Operations`.
+package struct Questionnaire: Sendable {
+    package typealias ID = EntityID<Questionnaire>
+
+    /// The name by which clients ask for it: 1 to 64 of `a-z 0-9 -`.
+    package struct Slug: RawRepresentable, Hashable, Sendable, Bindable, Readable {
+        package static let longest = 64
+
+        package let rawValue: String
+
+        package init?(rawValue: String) {
+            let isFine = rawValue.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+            guard isFine, (1...Self.longest).contains(rawValue.utf8.count) else { return nil }
+            self.rawValue = rawValue
+        }
+    }
+
+    package let id: ID
+    package let slug: Slug
+    package let name: String
+    package let description: String?
+    package let schema: QuestionnaireSchema
+    let isActive: Bool
+
+    static let notFound = Refusal.notFound("Questionnaire not found")
+}
+
+extension APIKey {
+    /// The app that a questionnaire is asked in.
+    ///
+    /// - Parameter bundleID: nil when the request has none, or no string.
+    package func questionnaireApp(bundleID: String?) throws(Refusal) -> App {
+        guard kind == .client else { throw .forbidden("Client key required") }
+        let app = try ingestApp()
+        if let expected = app.bundleID, bundleID?.utf8.elementsEqual(expected.utf8) != true {
+            throw .forbidden("bundle_id does not match the app")
+        }
+        return app
+    }
+}
