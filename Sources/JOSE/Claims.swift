@@ -31,7 +31,7 @@ package struct Claims: Equatable, Sendable {
     package func numericDate(_ name: String) -> Double? {
         switch members[name] {
         case .integer(let value): Double(value)
-        case .number(let value): value
+        case .number(let value) where value.isFinite: value
         default: nil
         }
     }

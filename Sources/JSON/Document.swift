@@ -255,10 +255,14 @@ final class Document {
 
     /// The nearest double; nil when there is no finite one.
     func double(_ node: Int) -> Double? {
-        guard kind(node) == .integer || kind(node) == .fraction,
-            let value = Double(String(decoding: text(node), as: UTF8.self)), value.isFinite
-        else { return nil }
+        guard let value = nearestDouble(node), value.isFinite else { return nil }
         return value
+    }
+
+    /// The nearest double, infinite where that is out of range.
+    func nearestDouble(_ node: Int) -> Double? {
+        guard kind(node) == .integer || kind(node) == .fraction else { return nil }
+        return Double(String(decoding: text(node), as: UTF8.self))
     }
 
     /// The value nodes of an array.

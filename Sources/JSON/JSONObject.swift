@@ -12,6 +12,15 @@ package struct JSONObject: Sendable {
         members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
+    /// The same names with other values.
+    package func mapValues(_ transform: (String, JSONValue) -> JSONValue) -> JSONObject {
+        var object = self
+        for index in members.indices {
+            object.members[index].value = transform(members[index].name, members[index].value)
+        }
+        return object
+    }
+
     fileprivate var sorted: [(name: String, value: JSONValue)] {
         members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

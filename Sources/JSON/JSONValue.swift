@@ -4,6 +4,7 @@ package enum JSONValue: Sendable {
     case bool(Bool)
     /// A number with an integral value, however it was written.
     case integer(Int64)
+    /// One beyond the range of doubles is infinite, as in ECMAScript, and written as `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -32,7 +33,7 @@ extension JSONValue: Codable {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not read from JSON text"))
         }
-        self = try decoder.document.value(decoder.node)
+        self = decoder.document.value(decoder.node)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -83,23 +84,15 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Document {
-    fileprivate func value(_ node: Int) throws(JSONError) -> JSONValue {
+    fileprivate func value(_ node: Int) -> JSONValue {
         switch kind(node) {
-        case .null: return .null
-        case .false: return .bool(false)
-        case .true: return .bool(true)
-        case .integer, .fraction:
-            if let integer = integer(node) { return .integer(integer) }
-            guard let double = double(node) else {
-                throw .wrongType(path: pathText(path(to: node)), expected: "a number that a double can hold")
-            }
-            return .number(double)
-        case .string, .escapedString: return .string(string(node) ?? "")
-        case .array: return .array(try elements(node).map { element throws(JSONError) in try value(element) })
-        case .object:
-            return .object(
-                JSONObject(
-                    try members(node).map { name throws(JSONError) in (string(name) ?? "", try value(name + 1)) }))
+        case .null: .null
+        case .false: .bool(false)
+        case .true: .bool(true)
+        case .integer, .fraction: integer(node).map(JSONValue.integer) ?? .number(nearestDouble(node) ?? .nan)
+        case .string, .escapedString: .string(string(node) ?? "")
+        case .array: .array(elements(node).map(value))
+        case .object: .object(JSONObject(members(node).map { (string($0) ?? "", value($0 + 1)) }))
         }
     }
 }
