@@ -52,6 +52,12 @@ extension Timestamp {
         self.init(milliseconds: seconds * 1000 + Int64(civil.millisecond))
     }
 
+    /// Midnight of the first day of its month.
+    package var startOfMonth: Timestamp {
+        let civil = CivilTime(self)
+        return Timestamp(CivilTime(year: civil.year, month: civil.month, day: 1))
+    }
+
     /// ISO 8601 in whole seconds, cut: `2026-05-12T07:00:00Z` (accounts §0.1).
     package var iso8601: String {
         let civil = CivilTime(self)

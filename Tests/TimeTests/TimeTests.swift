@@ -12,6 +12,15 @@ import Time
         #expect(Timestamp(milliseconds: milliseconds).iso8601Milliseconds == text)
     }
 
+    @Test func months() {
+        for (milliseconds, start) in [
+            (1_736_937_000_001, "2025-01-01T00:00:00.000Z"), (1_735_689_600_000, "2025-01-01T00:00:00.000Z"),
+            (1_735_689_599_999, "2024-12-01T00:00:00.000Z"), (-1, "1969-12-01T00:00:00.000Z"),
+        ] as [(Int64, String)] {
+            #expect(Timestamp(milliseconds: milliseconds).startOfMonth.iso8601Milliseconds == start)
+        }
+    }
+
     @Test func isCutToWholeSeconds() {
         #expect(Timestamp(milliseconds: 1_778_569_200_999).iso8601 == "2026-05-12T07:00:00Z")
         #expect(Timestamp(milliseconds: -1).seconds == -1)
