@@ -7,6 +7,9 @@ extension Routes {
         Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
         Route(.post, "/v1/identity/properties", .apiKey(.usersWrite), updateProperties),
 
+        // Events
+        Route(.post, "/v1/ingest", .apiKey(.eventsWrite), ingestEvents),
+
         // What end users write
         Route(.post, "/v1/feedback", .apiKey(.eventsWrite), submitFeedback),
         Route(.post, "/v1/questionnaires/dismiss", .apiKey(.eventsWrite), dismissQuestionnaires),

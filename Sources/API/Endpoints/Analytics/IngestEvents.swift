@@ -1,0 +1,28 @@
+import Analytics
+import HTTP
+import JSON
+
+private struct IngestReply: Encodable {
+    var accepted: Int
+    var rejected: Int
+    /// Only when there are any, as the next.
+    var errors: [RejectedEvent]?
+    var duplicates: Int?
+
+    init(_ outcome: IngestOutcome) {
+        accepted = outcome.accepted
+        rejected = outcome.rejected.count
+        errors = outcome.rejected.isEmpty ? nil : outcome.rejected
+        duplicates = outcome.duplicates == 0 ? nil : outcome.duplicates
+    }
+}
+
+/// `POST /v1/ingest` (analytics §8).
+@Sendable func ingestEvents(_ call: Call, _ key: APIKey) throws -> Response {
+    let fields = try call.fields()
+    let batch = try EventBatch(fields["events"])
+    let app = try key.ingestApp()
+    try app.check(bundleID: fields["bundle_id"]?.string)
+    let source = EventSource(key: key.id, app: app, country: call.country)
+    return .json(.ok, IngestReply(try call.analytics.ingest(batch, from: source, call.database)))
+}

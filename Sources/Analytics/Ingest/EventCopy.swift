@@ -1,0 +1,76 @@
+import JSON
+
+/// The second row that the message of an event asks for (analytics §8.4).
+package enum EventCopy: Equatable, Sendable {
+    case metric(Metric)
+    /// A funnel's step, by name.
+    case step(String)
+
+    package struct Metric: Equatable, Sendable {
+        package enum Phase: String, Sendable, CaseIterable {
+            case start, complete, fail, cancel, record
+        }
+
+        package var slug: String
+        package var phase: Phase
+        package var trackingID: UUID?
+        package var durationMilliseconds: Int?
+        package var error: String?
+    }
+
+    private static let longestName = 255
+
+    /// Nil when there is to be no copy.
+    package init?(of event: NewEvent) {
+        if let rest = event.message.rest(after: "metric:") {
+            guard let metric = Metric(rest, event.attributes) else { return nil }
+            self = .metric(metric)
+        } else if let name = event.message.rest(after: "step:") ?? event.message.rest(after: "track:") {
+            if name.isEmpty || name.isLonger(than: Self.longestName) { return nil }
+            self = .step(name)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension EventCopy.Metric {
+    /// - Parameter text: `<slug>:<phase>`.
+    fileprivate init?(_ text: String, _ attributes: JSONObject?) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let slug = text[..<colon]
+        guard let phase = Phase(rawValue: String(text[colon...].dropFirst())), (1...255).contains(slug.utf8.count),
+            slug.utf8.allSatisfy(Self.isOfSlug)
+        else { return nil }
+        self.slug = String(slug)
+        self.phase = phase
+        trackingID = (attributes?["tracking_id"]?.string).flatMap(UUID.init)
+        durationMilliseconds = (attributes?["duration_ms"]?.string).flatMap(leadingInteger)
+        error = attributes?["error"]?.string
+    }
+
+    private static func isOfSlug(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}
+
+/// The integer a text begins with, after white space: 12 of `12.7 s`. Nil for none, 0, and what has more than 32 bits.
+func leadingInteger(_ text: String) -> Int? {
+    var rest = text.unicodeScalars.drop { $0.properties.isWhitespace }
+    let sign = rest.first == "-" ? "-" : ""
+    if rest.first == "-" || rest.first == "+" { rest.removeFirst() }
+    let digits = rest.prefix { ("0"..."9").contains($0) }
+    guard let number = Int32(sign + String(digits)), number != 0 else { return nil }
+    return Int(number)
+}
+
+extension String {
+    /// What follows a prefix, compared byte for byte; nil when the text does not begin with it.
+    fileprivate func rest(after prefix: String) -> String? {
+        guard utf8.starts(with: prefix.utf8) else { return nil }
+        return String(self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...])
+    }
+}

@@ -1,0 +1,159 @@
+import MariaDB
+import Time
+
+extension AnalyticsTransaction {
+    /// The horizon of `events` (analytics §14.2), which stays where it is until this transaction ends.
+    func lockEventHorizon() throws -> Timestamp {
+        try connection.first(
+            "SELECT horizon FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE"
+        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
+    }
+
+    /// Which of these client ids the app has an event of with an event time in the last 48 hours.
+    func recentlyStored(_ ids: [UUID], of app: App) throws -> Set<UUID> {
+        if ids.isEmpty { return [] }
+        return Set(
+            try connection.all(
+                """
+                SELECT e.client_event_id
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
+                    ON e.app_id = ? AND e.client_event_id = CAST(j.id AS UUID) AND e.timestamp >= ?
+                """, list(ids), app.id, now - .seconds(48 * 3600)
+            ) { row in try row.read() })
+    }
+
+    /// - Returns: how many were inserted. The others have a client id and an event time that the app has an event with.
+    func insert(_ events: [PlacedEvent], from source: EventSource) throws -> Int {
+        try connection.executeMany(
+            """
+            INSERT INTO events (
+                id, app_id, client_event_id, session_id, app_user_id, api_key_id, level, source_module, message,
+                screen_name, custom_attributes, environment, os_version, app_version, sdk_name, sdk_version,
+                device_model, build_number, locale, preferred_language, country_code, is_dev, timestamp, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE id = id
+            """,
+            events.map { placed in
+                let (event, client) = (placed.event, placed.event.client)
+                return [
+                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
+                    event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributesText,
+                    event.environment, client.osVersion, client.appVersion, client.sdkName, client.sdkVersion,
+                    client.deviceModel, client.buildNumber, client.locale, client.preferredLanguage,
+                    source.countryCode, event.isDev, event.timestamp, now,
+                ]
+            }
+        ).affectedRows
+    }
+
+    /// Which of these events there are.
+    func storedIDs(of events: [PlacedEvent]) throws -> Set<UUID> {
+        let times = events.map(\.event.timestamp)
+        return Set(
+            try connection.all(
+                """
+                SELECT e.id
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN events e ON e.id = CAST(j.id AS UUID)
+                WHERE e.timestamp BETWEEN ? AND ?
+                """, list(events.map(\.id)), times.min(), times.max()
+            ) { row in try row.read() })
+    }
+
+    func insertCopies(of events: [PlacedEvent], from source: EventSource) throws {
+        var metrics: [(PlacedEvent, EventCopy.Metric)] = []
+        var steps: [(PlacedEvent, String)] = []
+        for placed in events {
+            switch EventCopy(of: placed.event) {
+            case .metric(let metric): metrics.append((placed, metric))
+            case .step(let name): steps.append((placed, name))
+            case nil: break
+            }
+        }
+        try insert(metrics, from: source)
+        try insert(steps, from: source)
+    }
+
+    private func insert(_ metrics: [(PlacedEvent, EventCopy.Metric)], from source: EventSource) throws {
+        try connection.executeMany(
+            """
+            INSERT INTO metric_events (
+                id, app_id, client_event_id, session_id, app_user_id, api_key_id, metric_slug, phase, tracking_id,
+                duration_ms, error, attributes, environment, os_version, app_version, sdk_name, sdk_version,
+                device_model, build_number, country_code, is_dev, timestamp, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            metrics.map { placed, metric in
+                let (event, client) = (placed.event, placed.event.client)
+                return [
+                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
+                    metric.slug, metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
+                    event.attributesText ?? "{}", event.environment, client.osVersion, client.appVersion,
+                    client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, source.countryCode,
+                    event.isDev, event.timestamp, now,
+                ]
+            })
+    }
+
+    private func insert(_ steps: [(PlacedEvent, String)], from source: EventSource) throws {
+        try connection.executeMany(
+            """
+            INSERT INTO funnel_events (
+                id, app_id, client_event_id, session_id, app_user_id, api_key_id, step_name, message, screen_name,
+                custom_attributes, environment, os_version, app_version, sdk_name, sdk_version, device_model,
+                build_number, country_code, is_dev, timestamp, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            steps.map { placed, name in
+                let (event, client) = (placed.event, placed.event.client)
+                return [
+                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
+                    event.message, event.screenName, event.attributesText, event.environment, client.osVersion,
+                    client.appVersion, client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber,
+                    source.countryCode, event.isDev, event.timestamp, now,
+                ]
+            })
+    }
+
+    func add(to counters: [EventCounter: Int]) throws {
+        try connection.executeMany(
+            """
+            INSERT INTO app_user_event_counts (app_user_id, month, n) VALUES (?, ?, ?)
+            ON DUPLICATE KEY UPDATE n = n + VALUES(n)
+            """, counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
+    }
+
+    /// Attachments that were reserved before their event came. One reserved meanwhile waits for our lock on the event, since
+    /// the event was inserted before this looks.
+    func linkAttachments(to events: [PlacedEvent], of app: App) throws {
+        let links = events.compactMap { placed in
+            placed.event.clientEventID.map { Link(event: placed.id, client: $0, owner: placed.owner?.rawValue) }
+        }
+        if links.isEmpty { return }
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
+                event CHAR(36) CHARACTER SET ascii PATH '$.event', client CHAR(36) CHARACTER SET ascii PATH '$.client',
+                owner BIGINT UNSIGNED PATH '$.owner')) j
+            STRAIGHT_JOIN event_attachments a FORCE INDEX (event_attachments_client_event)
+                ON a.app_id = ? AND a.event_client_id = CAST(j.client AS UUID)
+            SET a.event_id = j.event, a.app_user_id = COALESCE(a.app_user_id, j.owner)
+            WHERE a.event_id IS NULL AND a.deleted_at IS NULL
+            """, list(links), app.id)
+    }
+
+    private struct Link: Encodable {
+        let event: UUID
+        let client: UUID
+        let owner: Int64?
+    }
+
+    func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {
+        guard let languages = events.lazy.compactMap(\.event.supportedLanguages).first else { return }
+        let text = list(languages)
+        guard text != app.supportedLanguages else { return }
+        try connection.execute(
+            "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
+    }
+}

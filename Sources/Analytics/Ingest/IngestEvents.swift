@@ -1,0 +1,71 @@
+package import Database
+import MariaDB
+import Time
+
+/// What became of a batch.
+package struct IngestOutcome: Equatable, Sendable {
+    package var accepted: Int
+    package var rejected: [RejectedEvent]
+    package var duplicates: Int
+}
+
+extension Analytics {
+    /// `POST /v1/ingest` (analytics §8): everything in one transaction, in a number of statements that does not depend on
+    /// the number of events.
+    package func ingest(
+        _ batch: EventBatch, from source: EventSource, _ database: Database
+    ) throws -> IngestOutcome {
+        try write(database) { transaction in
+            let checks = EventChecks(
+                platform: source.app.platform, now: transaction.now, maximumAge: .seconds(30 * 86_400),
+                horizon: transaction.lockEventHorizon)
+            let (events, rejected) = try batch.check(checks)
+            let inserted = try transaction.ingest(events, from: source)
+            return IngestOutcome(
+                accepted: inserted, rejected: rejected, duplicates: events.count - inserted)
+        }
+    }
+}
+
+extension AnalyticsTransaction {
+    /// - Returns: how many were inserted; the others are duplicates (analytics §8.3).
+    fileprivate func ingest(_ events: [NewEvent], from source: EventSource) throws -> Int {
+        let fresh = try withoutUndatedDuplicates(events, of: source.app)
+        if fresh.isEmpty { return 0 }
+        let owners = try lockOwners(
+            of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord())
+        var placed = fresh.map { event in
+            PlacedEvent(id: UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
+        }
+        if try insert(placed, from: source) < placed.count {
+            let stored = try storedIDs(of: placed)
+            placed.removeAll { !stored.contains($0.id) }
+            // A user whose events are all duplicates leaves no trace.
+            let used = Set(placed.compactMap(\.owner))
+            for owner in owners.values where owner.isNew && !used.contains(owner.id) { try removeUnused(owner) }
+        }
+        try insertCopies(of: placed, from: source)
+        try noteSightings(in: placed, from: source)
+        try add(to: Dictionary(placed.compactMap { $0.counter.map { ($0, 1) } }, uniquingKeysWith: +))
+        try linkAttachments(to: placed, of: source.app)
+        try noteSupportedLanguages(of: placed, source.app)
+        return placed.count
+    }
+
+    /// Without the events that have no timestamp and whose client id the app stored within 48 hours, or that occurs earlier
+    /// in the batch. All others the unique key decides on.
+    private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
+        let undated = events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID)
+        let stored = try recentlyStored(undated, of: app)
+        var seen = stored
+        return events.filter { event in
+            guard let id = event.clientEventID else { return true }
+            let isNew = seen.insert(id).inserted
+            return event.hasTimestamp || isNew
+        }
+    }
+}
+
+extension PlacedEvent {
+    var counter: EventCounter? { EventCounter(owner: owner, timestamp: event.timestamp) }
+}
