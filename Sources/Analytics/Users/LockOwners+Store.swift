@@ -57,44 +57,52 @@ extension AnalyticsTransaction {
     /// A record that was not there a moment ago. If another request made it meanwhile, that one, locked like our own: an
     /// insert that fails would leave a shared lock, and two of those a deadlock.
     func insertRecord(named id: EndUserID, in project: Project.ID, _ new: NewRecord) throws -> AppUser {
-        try insertRecords(named: [id], in: project, new)[id] ?? { throw TransactionMustRestart() }()
+        let publicID = UUID(at: now)
+        let record = try connection.first(
+            """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE id = app_users.id
+            RETURNING id, user_id, is_anonymous, merged_into, properties, public_id
+            """, publicID, project, id, id.isAnonymous, now, now, new.isDev
+        ) { row in try AppUser(from: &row, newIf: [publicID]) }
+        return try record ?? { throw TransactionMustRestart() }()
     }
 
+    /// Row by row, though in one round trip: an insert that selects its rows holds the table's AUTO-INC lock while it waits
+    /// for one of them, and deadlocks with whoever has that one and inserts another.
+    ///
     /// - Parameter ids: in ascending order, which is the order they are locked in.
     func insertRecords(
         named ids: [EndUserID], in project: Project.ID, _ new: NewRecord
     ) throws -> [EndUserID: AppUser] {
         if ids.isEmpty { return [:] }
-        let wanted = ids.map { Wanted(userID: $0.rawValue, isAnonymous: $0.isAnonymous, publicID: UUID(at: now)) }
+        if ids.count == 1 { return [ids[0]: try insertRecord(named: ids[0], in: project, new)] }
+        let wanted = ids.map { (userID: $0, publicID: UUID(at: now)) }
+        _ = try connection.executeMany(
+            """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE id = app_users.id
+            """, wanted.map { [$0.publicID, project, $0.userID, $0.userID.isAnonymous, now, now, new.isDev] })
         let fresh = Set(wanted.map(\.publicID))
         let records = try connection.all(
             """
-            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
-            SELECT j.public_id, ?, j.user_id, j.is_anonymous, ?, ?, ?
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.public_id
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.user_id' ERROR ON ERROR,
-                is_anonymous BOOLEAN PATH '$.is_anonymous', public_id CHAR(36) CHARACTER SET ascii PATH '$.public_id')) j
-            ON DUPLICATE KEY UPDATE id = app_users.id
-            RETURNING id, user_id, is_anonymous, merged_into, properties, public_id
-            """, project, now, now, new.isDev, String(decoding: wanted.json(), as: UTF8.self)
-        ) { row in
-            var record = try AppUser(from: &row)
-            record.isNew = fresh.contains(try row.read(UUID.self))
-            return record
-        }
+                user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN app_users u ON u.project_id = ? AND u.user_id = j.user_id
+            """, list(ids.map(\.rawValue)), project
+        ) { row in try AppUser(from: &row, newIf: fresh) }
         return Dictionary(uniqueKeysWithValues: records.map { ($0.userID, $0) })
     }
+}
 
-    private struct Wanted: Encodable {
-        let userID: String
-        let isAnonymous: Bool
-        let publicID: UUID
-
-        private enum CodingKeys: String, CodingKey {
-            case userID = "user_id"
-            case isAnonymous = "is_anonymous"
-            case publicID = "public_id"
-        }
+extension AppUser {
+    /// - Parameter fresh: the public ids that this transaction gave out.
+    fileprivate init(from row: inout Row, newIf fresh: Set<UUID>) throws(MariaDBError) {
+        try self.init(from: &row)
+        isNew = fresh.contains(try row.read())
     }
 }
 
