@@ -5,8 +5,8 @@ import Foundation
 /// The operator's command line.
 ///
 /// This target owns commands, their arguments and what they print. It does not own what they do to the tables: that is
-/// `Accounts/Operations` and `Migrations`. Results go to standard output, errors to standard error; with `--json` both
-/// are one JSON object. The exit status is 0 only on success (`ToolError.Kind`).
+/// `Operations` of `Accounts` and `Analytics`, and `Migrations`. Results go to standard output, errors to standard error;
+/// with `--json` both are one JSON object. The exit status is 0 only on success (`ToolError.Kind`).
 @main
 enum Main {
     static func main() {
@@ -47,6 +47,7 @@ struct Merganserctl: ParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Migrate.self, ApplicationCommand.self, UserCommand.self, CollectGarbageCommand.self, Doctor.self, Dev.self,
+            Migrate.self, ApplicationCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self,
+            AppCommand.self, APIKeyCommand.self, CollectGarbageCommand.self, Doctor.self, Dev.self,
         ])
 }

@@ -1,4 +1,5 @@
 import Accounts
+import Analytics
 import Database
 import Time
 
@@ -16,6 +17,17 @@ enum Operation {
                 return result
             }
         } catch let error as RefusedOperation {
+            throw ToolError(.refused, error.description)
+        }
+    }
+
+    /// - Parameter body: may run more than once.
+    static func analytics<Result>(_ body: (AnalyticsTransaction) throws -> Result) throws -> Result {
+        do {
+            return try Environment.database().transaction(.analytics) { connection in
+                try body(AnalyticsTransaction(connection: connection, now: Clock.system.now))
+            }
+        } catch let error as OperatorError {
             throw ToolError(.refused, error.description)
         }
     }

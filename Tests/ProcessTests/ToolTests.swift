@@ -8,7 +8,9 @@ import Testing
         #expect(
             ToolCommand.all.map(\.description) == [
                 "migrate up", "migrate status", "migrate plan", "migrate schema", "application create",
-                "application list", "application show", "user show", "gc", "doctor", "dev issuer init", "dev token",
+                "application list", "application show", "user show", "team create", "team list", "project create",
+                "project set", "project list", "project show", "app create", "app list", "api-key create",
+                "api-key list", "api-key revoke", "gc", "doctor", "dev issuer init", "dev token",
                 "dev seed", "dev user",
             ])
     }

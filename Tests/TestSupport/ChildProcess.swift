@@ -60,10 +60,10 @@ package final class ChildProcess: Sendable {
 
     /// Runs a program to its end.
     package static func run(
-        _ program: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        _ program: String, _ arguments: [String] = [], environment: [String: String] = [:], input: Int32? = nil,
         atMost time: Duration = .seconds(60)
     ) throws -> Outcome {
-        let child = try ChildProcess(program, arguments, environment: environment)
+        let child = try ChildProcess(program, arguments, environment: environment, input: input)
         let exit = try child.waitForExit(atMost: time)
         return Outcome(exit: exit, output: child.output, errorOutput: child.errorOutput)
     }

@@ -1,0 +1,20 @@
+/// What an operator asked for and cannot have; the text says what to do instead.
+///
+/// This folder owns what operators do by hand: they create teams, projects, apps and keys, change and look at them. It
+/// does not own the commands and what they print (`merganserctl`).
+package struct OperatorError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// - Parameter what: whose name it is: "the team".
+    static func check(name: String, of what: String) throws(OperatorError) {
+        guard (1...200).contains(name.unicodeScalars.count), !name.hasControlCharacters else {
+            throw OperatorError("\(what)'s name must have 1 to 200 characters and no control characters")
+        }
+    }
+}
+
+extension String {
+    var hasControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}

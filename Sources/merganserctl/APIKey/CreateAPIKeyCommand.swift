@@ -1,0 +1,76 @@
+import Analytics
+import ArgumentParser
+import Foundation
+import JSON
+import Time
+
+struct CreateAPIKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Creates a key.",
+        discussion: """
+            Its secret is shown here only; the database keeps a digest of it. With --from-stdin the key gets the secret \
+            that shipped apps have already, which is not shown.
+            """)
+
+    @Option(help: ArgumentHelp("What it is for.", valueName: "client|import|agent"))
+    var type: APIKey.Kind
+
+    @Option(
+        help: ArgumentHelp("The app that a client or import key belongs to.", valueName: "app-id"),
+        transform: identifier(listedBy: "app list"))
+    var app: App.ID?
+
+    @Option(
+        help: ArgumentHelp("The team that an agent key belongs to.", valueName: "team-id"),
+        transform: identifier(listedBy: "team list"))
+    var team: Team.ID?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: "What it may do. (default: all that its type may, which for agents is everything but events:write)")
+    var permission: [Permission] = []
+
+    @Option(help: "What it is called, 1 to 200 characters. (default: its type)")
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When it ends, such as 2027-01-31 or 2027-01-31T18:00:00Z. (default: never)", valueName: "time"),
+        transform: time)
+    var expires: Timestamp?
+
+    @Flag(help: "Read the secret from standard input.")
+    var fromStdin = false
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let new = NewAPIKey(
+            kind: type, app: app, team: team, name: name ?? type.rawValue,
+            permissions: permission.isEmpty ? nil : permission, expiresAt: expires,
+            secret: fromStdin ? try secretFromStandardInput() : nil)
+        let (key, secret) = try Operation.analytics { try $0.createAPIKey(new) }
+        output.print(
+            APIKeyBody(key, secret: secret),
+            (["key     \(key.id)"] + (secret.map { ["secret  \($0)"] } ?? [])).joined(separator: "\n"))
+    }
+
+    /// Without the newline that ends it.
+    private func secretFromStandardInput() throws -> String {
+        let input = try FileHandle.standardInput.readToEnd() ?? Data()
+        guard let secret = String(data: input, encoding: .utf8) else {
+            throw ToolError(.refused, "the secret on standard input is not UTF-8")
+        }
+        return secret.hasSuffix("\r\n") || secret.hasSuffix("\n") ? String(secret.dropLast()) : secret
+    }
+}
+
+private func time(_ text: String) throws -> Timestamp {
+    guard let time = Timestamp(iso8601: text) else {
+        throw ValidationError("write a date or a time in UTC, such as 2027-01-31 or 2027-01-31T18:00:00Z")
+    }
+    return time
+}
+
+extension APIKey.Kind: ExpressibleByArgument {}
+extension Permission: ExpressibleByArgument {}

@@ -1,0 +1,20 @@
+import Analytics
+import ArgumentParser
+
+struct RevokeAPIKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Revokes a key: from now on no server takes it.")
+
+    @Argument(help: "Its id.", transform: identifier(listedBy: "api-key list"))
+    var key: APIKey.ID
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        guard let revokedAt = try Operation.analytics({ try $0.revokeAPIKey(key) }) else {
+            throw ToolError(.notFound, "there is no key \(key); `merganserctl api-key list` shows them")
+        }
+        let time = revokedAt.iso8601Milliseconds
+        output.print(["id": "\(key)", "revoked_at": time], "key \(key) was revoked at \(time)")
+    }
+}

@@ -1,0 +1,23 @@
+import Analytics
+import ArgumentParser
+
+struct ListApps: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists apps in the order of their creation.")
+
+    @Option(
+        help: ArgumentHelp("Only this project's.", valueName: "project-id"),
+        transform: identifier(listedBy: "project list"))
+    var project: Project.ID?
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let apps = try Environment.database().read { try $0.apps(project: project) }
+        output.print(
+            ["apps": apps.map(AppBody.init)],
+            apps.map {
+                "\($0.id)  \($0.platform.rawValue.padded(to: 7))  \(($0.bundleID ?? "–").padded(to: 32))  \($0.name)"
+            }.joined(separator: "\n"))
+    }
+}

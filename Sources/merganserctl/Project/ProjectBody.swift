@@ -1,0 +1,64 @@
+import Analytics
+import JSON
+
+struct ProjectBody: Encodable {
+    let id: Project.ID
+    let teamID: Team.ID
+    let name: String
+    let slug: String
+    @Nullable var color: String?
+    let claimConflict: String
+    @Nullable var retentionDaysEvents: Int64?
+    @Nullable var retentionDaysMetrics: Int64?
+    @Nullable var retentionDaysFunnels: Int64?
+    @Nullable var attachmentUserQuotaBytes: Int64?
+    @Nullable var attachmentProjectQuotaBytes: Int64?
+    let createdAt: String
+
+    init(_ project: ProjectSummary) {
+        let settings = project.settings
+        id = project.id
+        teamID = project.team
+        name = settings.name
+        slug = settings.slug
+        color = settings.color
+        claimConflict = settings.claimConflict.rawValue
+        retentionDaysEvents = settings.retentionDays.events
+        retentionDaysMetrics = settings.retentionDays.metrics
+        retentionDaysFunnels = settings.retentionDays.funnels
+        attachmentUserQuotaBytes = settings.attachmentUserQuota
+        attachmentProjectQuotaBytes = settings.attachmentProjectQuota
+        createdAt = project.createdAt.iso8601Milliseconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case teamID = "team_id"
+        case name, slug, color
+        case claimConflict = "claim_conflict"
+        case retentionDaysEvents = "retention_days_events"
+        case retentionDaysMetrics = "retention_days_metrics"
+        case retentionDaysFunnels = "retention_days_funnels"
+        case attachmentUserQuotaBytes = "attachment_user_quota_bytes"
+        case attachmentProjectQuotaBytes = "attachment_project_quota_bytes"
+        case createdAt = "created_at"
+    }
+
+    var words: String {
+        """
+        project         \(id)
+        team            \(teamID)
+        name            \(name)
+        slug            \(slug)
+        color           \(color ?? "none")
+        claim conflict  \(claimConflict)
+        retention       events \(days(retentionDaysEvents)), metrics \(days(retentionDaysMetrics)), \
+        funnels \(days(retentionDaysFunnels))
+        attachments     \(bytes(attachmentUserQuotaBytes)) a user, \(bytes(attachmentProjectQuotaBytes)) together
+        created         \(createdAt)
+        """
+    }
+
+    private func days(_ count: Int64?) -> String { count.map { "\($0) days" } ?? "by default" }
+    private func bytes(_ count: Int64?) -> String { count.map { "\($0) bytes" } ?? "the default" }
+}

@@ -1,0 +1,46 @@
+import Analytics
+import ArgumentParser
+
+/// The settings of a project that have a default; `none` goes back to it.
+struct ProjectOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("For what shows projects.", valueName: "#rrggbb|none"))
+    var color: Setting<String>?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether the newest claim of an id gets later events, or is refused. (default: latest)",
+            valueName: "latest|refuse"))
+    var claimConflict: Project.ClaimConflict?
+
+    @Option(help: ArgumentHelp("How long events are kept. (default: 120)", valueName: "days|none"))
+    var retentionDaysEvents: Setting<Int64>?
+
+    @Option(help: ArgumentHelp("How long metrics are kept. (default: 365)", valueName: "days|none"))
+    var retentionDaysMetrics: Setting<Int64>?
+
+    @Option(help: ArgumentHelp("How long funnel steps are kept. (default: 365)", valueName: "days|none"))
+    var retentionDaysFunnels: Setting<Int64>?
+
+    @Option(help: ArgumentHelp("Attachments of one user together. (default: 250 MiB)", valueName: "bytes|none"))
+    var attachmentUserQuotaBytes: Setting<Int64>?
+
+    @Option(help: ArgumentHelp("Attachments of the project together. (default: 5 GiB)", valueName: "bytes|none"))
+    var attachmentProjectQuotaBytes: Setting<Int64>?
+
+    var isEmpty: Bool {
+        color == nil && claimConflict == nil && retentionDaysEvents == nil && retentionDaysMetrics == nil
+            && retentionDaysFunnels == nil && attachmentUserQuotaBytes == nil && attachmentProjectQuotaBytes == nil
+    }
+
+    func apply(to settings: inout ProjectSettings) {
+        if let color { settings.color = color.value }
+        if let claimConflict { settings.claimConflict = claimConflict }
+        if let retentionDaysEvents { settings.retentionDays.events = retentionDaysEvents.value }
+        if let retentionDaysMetrics { settings.retentionDays.metrics = retentionDaysMetrics.value }
+        if let retentionDaysFunnels { settings.retentionDays.funnels = retentionDaysFunnels.value }
+        if let attachmentUserQuotaBytes { settings.attachmentUserQuota = attachmentUserQuotaBytes.value }
+        if let attachmentProjectQuotaBytes { settings.attachmentProjectQuota = attachmentProjectQuotaBytes.value }
+    }
+}
+
+extension Project.ClaimConflict: ExpressibleByArgument {}

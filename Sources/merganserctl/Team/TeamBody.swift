@@ -1,0 +1,18 @@
+import Analytics
+
+struct TeamBody: Encodable {
+    let id: Team.ID
+    let name: String
+    let createdAt: String
+
+    init(_ team: TeamSummary) {
+        id = team.id
+        name = team.name
+        createdAt = team.createdAt.iso8601Milliseconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name
+        case createdAt = "created_at"
+    }
+}
