@@ -9,6 +9,7 @@ extension Routes {
 
         // Events
         Route(.post, "/v1/ingest", .apiKey(.eventsWrite), ingestEvents),
+        Route(.post, "/v1/import", .apiKey(.eventsWrite), importEvents),
 
         // What end users write
         Route(.post, "/v1/feedback", .apiKey(.eventsWrite), submitFeedback),

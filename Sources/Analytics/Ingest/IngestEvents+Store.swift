@@ -19,6 +19,7 @@ extension AnalyticsTransaction {
                 FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
                 STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
                     ON e.app_id = ? AND e.client_event_id = CAST(j.id AS UUID) AND e.timestamp >= ?
+                WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
                 """, list(ids), app.id, now - .seconds(48 * 3600)
             ) { row in try row.read() })
     }

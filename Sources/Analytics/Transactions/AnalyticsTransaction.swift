@@ -19,7 +19,9 @@ extension RetryPolicy {
     /// A duplicate here means that another request was faster: the repeat sees its row (analytics §3.3).
     package static let analytics = RetryPolicy(
         attempts: 8,
-        racyKeys: ["app_users_project_user", "identity_claims_claim", "questionnaire_responses_live"])
+        racyKeys: [
+            "app_users_project_user", "identity_claims_claim", "questionnaire_responses_live", "events_client_event",
+        ])
 }
 
 extension Analytics {

@@ -1,0 +1,96 @@
+import MariaDB
+import Time
+
+extension AnalyticsTransaction {
+    /// The app's live rows with these client ids and an event time in a span.
+    func storedEvents(
+        _ ids: [UUID], of app: App, _ span: ClosedRange<Timestamp>
+    ) throws -> [StoredEvent] {
+        if ids.isEmpty { return [] }
+        return try connection.all(
+            """
+            SELECT DISTINCT e.id, e.client_event_id, e.timestamp, e.app_user_id,
+                   COALESCE(o.id, u.id), COALESCE(o.user_id, u.user_id)
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
+                ON e.app_id = ? AND e.client_event_id = CAST(j.id AS UUID) AND e.timestamp BETWEEN ? AND ?
+            LEFT JOIN app_users u ON u.id = e.app_user_id
+            LEFT JOIN app_users o ON o.id = u.merged_into
+            WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            """, list(ids), app.id, span.lowerBound, span.upperBound
+        ) { row in
+            StoredEvent(
+                id: try row.read(), clientEventID: try row.read(), timestamp: try row.read(),
+                appUser: try row.read(), owner: try StoredEvent.Owner(from: &row))
+        }
+    }
+
+    /// Locks rows; false when one of them is not as it was read.
+    func lockUnchanged(_ rows: [StoredEvent]) throws -> Bool {
+        if rows.isEmpty { return true }
+        let times = rows.map(\.timestamp)
+        let locked = try connection.all(
+            """
+            SELECT e.id, e.timestamp, e.app_user_id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN events e ON e.id = CAST(j.id AS UUID)
+            WHERE e.timestamp BETWEEN ? AND ? FOR UPDATE
+            """, list(rows.map(\.id).sorted()), times.min(), times.max()
+        ) { row in
+            LockedRow(id: try row.read(), timestamp: try row.read(), appUser: try row.read())
+        }
+        return Set(locked) == Set(rows.map { LockedRow(id: $0.id, timestamp: $0.timestamp, appUser: $0.appUser) })
+    }
+
+    private struct LockedRow: Hashable {
+        let id: UUID
+        let timestamp: Timestamp
+        let appUser: AppUser.ID?
+    }
+
+    /// Puts what events tell into the rows of others.
+    func update(_ rows: [(StoredEvent, PlacedEvent)], from source: EventSource) throws {
+        try connection.executeMany(
+            """
+            UPDATE events SET
+                session_id = ?, app_user_id = ?, api_key_id = ?, level = ?, source_module = ?, message = ?,
+                screen_name = ?, custom_attributes = ?, environment = ?, os_version = ?, app_version = ?, sdk_name = ?,
+                sdk_version = ?, device_model = ?, build_number = ?, locale = ?, preferred_language = ?,
+                country_code = ?, is_dev = ?, timestamp = ?, received_at = ?
+            WHERE id = ? AND timestamp = ?
+            """,
+            rows.map { row, placed in
+                let (event, client) = (placed.event, placed.event.client)
+                return [
+                    event.sessionID, placed.owner, source.key, event.level.rawValue, event.sourceModule, event.message,
+                    event.screenName, event.attributesText, event.environment, client.osVersion, client.appVersion,
+                    client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, client.locale,
+                    client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now, row.id,
+                    row.timestamp,
+                ]
+            })
+    }
+
+    func deleteCopies(of rows: [StoredEvent], of app: App) throws {
+        let keys: [[(any Bindable)?]] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
+        try connection.executeMany(
+            "DELETE FROM metric_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
+        try connection.executeMany(
+            "DELETE FROM funnel_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
+    }
+
+    func subtract(from counters: [EventCounter: Int]) throws {
+        try connection.executeMany(
+            "UPDATE app_user_event_counts SET n = n - ? WHERE app_user_id = ? AND month = ?",
+            counters.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
+    }
+}
+
+extension StoredEvent.Owner {
+    /// Nil for the NULLs of an outer join.
+    fileprivate init?(from row: inout Row) throws(MariaDBError) {
+        let (id, userID) = (try row.read(AppUser.ID?.self), try row.read(EndUserID?.self))
+        guard let id, let userID else { return nil }
+        self.init(id: id, userID: userID)
+    }
+}

@@ -1,0 +1,120 @@
+package import Database
+import MariaDB
+import Time
+
+/// What became of an imported batch.
+package struct ImportOutcome: Equatable, Sendable {
+    package var accepted: Int
+    package var updated: Int
+    package var rejected: [RejectedEvent]
+}
+
+extension Analytics {
+    /// `POST /v1/import` (analytics §9): as `ingest`, but what the app already has is updated.
+    package func importEvents(
+        _ batch: EventBatch, from source: EventSource, _ database: Database
+    ) throws -> ImportOutcome {
+        try write(database) { transaction in
+            let checks = EventChecks(
+                platform: source.app.platform, now: transaction.now, maximumAge: nil,
+                horizon: transaction.lockEventHorizon)
+            let (events, rejected) = try batch.check(checks)
+            let inserted = try transaction.importEvents(events, from: source)
+            return ImportOutcome(accepted: inserted, updated: events.count - inserted, rejected: rejected)
+        }
+    }
+}
+
+extension AnalyticsTransaction {
+    /// - Returns: how many rows are new.
+    fileprivate func importEvents(_ events: [NewEvent], from source: EventSource) throws -> Int {
+        if events.isEmpty { return 0 }
+        let project = source.app.project.id
+        let stored = try rowsToUpdate(by: events, of: source.app)
+        let latest = withoutEarlierVersions(events)
+        let targets = latest.map { event in event.clientEventID.flatMap { stored[$0]?.target(of: event) } }
+        let replaced = targets.compactMap(\.self)
+
+        // Whoever the rows belong to until now loses them, so those records are locked with the others.
+        let names = latest.compactMap(\.userID) + replaced.compactMap { $0.owner?.userID }
+        let owners = try lockOwners(of: Set(names), in: project, orCreate: NewRecord())
+        let isChanged = replaced.contains { row in row.owner.map { owners[$0.userID]?.id != $0.id } ?? false }
+        if try isChanged || !lockUnchanged(replaced) { throw TransactionMustRestart() }
+
+        let placed = zip(latest, targets).map { event, target in
+            PlacedEvent(id: target?.id ?? UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
+        }
+        let new = zip(placed, targets).filter { $0.1 == nil }.map(\.0)
+        // Fewer when another request was faster: the repeat sees its rows.
+        guard try insert(new, from: source) == new.count else { throw TransactionMustRestart() }
+        try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
+        try deleteCopies(of: replaced, of: source.app)
+        try insertCopies(of: placed, from: source)
+        try noteSightings(in: placed, from: source)
+        try move(from: replaced.compactMap(\.counter), to: placed.compactMap(\.counter))
+        try linkAttachments(to: placed, of: source.app)
+        try noteSupportedLanguages(of: placed, source.app)
+        return new.count
+    }
+
+    /// The rows that events of these client ids update, by client id: of the batch's own span, and of the last 48 hours for
+    /// events without a timestamp.
+    private func rowsToUpdate(by events: [NewEvent], of app: App) throws -> [UUID: [StoredEvent]] {
+        let dated = events.filter(\.hasTimestamp)
+        let undated = events.filter { !$0.hasTimestamp }
+        var rows: [StoredEvent] = []
+        let times = dated.map(\.timestamp)
+        if let first = times.min(), let last = times.max() {
+            rows += try storedEvents(dated.compactMap(\.clientEventID), of: app, first...last)
+        }
+        let recently = (now - .seconds(48 * 3600))...Timestamp.storable.upperBound
+        rows += try storedEvents(undated.compactMap(\.clientEventID), of: app, recently)
+        return Dictionary(grouping: rows, by: \.clientEventID)
+    }
+
+    /// The last version of each client id, in the place of the first.
+    private func withoutEarlierVersions(_ events: [NewEvent]) -> [NewEvent] {
+        var latest: [NewEvent] = []
+        var places: [UUID: Int] = [:]
+        for event in events {
+            if let id = event.clientEventID, let place = places[id] {
+                latest[place] = event
+            } else {
+                if let id = event.clientEventID { places[id] = latest.count }
+                latest.append(event)
+            }
+        }
+        return latest
+    }
+
+    private func move(from old: [EventCounter], to new: [EventCounter]) throws {
+        let changes = Dictionary(old.map { ($0, -1) } + new.map { ($0, 1) }, uniquingKeysWith: +)
+        try subtract(from: changes.filter { $0.value < 0 }.mapValues { -$0 })
+        try add(to: changes.filter { $0.value > 0 })
+    }
+}
+
+/// A row of `events` that an import may update.
+struct StoredEvent: Equatable {
+    struct Owner: Equatable {
+        let id: AppUser.ID
+        let userID: EndUserID
+    }
+
+    let id: UUID
+    let clientEventID: UUID
+    let timestamp: Timestamp
+    /// As stored: maybe a tombstone.
+    let appUser: AppUser.ID?
+    /// Whose event it is, the tombstone's owner if need be.
+    let owner: Owner?
+
+    var counter: EventCounter? { EventCounter(owner: owner?.id, timestamp: timestamp) }
+}
+
+extension [StoredEvent] {
+    /// The row that an event updates: the one of its time, since there can be no second one, else the latest.
+    fileprivate func target(of event: NewEvent) -> StoredEvent? {
+        first { $0.timestamp == event.timestamp } ?? self.max { $0.timestamp < $1.timestamp }
+    }
+}
