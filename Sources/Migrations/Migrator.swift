@@ -1,4 +1,4 @@
-import Glibc
+import Database
 package import MariaDB
 import OpenSSL
 
@@ -90,20 +90,6 @@ package struct Migrator {
             "UPDATE schema_migrations SET statements_done = ?, done_digest = ? WHERE number = ?", index + 1, doneDigest,
             migration.number)
         try db.execute("COMMIT")
-    }
-
-    /// On a busy table a statement may not get its lock within `lockWaitTimeout`. It gives way, so that the requests
-    /// queued behind it go on, and tries again.
-    private func persistently(
-        _ progress: (String) -> Void, _ work: () throws(MariaDBError) -> Void
-    ) throws(MariaDBError) {
-        for _ in 1..<20 {
-            do { return try work() } catch let error where error.isTransient {
-                progress("  \(error.message); again in a second")
-            }
-            sleep(1)
-        }
-        try work()
     }
 
     static let nothingDone = [UInt8](repeating: 0, count: 32)

@@ -2,7 +2,7 @@ package import MariaDB
 
 /// The schema of a database as SQL that makes it anew: the content of `sql/schema.sql`.
 package enum SchemaText {
-    /// Tables by name with their triggers by name, then views by name; without counters, definers and the
+    /// Tables by name with their triggers by name, then views by name; without counters, months, definers and the
     /// database's name, so that equal schemas give equal text.
     package static func render(_ db: Connection) throws -> String {
         var text = """
@@ -12,7 +12,8 @@ package enum SchemaText {
 
             """
         for table in try names(db, "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'") {
-            text += "\n" + withoutCounter(try definition(db, "SHOW CREATE TABLE \(quoted(table))", column: 1)) + ";\n"
+            let sql = try definition(db, "SHOW CREATE TABLE \(quoted(table))", column: 1)
+            text += "\n" + withoutMonths(withoutCounter(sql)) + ";\n"
             let triggers = try names(
                 db,
                 """
@@ -43,6 +44,11 @@ package enum SchemaText {
     }
 
     private static func withoutCounter(_ sql: String) -> String { sql.replacing(#/ AUTO_INCREMENT=[0-9]+/#, with: "") }
+
+    /// Without the partitions that time brings and takes away; the open-ended one stays.
+    private static func withoutMonths(_ sql: String) -> String {
+        sql.replacing(#/PARTITION `p[0-9]{6}` VALUES LESS THAN \('[^']*'\) ENGINE = InnoDB,\s*/#, with: "")
+    }
 
     private static func withoutDefiner(_ sql: String) -> String {
         sql.replacing(#/ DEFINER=`[^`]*`@`[^`]*`/#, with: "").replacing(" SQL SECURITY DEFINER", with: "")

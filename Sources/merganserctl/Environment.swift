@@ -19,6 +19,8 @@ enum Environment {
         try Configuration.loginHistoryLifetime(environment: variables)
     }
 
+    static func tombstoneGrace() throws -> Duration { try Configuration.tombstoneGrace(environment: variables) }
+
     static func database() throws -> Database { Database(try databaseSettings().connection) }
 
     static func developmentIssuer() throws -> DevelopmentIssuer {

@@ -32,21 +32,8 @@ extension AnalyticsTransaction {
             SET o.first_seen_at = LEAST(o.first_seen_at, a.first_seen_at)
             WHERE o.id = ?
             """, anonymous.id, real.id)
-        try connection.execute(
-            """
-            INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
-            SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a WHERE app_user_id = ?
-            ON DUPLICATE KEY UPDATE first_seen_at = LEAST(app_user_apps.first_seen_at, VALUES(first_seen_at)),
-                                    last_seen_at = GREATEST(app_user_apps.last_seen_at, VALUES(last_seen_at))
-            """, real.id, anonymous.id)
-        try connection.execute("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous.id)
-        try connection.execute(
-            """
-            INSERT INTO app_user_event_counts (app_user_id, month, n)
-            SELECT ?, month, n FROM app_user_event_counts a WHERE app_user_id = ?
-            ON DUPLICATE KEY UPDATE n = app_user_event_counts.n + VALUES(n)
-            """, real.id, anonymous.id)
-        try connection.execute("DELETE FROM app_user_event_counts WHERE app_user_id = ?", anonymous.id)
+        try uniteApps(of: anonymous.id, into: real.id)
+        try addEventCounts(of: anonymous.id, to: real.id)
         try connection.execute(
             "UPDATE feedback SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
         try connection.execute(
@@ -57,5 +44,31 @@ extension AnalyticsTransaction {
         try connection.execute(
             "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,
             anonymous.id)
+    }
+
+    func uniteApps(of anonymous: AppUser.ID, into real: AppUser.ID) throws {
+        try connection.execute(
+            """
+            INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
+            SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a WHERE app_user_id = ?
+            ON DUPLICATE KEY UPDATE first_seen_at = LEAST(app_user_apps.first_seen_at, VALUES(first_seen_at)),
+                                    last_seen_at = GREATEST(app_user_apps.last_seen_at, VALUES(last_seen_at))
+            """, real, anonymous)
+        try connection.execute("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous)
+    }
+
+    /// Counts of months before the horizon are not carried over. The horizon stays where it is until this transaction ends:
+    /// retention, which deletes those counts and may later move the horizon back, misses none.
+    func addEventCounts(of anonymous: AppUser.ID, to real: AppUser.ID) throws {
+        try connection.execute(
+            """
+            INSERT INTO app_user_event_counts (app_user_id, month, n)
+            SELECT ?, month, n
+            FROM app_user_event_counts a
+            WHERE app_user_id = ? AND month >= (
+                SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE)
+            ON DUPLICATE KEY UPDATE n = app_user_event_counts.n + VALUES(n)
+            """, real, anonymous)
+        try connection.execute("DELETE FROM app_user_event_counts WHERE app_user_id = ?", anonymous)
     }
 }

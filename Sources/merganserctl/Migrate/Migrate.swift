@@ -1,3 +1,4 @@
+import Analytics
 import ArgumentParser
 import Configuration
 import Database
@@ -28,7 +29,10 @@ extension Migrate {
         static let configuration = CommandConfiguration(
             abstract: "Applies the steps that are missing.",
             discussion:
-                "An interrupted step goes on where it stopped. A second run meanwhile waits, then finds nothing to do.")
+                """
+                An interrupted step goes on where it stopped. A second run meanwhile waits, then finds nothing to do. The \
+                event tables get their partitions for the months to come, as `retention` makes them.
+                """)
 
         @OptionGroup var output: Output
 
@@ -36,6 +40,8 @@ extension Migrate {
             let (migrator, connection) = try Migrate.open()
             let pending = try migrator.status(connection).pending.map(\.fileName)
             try migrator.up(connection) { output.progress($0) }
+            let database = Database(connection.options)
+            for table in EventTable.allCases { try Retention(of: table, say: output.progress).makeMonths(database) }
             output.print(
                 Result(applied: pending, version: migrator.migrations.count),
                 pending.isEmpty ? "nothing to do" : "applied \(pending.count)")

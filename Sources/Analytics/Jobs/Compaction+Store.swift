@@ -1,0 +1,122 @@
+import MariaDB
+import Time
+
+extension Connection {
+    /// The next claims in the order of their ids, each with the live record of the id it claims, if there is one.
+    func claimedNames(after last: Int64) throws -> [(id: Int64, stray: AppUser.ID?)] {
+        try all(
+            """
+            SELECT c.id, u.id
+            FROM (SELECT id, project_id, anonymous_id FROM identity_claims WHERE id > ? ORDER BY id LIMIT 1000) c
+            LEFT JOIN app_users u
+                ON u.project_id = c.project_id AND u.user_id = c.anonymous_id AND u.merged_into IS NULL
+            ORDER BY c.id
+            """, last
+        ) { row in (try row.read(), try row.read()) }
+    }
+
+    /// The next tombstones, by owner, of those merged until a moment.
+    func tombstones(mergedUntil due: Timestamp, after last: Tombstone) throws -> [Tombstone] {
+        try all(
+            """
+            SELECT id, merged_into FROM app_users FORCE INDEX (app_users_merged_into)
+            WHERE merged_into >= ? AND (merged_into > ? OR id > ?) AND (merged_at <= ? OR merged_at IS NULL)
+            ORDER BY merged_into, id LIMIT 1000
+            """, last.owner, last.owner, last.id, due
+        ) { row in Tombstone(id: try row.read(), owner: try row.read()) }
+    }
+
+    func count(_ reference: RecordReference, of record: AppUser.ID) throws -> Int {
+        let sql: StaticString =
+            switch reference {
+            case .events: "SELECT COUNT(*) FROM events WHERE app_user_id = ?"
+            case .metricEvents: "SELECT COUNT(*) FROM metric_events WHERE app_user_id = ?"
+            case .funnelEvents: "SELECT COUNT(*) FROM funnel_events WHERE app_user_id = ?"
+            case .issueOccurrences: "SELECT COUNT(*) FROM issue_occurrences WHERE app_user_id = ?"
+            case .feedback: "SELECT COUNT(*) FROM feedback WHERE app_user_id = ?"
+            case .attachments: "SELECT COUNT(*) FROM event_attachments WHERE app_user_id = ?"
+            case .questionnaireResponses: "SELECT COUNT(*) FROM questionnaire_responses WHERE app_user_id = ?"
+            case .apps: "SELECT COUNT(*) FROM app_user_apps WHERE app_user_id = ?"
+            case .eventCounts: "SELECT COUNT(*) FROM app_user_event_counts WHERE app_user_id = ?"
+            case .claims: "SELECT COUNT(*) FROM identity_claims WHERE app_user_id = ?"
+            case .tombstones: "SELECT COUNT(*) FROM app_users WHERE merged_into = ?"
+            }
+        return try first(sql, record) { row in try row.read() } ?? 0
+    }
+}
+
+extension AnalyticsTransaction {
+    /// Whoever claimed the id of a live anonymous record last.
+    func claimant(ofStray record: AppUser.ID) throws -> AppUser.ID? {
+        try connection.first(
+            """
+            SELECT c.app_user_id
+            FROM app_users u
+            JOIN identity_claims c ON c.project_id = u.project_id AND c.anonymous_id = u.user_id
+            WHERE u.id = ? AND u.is_anonymous AND u.merged_into IS NULL
+            ORDER BY c.claimed_at DESC LIMIT 1
+            """, record
+        ) { row in try row.read() }
+    }
+
+    /// Claims that a tombstone and its owner hold both: the owner's stays.
+    func removeRepeatedClaims(of tombstone: AppUser.ID, heldBy owner: AppUser.ID) throws {
+        try connection.execute(
+            """
+            DELETE c
+            FROM identity_claims c
+            JOIN identity_claims o
+                ON o.project_id = c.project_id AND o.anonymous_id = c.anonymous_id AND o.app_user_id = ?
+            WHERE c.app_user_id = ?
+            """, owner, tombstone)
+    }
+
+    /// The index is named because a scan would wait for the locks of other users' rows.
+    ///
+    /// - Returns: how many rows were re-pointed; fewer than `limit`: no row names the tombstone any more.
+    func repoint(
+        _ reference: RecordReference, of tombstone: AppUser.ID, to owner: AppUser.ID, atMost limit: Int
+    ) throws -> Int {
+        let sql: StaticString? =
+            switch reference {
+            case .events:
+                "UPDATE events FORCE INDEX (events_user) SET app_user_id = ? WHERE app_user_id = ? LIMIT ?"
+            case .metricEvents:
+                "UPDATE metric_events FORCE INDEX (metric_events_user) SET app_user_id = ? WHERE app_user_id = ? LIMIT ?"
+            case .funnelEvents:
+                "UPDATE funnel_events FORCE INDEX (funnel_events_user) SET app_user_id = ? WHERE app_user_id = ? LIMIT ?"
+            case .issueOccurrences:
+                """
+                UPDATE issue_occurrences FORCE INDEX (issue_occurrences_user) SET app_user_id = ?
+                WHERE app_user_id = ? LIMIT ?
+                """
+            case .feedback:
+                "UPDATE feedback FORCE INDEX (feedback_user) SET app_user_id = ? WHERE app_user_id = ? LIMIT ?"
+            case .attachments:
+                """
+                UPDATE event_attachments FORCE INDEX (event_attachments_user) SET app_user_id = ?
+                WHERE app_user_id = ? LIMIT ?
+                """
+            case .questionnaireResponses:
+                """
+                UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user) SET app_user_id = ?
+                WHERE app_user_id = ? LIMIT ?
+                """
+            // United with the owner's before.
+            case .apps, .eventCounts: nil
+            case .claims:
+                """
+                UPDATE identity_claims FORCE INDEX (identity_claims_user) SET app_user_id = ?
+                WHERE app_user_id = ? LIMIT ?
+                """
+            case .tombstones:
+                "UPDATE app_users FORCE INDEX (app_users_merged_into) SET merged_into = ? WHERE merged_into = ? LIMIT ?"
+            }
+        guard let sql else { return 0 }
+        return try connection.execute(sql, owner, tombstone, limit).affectedRows
+    }
+
+    func removeTombstone(_ record: AppUser.ID) throws {
+        try connection.execute("DELETE FROM app_users WHERE id = ? AND merged_into IS NOT NULL", record)
+    }
+}

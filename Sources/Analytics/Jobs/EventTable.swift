@@ -1,0 +1,16 @@
+/// A table that is partitioned by month and whose rows grow too old.
+package enum EventTable: String, CaseIterable, Sendable {
+    case events
+    case metricEvents = "metric_events"
+    case funnelEvents = "funnel_events"
+
+    package var name: String { rawValue }
+
+    /// How long rows are kept where the project does not say (analytics §14.2).
+    package var defaultRetentionDays: Int {
+        switch self {
+        case .events: 120
+        case .metricEvents, .funnelEvents: 365
+        }
+    }
+}

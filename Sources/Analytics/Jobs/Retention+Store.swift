@@ -1,0 +1,194 @@
+import MariaDB
+import Time
+
+extension Connection {
+    func horizon(of table: EventTable) throws -> Timestamp {
+        try first("SELECT horizon FROM retention_horizons WHERE table_name = ?", table.name) { row in
+            try row.read()
+        } ?? Timestamp(milliseconds: 0)
+    }
+
+    /// In the order of their ends.
+    func partitions(of table: EventTable) throws -> [Partition] {
+        try all(
+            """
+            SELECT PARTITION_NAME, IF(PARTITION_DESCRIPTION = 'MAXVALUE', NULL,
+                CAST(TRIM(BOTH '''' FROM PARTITION_DESCRIPTION) AS DATETIME(3)))
+            FROM information_schema.PARTITIONS
+            WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION
+            """, table.name
+        ) { row in Partition(name: try row.read(), end: try row.read()) }
+    }
+
+    /// In days: the largest of all projects, deleted ones included, since those may be restored.
+    func longestRetention(of table: EventTable) throws -> Int {
+        let sql: StaticString =
+            switch table {
+            case .events: "SELECT MAX(COALESCE(retention_days_events, ?)) FROM projects"
+            case .metricEvents: "SELECT MAX(COALESCE(retention_days_metrics, ?)) FROM projects"
+            case .funnelEvents: "SELECT MAX(COALESCE(retention_days_funnels, ?)) FROM projects"
+            }
+        let days = try first(sql, table.defaultRetentionDays) { row in try row.read(Int?.self) }
+        return (days ?? nil) ?? table.defaultRetentionDays
+    }
+
+    /// In days, what the project of each app says; nil: nothing. Deleted apps too.
+    func retentionDays(of table: EventTable) throws -> [(App.ID, Int?)] {
+        let sql: StaticString =
+            switch table {
+            case .events:
+                "SELECT a.id, p.retention_days_events FROM apps a JOIN projects p ON p.id = a.project_id ORDER BY a.id"
+            case .metricEvents:
+                "SELECT a.id, p.retention_days_metrics FROM apps a JOIN projects p ON p.id = a.project_id ORDER BY a.id"
+            case .funnelEvents:
+                "SELECT a.id, p.retention_days_funnels FROM apps a JOIN projects p ON p.id = a.project_id ORDER BY a.id"
+            }
+        return try all(sql) { row in (try row.read(), try row.read()) }
+    }
+
+    /// Counter rows of months before a moment, at most `Retention.chunk`.
+    func counters(before horizon: Timestamp) throws -> [(record: AppUser.ID, month: String)] {
+        try all(
+            """
+            SELECT app_user_id, CAST(month AS CHAR)
+            FROM app_user_event_counts FORCE INDEX (app_user_event_counts_month)
+            WHERE month < DATE(?) ORDER BY month, app_user_id LIMIT 1000
+            """, horizon
+        ) { row in (try row.read(), try row.read()) }
+    }
+
+    func countCounters(before horizon: Timestamp) throws -> Int {
+        try first("SELECT COUNT(*) FROM app_user_event_counts WHERE month < DATE(?)", horizon) { row in
+            try row.read()
+        } ?? 0
+    }
+
+    func countRows(
+        of table: EventTable, app: App.ID, from start: Timestamp, to end: Timestamp
+    ) throws -> Int {
+        let sql: StaticString =
+            switch table {
+            case .events: "SELECT COUNT(*) FROM events WHERE app_id = ? AND timestamp >= ? AND timestamp < ?"
+            case .metricEvents:
+                "SELECT COUNT(*) FROM metric_events WHERE app_id = ? AND timestamp >= ? AND timestamp < ?"
+            case .funnelEvents:
+                "SELECT COUNT(*) FROM funnel_events WHERE app_id = ? AND timestamp >= ? AND timestamp < ?"
+            }
+        return try first(sql, app, start, end) { row in try row.read() } ?? 0
+    }
+
+    /// At most `Retention.chunk`. Sorted by time alone, as the index is in every partition, so that no more rows are read.
+    func oldestRows(of table: EventTable, app: App.ID, before cutoff: Timestamp) throws -> [EventRow] {
+        let sql: StaticString =
+            switch table {
+            case .events:
+                """
+                SELECT id, timestamp, app_user_id FROM events FORCE INDEX (events_app)
+                WHERE app_id = ? AND timestamp < ? ORDER BY timestamp LIMIT 1000
+                """
+            case .metricEvents:
+                """
+                SELECT id, timestamp, app_user_id FROM metric_events FORCE INDEX (metric_events_app)
+                WHERE app_id = ? AND timestamp < ? ORDER BY timestamp LIMIT 1000
+                """
+            case .funnelEvents:
+                """
+                SELECT id, timestamp, app_user_id FROM funnel_events FORCE INDEX (funnel_events_app)
+                WHERE app_id = ? AND timestamp < ? ORDER BY timestamp LIMIT 1000
+                """
+            }
+        return try all(sql, app, cutoff) { row in try EventRow(from: &row) }
+    }
+
+    /// The records that these were merged into.
+    func owners(of records: Set<AppUser.ID>) throws -> Set<AppUser.ID> {
+        Set(
+            try all(
+                """
+                SELECT u.merged_into
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id
+                WHERE u.merged_into IS NOT NULL
+                """, list(records.sorted().map(\.rawValue))
+            ) { row in try row.read() })
+    }
+}
+
+extension AnalyticsTransaction {
+    /// Waits for every transaction that relies on where the horizon is.
+    func lockHorizon(of table: EventTable) throws -> Timestamp {
+        try connection.first(
+            "SELECT horizon FROM retention_horizons WHERE table_name = ? FOR UPDATE", table.name
+        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
+    }
+
+    /// Where the horizon stays until this transaction ends.
+    func shareHorizon(of table: EventTable) throws -> Timestamp {
+        try connection.first(
+            "SELECT horizon FROM retention_horizons WHERE table_name = ? LOCK IN SHARE MODE", table.name
+        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
+    }
+
+    func setHorizon(of table: EventTable, to horizon: Timestamp) throws {
+        try connection.execute("UPDATE retention_horizons SET horizon = ? WHERE table_name = ?", horizon, table.name)
+    }
+
+    func deleteCounters(_ counters: [(record: AppUser.ID, month: String)]) throws {
+        try connection.executeMany(
+            "DELETE FROM app_user_event_counts WHERE app_user_id = ? AND month = ?",
+            counters.map { [$0.record, $0.month] })
+    }
+
+    /// Those of these rows that are still there, locked and as they are now.
+    func eventsStillThere(_ rows: [EventRow]) throws -> [EventRow] {
+        try connection.all(
+            """
+            SELECT e.id, e.timestamp, e.app_user_id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
+            STRAIGHT_JOIN events e FORCE INDEX (PRIMARY) ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+            FOR UPDATE
+            """, EventRow.list(rows)
+        ) { row in try EventRow(from: &row) }
+    }
+
+    /// A counter that is too low already is damage for `verify` to tell, not a reason to keep old events.
+    func subtract(_ counts: [EventCounter: Int]) throws {
+        try connection.executeMany(
+            "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = DATE(?)",
+            counts.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
+    }
+
+    /// - Returns: how many were still there.
+    func delete(_ rows: [EventRow], from table: EventTable) throws -> Int {
+        let sql: StaticString =
+            switch table {
+            case .events:
+                """
+                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
+                STRAIGHT_JOIN events e FORCE INDEX (PRIMARY)
+                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                """
+            case .metricEvents:
+                """
+                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
+                STRAIGHT_JOIN metric_events e FORCE INDEX (PRIMARY)
+                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                """
+            case .funnelEvents:
+                """
+                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
+                STRAIGHT_JOIN funnel_events e FORCE INDEX (PRIMARY)
+                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                """
+            }
+        return try connection.execute(sql, EventRow.list(rows)).affectedRows
+    }
+}

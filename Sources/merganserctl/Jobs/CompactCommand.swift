@@ -1,0 +1,63 @@
+import Analytics
+import ArgumentParser
+import Configuration
+import JSON
+
+struct CompactCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact", abstract: "Carries claims through to the last event.",
+        discussion: """
+            Claims leave events with the anonymous record, which points at its owner. This gives them to the owner and \
+            removes what is left of the anonymous record, no sooner than MERGANSER_TOMBSTONE_GRACE_SECONDS after the \
+            claim. No read changes. At most \(Compaction.chunk) rows a transaction, beside the running servers; an \
+            interrupted run is gone on with by the next. A timer runs it hourly.
+            """)
+
+    @OptionGroup var job: Job
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let compaction = Compaction(grace: try Environment.tombstoneGrace())
+        let database = try Environment.database()
+        let report =
+            if job.isDryRun {
+                try compaction.plan(database)
+            } else {
+                try compaction.run(database) { report in
+                    output.meter("\(report.rows) rows re-pointed, \(report.removed) records removed")
+                    job.pause()
+                }
+            }
+        output.print(Result(report, isDryRun: job.isDryRun), words(of: report))
+    }
+
+    private func words(of report: Compaction.Report) -> String {
+        let lines = report.repointed.sorted { $0.key.table < $1.key.table }.map { ($0.key.table, "\($0.value)") }
+        return job.words(lines + [("records merged", "\(report.folded)"), ("records removed", "\(report.removed)")])
+    }
+
+    private struct Result: Encodable {
+        let dryRun: Bool
+        /// Rows by table.
+        let repointed: JSONValue
+        let folded: Int
+        let removed: Int
+
+        init(_ report: Compaction.Report, isDryRun: Bool) {
+            dryRun = isDryRun
+            let rows = report.repointed.sorted { $0.key.table < $1.key.table }
+            repointed = .object(JSONObject(rows.map { ($0.key.table, .integer(Int64($0.value))) }))
+            folded = report.folded
+            removed = report.removed
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case dryRun = "dry_run"
+            case repointed, folded, removed
+        }
+    }
+}
+
+extension Compaction.Report {
+    fileprivate var rows: Int { repointed.values.reduce(0, +) }
+}

@@ -1,0 +1,33 @@
+import Analytics
+import ArgumentParser
+import Foundation
+import MariaDB
+import Migrations
+
+/// What the background jobs have in common.
+struct Job: ParsableArguments {
+    @Flag(name: .customLong("dry-run"), help: "Say what would be done, and do nothing.")
+    var isDryRun = false
+
+    @Option(name: .customLong("pause"), help: "Milliseconds to leave the database alone after each transaction.")
+    var pauseMilliseconds: UInt32 = 0
+
+    func pause() {
+        if pauseMilliseconds > 0 { usleep(pauseMilliseconds * 1000) }
+    }
+
+    /// A table of what was done, or would be.
+    func words(_ lines: [(String, String)]) -> String {
+        lines.map { "\($0.0.padded(to: 24)) \($0.1)" }.joined(separator: "\n")
+    }
+}
+
+extension Connection.Options {
+    /// A copy for jobs that change tables: patient with statements, but not with others' locks, since requests queue behind
+    /// an ALTER that waits.
+    var forTableChanges: Connection.Options {
+        var options = forMigrations
+        options.lockWaitTimeout = .seconds(1)
+        return options
+    }
+}

@@ -1,0 +1,95 @@
+import Analytics
+import ArgumentParser
+import Database
+import JSON
+import MariaDB
+
+struct RetentionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retention", abstract: "Deletes events that are too old, and makes the months to come.",
+        discussion: """
+            Whole months go as partitions, the rest in transactions of at most \(Retention.chunk) rows, beside the \
+            running servers; an interrupted run is gone on with by the next. Changes tables: set MERGANSER_DATABASE_USER \
+            to the account of `migrate up`. A timer runs it daily.
+            """)
+
+    @OptionGroup var job: Job
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let database = Database(try Environment.databaseSettings().connection.forTableChanges)
+        let reports = try EventTable.allCases.map { table in
+            let retention = Retention(of: table, say: output.progress)
+            if job.isDryRun { return try retention.plan(database) }
+            return try asOwner {
+                try retention.run(database) { report in
+                    output.meter("\(table.name): \(report.rowsDeleted) rows deleted")
+                    job.pause()
+                }
+            }
+        }
+        output.print(
+            Result(dryRun: job.isDryRun, tables: reports.map(TableBody.init)),
+            reports.map(words).joined(separator: "\n"))
+    }
+
+    /// - Throws: in place of "denied", what to do about it.
+    private func asOwner<Result>(_ work: () throws -> Result) throws -> Result {
+        do { return try work() } catch let error as MariaDBError where error.code == 1142 {
+            throw ToolError(
+                .refused,
+                "\(error.message); set MERGANSER_DATABASE_USER to the account that owns the tables, as for `migrate up`"
+            )
+        }
+    }
+
+    private func words(of report: Retention.Report) -> String {
+        let months = report.monthsMade.map(\.description).joined(separator: " ")
+        return """
+            \(report.table.name)
+            \(job.words([
+                ("  months made", months.isEmpty ? "–" : months),
+                ("  live since", report.horizon.iso8601),
+                ("  dropped", report.dropped.isEmpty ? "–" : report.dropped.joined(separator: " ")),
+                ("  counters deleted", "\(report.countersDeleted)"),
+                ("  rows deleted", "\(report.rowsDeleted)"),
+            ]))
+            """
+    }
+
+    private struct Result: Encodable {
+        let dryRun: Bool
+        let tables: [TableBody]
+
+        private enum CodingKeys: String, CodingKey {
+            case dryRun = "dry_run"
+            case tables
+        }
+    }
+
+    private struct TableBody: Encodable {
+        let table: String
+        let monthsMade: [String]
+        let horizon: String
+        let partitionsDropped: [String]
+        let countersDeleted: Int
+        let rowsDeleted: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case table, horizon
+            case monthsMade = "months_made"
+            case partitionsDropped = "partitions_dropped"
+            case countersDeleted = "counters_deleted"
+            case rowsDeleted = "rows_deleted"
+        }
+
+        init(_ report: Retention.Report) {
+            table = report.table.name
+            monthsMade = report.monthsMade.map(\.description)
+            horizon = report.horizon.iso8601Milliseconds
+            partitionsDropped = report.dropped
+            countersDeleted = report.countersDeleted
+            rowsDeleted = report.rowsDeleted
+        }
+    }
+}
