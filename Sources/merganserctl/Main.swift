@@ -48,7 +48,7 @@ struct Merganserctl: ParsableCommand {
         version: Version.current,
         subcommands: [
             Migrate.self, ApplicationCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self,
-            AppCommand.self, APIKeyCommand.self, CollectGarbageCommand.self, CompactCommand.self, RetentionCommand.self,
-            VerifyCommand.self, Doctor.self, Dev.self,
+            AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self,
+            CompactCommand.self, RetentionCommand.self, VerifyCommand.self, Doctor.self, Dev.self,
         ])
 }

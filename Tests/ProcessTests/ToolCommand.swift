@@ -40,6 +40,7 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         "app create": ["--project", nobody, "--platform", "web", "--name", "N"],
         "api-key create": ["--type", "client", "--app", nobody],
         "api-key revoke": [nobody],
+        "questionnaire create": ["--project", nobody, "\(Repository.root)/Tests/Fixtures/questionnaire.json"],
         "dev token": ["--provider", "apple", "--subject", "s", "--nonce", "n"],
         "dev seed": ["--user", "1"],
         "dev user": ["--provider", "apple", "--subject", "s"],
