@@ -25,7 +25,8 @@ package final class Responder {
         var logger = service.logger
         logger[metadataKey: "request_id"] = "\(requestID)"
         let match = service.router.match(request.method, request.path)
-        var response = answer(request, match, requestID, logger)
+        let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
+        var response = surface.labeled(answer(request, match, surface, requestID, logger))
         response.headers += [
             Response.Field("X-Request-Id", requestID), Response.Field("X-Logi-Request-Id", requestID),
         ]
@@ -44,8 +45,9 @@ package final class Responder {
         return response
     }
 
-    private func answer(_ request: Request, _ match: Router.Match, _ requestID: String, _ logger: Logger) -> Response {
-        let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
+    private func answer(
+        _ request: Request, _ match: Router.Match, _ surface: Surface, _ requestID: String, _ logger: Logger
+    ) -> Response {
         switch match {
         case .none: return surface.notFound(request)
         case .otherMethods(let allow): return surface.methodNotAllowed(request, allow: allow)

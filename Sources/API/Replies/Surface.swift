@@ -31,6 +31,15 @@ struct Surface {
 
     var isAnalytics: Bool { shape == .analytics }
 
+    /// With the content type as the surface writes it (analytics §2.2).
+    func labeled(_ response: Response) -> Response {
+        guard isAnalytics else { return response }
+        var response = response
+        let json = Response.Field("Content-Type", "application/json")
+        if let index = response.headers.firstIndex(of: json) { response.headers[index].value += "; charset=utf-8" }
+        return response
+    }
+
     func notFound(_ request: Request) -> Response {
         isAnalytics
             ? .shapeC(.notFound, "Route \(request.method.rawValue):\(request.path) not found")

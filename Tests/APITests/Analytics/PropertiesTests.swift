@@ -1,0 +1,172 @@
+import JSON
+import Testing
+
+/// Analytics §6 over the wire.
+@Suite struct PropertiesTests {
+    let app: TestApp
+    let scene: AnalyticsScene
+    let client: Client
+
+    init() throws {
+        app = try TestApp()
+        scene = try AnalyticsScene(app)
+        client = app.client()
+    }
+
+    private func state(_ user: JSONValue = "u") -> JSONValue? {
+        client.send(scene.properties(user, [:]))["properties"]
+    }
+
+    @Test(
+        arguments: [
+            (nil, [:], "user_id is required"), ("", [:], "user_id is required"), (7, [:], "user_id is required"),
+            ("u", nil, "properties must be an object"), ("u", [], "properties must be an object"),
+            ("u", "x", "properties must be an object"),
+            ("u", ["": "x"], "Property keys must be non-empty strings"),
+            (
+                "u", .object(JSONObject([(String(repeating: "k", count: 51), "x")])),
+                "Property key \"\(String(repeating: "k", count: 51))\" exceeds max length of 50"
+            ),
+            ("u", ["k": 1], "Property value for \"k\" must be a string"),
+            ("u", ["k": .null], "Property value for \"k\" must be a string"),
+            (
+                "u", ["k": .string(String(repeating: "😀", count: 101))],
+                "Property value for \"k\" exceeds max length of 200"
+            ),
+            ("u", ["a": "x", "": 1, "k": 2], "Property keys must be non-empty strings"),
+            (.string(String(repeating: "u", count: 256)), ["k": "v"], "user_id exceeds max length of 255"),
+            ("u\0", ["k": "v"], "user_id must not contain NUL characters"),
+            ("u", ["k": "v\0"], "properties must not contain NUL characters"),
+            ("u", ["k\0": "v"], "properties must not contain NUL characters"),
+        ] as [(JSONValue?, JSONValue?, String)])
+    func badInputIsNamed(userID: JSONValue?, properties: JSONValue?, text: String) throws {
+        #expect(client.send(scene.properties(userID, properties)).json == ["error": .string(text)])
+        #expect(try scene.records().isEmpty)
+    }
+
+    @Test func onlyClientKeysOfLiveAppsWrite() throws {
+        let agent = try scene.makeKey(.agent, permissions: [.usersWrite])
+        for key in [scene.importKey, agent] {
+            #expect(
+                "\(client.send(scene.properties("u", ["a": "b"], token: key)))"
+                    == refusal(400, "Client key must be scoped to an app"))
+        }
+        try app.change("UPDATE apps SET deleted_at = created_at")
+        #expect("\(client.send(scene.properties("u", ["a": "b"])))" == refusal(400, "App not found"))
+    }
+
+    @Test func settingAndDeletingAnswersTheFullState() {
+        let first = client.send(scene.properties("u", ["plan": "pro", "old": "x", "_x": "1", "asa_y": "2"]))
+        #expect(
+            "\(first)" == #"200 {"updated":true,"properties":{"plan":"pro","old":"x","_x":"1","asa_y":"2"}}"#)
+        let second = client.send(scene.properties("u", ["plan": "free", "old": "", "none": ""]))
+        #expect("\(second)" == #"200 {"updated":true,"properties":{"plan":"free","_x":"1","asa_y":"2"}}"#)
+        #expect(state() == ["plan": "free", "_x": "1", "asa_y": "2"])
+    }
+
+    @Test func nothingToSetMakesNoRecord() throws {
+        #expect("\(client.send(scene.properties("u", [:])))" == #"200 {"updated":true,"properties":{}}"#)
+        #expect("\(client.send(scene.properties("u", ["a": ""])))" == #"200 {"updated":true,"properties":{}}"#)
+        #expect("\(client.send(scene.properties("owl_anon_a", ["a": ""])))" == #"200 {"updated":true,"properties":{}}"#)
+        #expect(try scene.records().isEmpty)
+    }
+
+    @Test func limitsAreInCodeUnitsAndInclusive() {
+        let (key, value) = (String(repeating: "😀", count: 25), String(repeating: "é", count: 200))
+        #expect(client.send(scene.properties("u", .object(JSONObject([(key, .string(value))])))).status == 200)
+    }
+
+    @Test func keysAreBytes() {
+        _ = client.send(scene.properties("u", .object(JSONObject([("e\u{301}", "1"), ("\u{E9}", "2"), ("E", "3")]))))
+        guard case .object(let object) = state() else { return #expect(Bool(false)) }
+        #expect(object.members.count == 3)
+    }
+
+    private func entries(_ range: Range<Int>, _ value: String = "v") -> JSONValue {
+        .object(JSONObject(range.map { ("k\($0)", .string(value)) }))
+    }
+
+    @Test func atMost50AreKept() throws {
+        #expect(client.send(scene.properties("u", entries(0..<50))).status == 200)
+        let before = try app.database.dump()
+        let refused = refusal(400, "Total properties count exceeds max of 50")
+        #expect("\(client.send(scene.properties("u", ["one more": "x", "k1": "changed"])))" == refused)
+        #expect(try app.database.dump() == before)
+        // Deletes of the same request count, changes do not add.
+        #expect(client.send(scene.properties("u", ["one more": "x", "k1": ""])).status == 200)
+        #expect(client.send(scene.properties("u", ["k2": "changed"])).status == 200)
+        // A refused request makes no record either.
+        #expect("\(client.send(scene.properties("v", entries(0..<51))))" == refused)
+        #expect(try scene.records() == ["u"])
+    }
+
+    @Test func aRecordAboveTheCapMayShrink() throws {
+        _ = client.send(scene.properties("u", ["a": "b"]))
+        let many = (0..<60).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+        try app.change("UPDATE app_users SET properties = ?", "{\(many)}")
+        #expect(client.send(scene.properties("u", ["k1": "", "new": "x"])).status == 200)
+        #expect(client.send(scene.properties("u", ["k2": "w"])).status == 200)
+        #expect(client.send(scene.properties("u", ["k3": "", "k4": ""])).status == 200)
+        #expect(client.send(scene.properties("u", ["new 1": "x", "new 2": "x", "new 3": "x"])).status == 400)
+    }
+
+    @Test func seenTimesStay() throws {
+        _ = client.send(scene.properties("u", ["a": "b"]))
+        let before = try app.column("SELECT CONCAT(first_seen_at, last_seen_at) FROM app_users")
+        app.time.advance(by: .seconds(3600))
+        _ = client.send(scene.properties("u", ["a": "c"]))
+        #expect(try app.column("SELECT CONCAT(first_seen_at, last_seen_at) FROM app_users") == before)
+        #expect(try app.count("SELECT COUNT(*) FROM app_user_apps") == 0)
+    }
+
+    @Test func aMergeKeepsTheRealRecordsKeysAndWhatTheServerWrote() throws {
+        let server: [(String, JSONValue)] = [
+            ("attribution_source", "none"), ("asa_ad_id", "1"), ("_questionnaires_dismissed_at", "2025"),
+        ]
+        guard case .object(let anonymous) = entries(0..<47, "anonymous") else { return }
+        let members = anonymous.members.map { ($0.name, $0.value) } + server
+        _ = client.send(scene.properties("owl_anon_a", .object(JSONObject(members))))
+        _ = client.send(scene.properties("u", entries(40..<88, "real")))
+        #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
+        guard case .object(let merged) = state() else { return #expect(Bool(false)) }
+        // 48 of its own, three of the server's: no room for the anonymous record's k0 to k39.
+        #expect(merged.members.count == 51)
+        #expect(merged["k40"] == "real" && merged["asa_ad_id"] == "1" && merged["k0"] == nil)
+        #expect(merged["_questionnaires_dismissed_at"] == "2025" && merged["attribution_source"] == "none")
+    }
+
+    @Test func theRestComesInAscendingOrderOfKeys() throws {
+        _ = client.send(scene.properties("owl_anon_a", ["b": "1", "\u{E9}": "2", "a": "3", "Z": "4"]))
+        _ = client.send(scene.properties("u", entries(0..<47)))
+        #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
+        guard case .object(let merged) = state() else { return #expect(Bool(false)) }
+        #expect(merged.members.map(\.name).suffix(3) == ["Z", "a", "b"])
+    }
+
+    @Test func requestsAtOnceLoseNoKey() throws {
+        let scene = scene
+        for user in ["u", "owl_anon_a"] as [JSONValue] {
+            let answers = app.atOnce(16) { client, thread in
+                (0..<3).map { number in
+                    let entry = JSONValue.object(JSONObject([("k\(thread)-\(number)", "v")]))
+                    return client.send(scene.properties(user, entry)).status
+                }
+            }
+            #expect(answers.flatMap { $0 }.allSatisfy { $0 == 200 })
+            guard case .object(let object) = state(user) else { return #expect(Bool(false)) }
+            #expect(object.members.count == 48)
+        }
+    }
+
+    @Test func aStateThatCannotBeWrittenLeavesNothing() throws {
+        let scene = scene
+        var number = 0
+        let injection = FailureInjection(app: app) { client in
+            number += 1
+            // The first use of a key within a minute is noted.
+            _ = client.send(scene.properties("u", [:]))
+            return scene.properties(.string("owl_anon_\(number)"), ["a": "b"])
+        }
+        try injection.run(expecting: ["app_users INSERT", "app_users UPDATE"])
+    }
+}
