@@ -154,6 +154,26 @@ import Testing
         #expect(try unknown.errorJSON()["error"] == "not_found")
     }
 
+    @Test(arguments: [nil, "owl_client_as-shipped"])
+    func aServerTakesAKeyUntilItIsRevoked(shipped: String?) throws {
+        let scene = try Scene()
+        let key =
+            try shipped.map { try scene.registerKey($0).json() }
+            ?? scene.installation.created("api-key", "create", "--type", "client", "--app", scene.app)
+        let secret = try #require(shipped ?? key["secret"]?.string)
+        let server = try scene.installation.readyServer()
+        func claim() throws -> FastCGIClient.Answer {
+            try scene.installation.ask(
+                "POST", "/v1/identity/claim", headers: [("HTTP_AUTHORIZATION", "Bearer \(secret)")])
+        }
+        #expect(try claim().status == 400, "let in, and told what is missing")
+        _ = try scene.installation.created("api-key", "revoke", try #require(key["id"]?.string))
+        let refused = try claim()
+        #expect(refused.status == 401)
+        #expect(String(decoding: refused.body, as: UTF8.self) == #"{"error":"Invalid API key"}"#)
+        #expect(!server.errorOutput.contains(secret))
+    }
+
     @Test func listsTheKeysOfATeamOrAnApp() throws {
         let scene = try Scene()
         let client = try scene.installation.created("api-key", "create", "--type", "client", "--app", scene.app)
