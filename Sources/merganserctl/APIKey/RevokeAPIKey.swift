@@ -15,6 +15,16 @@ struct RevokeAPIKey: ParsableCommand {
             throw ToolError(.notFound, "there is no key \(key); `merganserctl api-key list` shows them")
         }
         let time = revokedAt.iso8601Milliseconds
-        output.print(["id": "\(key)", "revoked_at": time], "key \(key) was revoked at \(time)")
+        output.print(Result(id: key, revokedAt: time), "key \(key) was revoked at \(time)")
+    }
+
+    private struct Result: Encodable {
+        let id: APIKey.ID
+        let revokedAt: String
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case revokedAt = "revoked_at"
+        }
     }
 }
