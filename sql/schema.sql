@@ -163,6 +163,11 @@ CREATE TABLE `apps` (
   CONSTRAINT `apps_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `attachment_locks` (
+  `sha256` char(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  PRIMARY KEY (`sha256`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `audit_log` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `at` datetime(3) NOT NULL,
@@ -244,10 +249,12 @@ CREATE TABLE `event_attachments` (
   PRIMARY KEY (`id`),
   KEY `event_attachments_client_event` (`app_id`,`event_client_id`),
   KEY `event_attachments_project` (`project_id`,`created_at`),
-  KEY `event_attachments_user` (`app_user_id`),
+  KEY `event_attachments_user` (`app_user_id`,`deleted_at`,`size_bytes`),
   KEY `event_attachments_sha256` (`sha256`),
   KEY `event_attachments_event` (`event_id`),
   KEY `event_attachments_deleted` (`deleted_at`),
+  KEY `event_attachments_quota` (`project_id`,`deleted_at`,`size_bytes`),
+  KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
   CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
