@@ -62,7 +62,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Threads", "Time",
+                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Threads",
+                "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -107,7 +108,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",
-            dependencies: ["Analytics", "Database", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "Time"],
+            dependencies: [
+                "Analytics", "Database", "Files", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "Time",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "APITests",

@@ -16,5 +16,14 @@ extension Routes {
         Route(.post, "/v1/questionnaires/dismiss", .apiKey(.eventsWrite), dismissQuestionnaires),
         Route(.get, "/v1/questionnaires/{slug}", .apiKey(.eventsWrite), showQuestionnaire),
         Route(.post, "/v1/questionnaires/{slug}/responses", .apiKey(.eventsWrite), respondToQuestionnaire),
+
+        // Attachments
+        Route(.post, "/v1/ingest/attachment", .apiKey(.eventsWrite), reserveAttachment),
+        Route(.put, "/v1/ingest/attachment/{id}", .apiKey(.eventsWrite), uploadAttachment),
+        Route(.get, "/v1/attachments", .apiKey(.eventsRead), listAttachments),
+        Route(.get, "/v1/attachments/download", .anyone, downloadAttachment),
+        Route(.get, "/v1/attachments/{id}", .apiKey(.eventsRead), showAttachment),
+        Route(.delete, "/v1/attachments/{id}", .apiKey(.eventsWrite), deleteAttachment),
+        Route(.get, "/v1/projects/{id}/attachment-usage", .apiKey(.eventsRead), showAttachmentUsage),
     ]
 }

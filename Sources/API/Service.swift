@@ -1,6 +1,7 @@
 package import Accounts
 package import Analytics
 package import Logging
+package import Threads
 
 /// What all worker threads share to answer requests.
 ///
@@ -14,11 +15,16 @@ package final class Service: Sendable {
     let router = Router(Routes.accounts + Routes.analytics)
     /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
     let errorDocsBase: String
+    /// Requests that wait for somebody outside go through it.
+    let slowPeers: SlowPeerGate
 
-    package init(accounts: Accounts, analytics: Analytics, errorDocsBase: String, logger: Logger) {
+    package init(
+        accounts: Accounts, analytics: Analytics, errorDocsBase: String, slowPeers: SlowPeerGate, logger: Logger
+    ) {
         self.accounts = accounts
         self.analytics = analytics
         self.errorDocsBase = errorDocsBase
+        self.slowPeers = slowPeers
         self.logger = logger
     }
 }

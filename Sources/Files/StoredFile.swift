@@ -4,7 +4,7 @@ internal import Glibc
 package final class StoredFile: Sendable {
     private let file: Descriptor
     /// In bytes.
-    package let size: Int
+    package let length: Int
 
     /// Nil when there is none.
     package init?(_ path: String) throws(FileError) {
@@ -14,7 +14,7 @@ package final class StoredFile: Sendable {
             if error.isAbsence { return nil }
             throw error
         }
-        size = Int(try System.status(of: file).st_size)
+        length = Int(try System.status(of: file).st_size)
     }
 
     /// The next part; empty exactly at the end.

@@ -7,6 +7,7 @@ import FastCGI
 import Foundation
 import IdentityTokens
 import Logging
+import Threads
 
 /// One running server, from its start to its end.
 ///
@@ -32,7 +33,8 @@ final class Instance {
                     current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics),
-            errorDocsBase: configuration.errorDocsBase, logger: logger)
+            errorDocsBase: configuration.errorDocsBase,
+            slowPeers: SlowPeerGate(workers: configuration.server.threads), logger: logger)
         readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, logger)
     }
 
@@ -42,6 +44,7 @@ final class Instance {
         // Before any thread exists: it changes the environment.
         let inherited = try ListeningSocket.inherited()
         try makeStateDirectory()
+        try makeAttachmentDirectory()
         let socket = try inherited ?? listeningSocket(configuration.server.socket)
         defer { socket.withdraw() }
         let server = try Server(socket: socket, options: serverOptions) {
@@ -98,6 +101,16 @@ final class Instance {
             throw refuse("is no folder this process can write to; make it so, or set another")
         }
         guard status.st_mode & 0o022 == 0 else { throw refuse("can be written by others; run: chmod 0700 \(path)") }
+    }
+
+    private func makeAttachmentDirectory() throws {
+        do {
+            try AttachmentDirectory(configuration.analytics.attachments.directory).prepare()
+        } catch {
+            throw StartFailure.cannotMake(
+                "MERGANSER_ATTACHMENT_DIR: \(error); the folder above it must exist, and this process be able to write there"
+            )
+        }
     }
 
     private func listeningSocket(_ path: String) throws -> ListeningSocket {

@@ -43,7 +43,7 @@ import Testing
     @Test func aStoredFileIsReadInPartsEvenWhenItsNameIsGone() throws {
         let path = try directory.write(String(repeating: "x", count: 150_000), to: "stored")
         let file = try #require(try StoredFile(path))
-        #expect(file.size == 150_000)
+        #expect(file.length == 150_000)
         #expect(try Folder.remove(file: path))
         var sizes: [Int] = []
         while let part = try? file.read(atMost: 65_536), !part.isEmpty { sizes.append(part.count) }

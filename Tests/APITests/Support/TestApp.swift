@@ -9,6 +9,7 @@ import Logging
 import MariaDB
 import Synchronization
 import TestSupport
+import Threads
 import Time
 
 /// The whole API in process on a migrated schema of its own.
@@ -26,11 +27,12 @@ final class TestApp: Sendable {
 
     /// - Parameters:
     ///   - analytics: changes the settings of the analytics surface.
+    ///   - workers: how many threads the server is to take itself to have.
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     init(
         settings: AccountsSettings = AccountsSettings(), analytics: (inout AnalyticsSettings) -> Void = { _ in },
-        database: TestDatabase? = nil,
+        workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true
     ) throws {
         let database = try database ?? TestDatabase()
@@ -53,7 +55,8 @@ final class TestApp: Sendable {
                 settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
                 identityTokens: verifier, clock: time.clock),
             analytics: Analytics(settings: analyticsSettings, clock: time.clock),
-            errorDocsBase: "https://id.example/oauth/errors", logger: log.logger)
+            errorDocsBase: "https://id.example/oauth/errors", slowPeers: SlowPeerGate(workers: workers),
+            logger: log.logger)
     }
 
     /// A client with a worker thread's connection of its own; to be used by one thread.

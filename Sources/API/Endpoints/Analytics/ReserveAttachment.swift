@@ -1,0 +1,28 @@
+import Analytics
+import HTTP
+import JSON
+import Time
+
+private struct ReservationReply: Encodable {
+    var id: Attachment.ID
+    var uploadURL: String
+    var expiresAt: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "attachment_id"
+        case uploadURL = "upload_url"
+        case expiresAt = "expires_at"
+    }
+}
+
+/// `POST /v1/ingest/attachment` (analytics §11.1).
+@Sendable func reserveAttachment(_ call: Call, _ key: APIKey) throws -> Response {
+    let fields = try call.fields()
+    guard let app = key.app else { throw Refusal.invalid("API key must be scoped to an app") }
+    let id = try call.analytics.reserve(AttachmentReservation(fields), for: app, call.database)
+    return .json(
+        .created,
+        ReservationReply(
+            id: id, uploadURL: "\(call.analytics.settings.publicURL)/v1/ingest/attachment/\(id)",
+            expiresAt: (call.analytics.clock.now + .seconds(900)).iso8601Milliseconds))
+}

@@ -1,0 +1,18 @@
+import Analytics
+import HTTP
+
+/// `GET /v1/attachments/{id}` (analytics §11.3).
+@Sendable func showAttachment(_ call: Call, _ key: APIKey) throws -> Response {
+    let attachment = try call.database.read { connection in
+        try call.analytics.attachment(call.arguments[0], of: key.team, connection)
+    }
+    guard attachment.uploadedAt != nil else { return .json(.ok, AttachmentReply(attachment)) }
+    let link = call.analytics.downloadLink(for: attachment.id)
+    return .json(
+        .ok,
+        AttachmentReply(
+            attachment,
+            download: AttachmentReply.Download(
+                url: link.url, expiresAt: link.expiresAt.iso8601Milliseconds, filename: attachment.filename,
+                contentType: attachment.contentType, size: attachment.size)))
+}

@@ -1,0 +1,51 @@
+import Analytics
+import Files
+import HTTP
+import JSON
+
+private struct UploadReply: Encodable {
+    var id: Attachment.ID
+    var size: Int64
+    var digest: String
+    var downloadURL: String
+    var downloadURLExpiresAt: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "attachment_id"
+        case size = "size_bytes"
+        case digest = "sha256"
+        case downloadURL = "download_url"
+        case downloadURLExpiresAt = "download_url_expires_at"
+    }
+}
+
+/// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx passes the body on as it comes, so that whoever sends it slowly
+/// keeps a worker waiting.
+@Sendable func uploadAttachment(_ call: Call, _ key: APIKey) throws -> Response {
+    let upload = try call.database.read { connection in
+        try call.analytics.beginUpload(
+            call.arguments[0], contentType: call.request.headers.first("content-type"), by: key, connection)
+    }
+    guard let response = try call.service.slowPeers.pass({ try receive(upload, call) }) else {
+        throw Refusal.temporarilyUnavailable
+    }
+    return response
+}
+
+private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Response {
+    let body = call.request.body
+    do {
+        try call.analytics.receive(upload, length: body.length, call.database) { try body.read(atMost: 65_536) }
+    } catch let error as FileError {
+        call.logger.error("attachment not stored", metadata: ["error": "\(error)"])
+        throw Refusal.uploadFailed
+    } catch is BodyError {
+        throw UnusableBody.incomplete
+    }
+    let link = call.analytics.downloadLink(for: upload.id)
+    return .json(
+        .ok,
+        UploadReply(
+            id: upload.id, size: upload.size, digest: upload.digest.rawValue, downloadURL: link.url,
+            downloadURLExpiresAt: link.expiresAt.iso8601Milliseconds))
+}

@@ -1,0 +1,80 @@
+package import Files
+import OpenSSL
+package import Time
+
+/// A store in one folder: `ab/abcd…` for what is kept, `new/` for what is still written. Instances on several nodes share it
+/// by a file system of theirs.
+package struct AttachmentDirectory: AttachmentStore {
+    private let path: String
+
+    /// - Parameter path: absolute; see `prepare`.
+    package init(_ path: String) { self.path = path }
+
+    /// Makes the folders there must be, and sees whether a file can be made. All folders at the start: an upload then has one
+    /// to synchronize.
+    package func prepare() throws(FileError) {
+        try Folder.make(path)
+        for folder in fans + [staging] { try Folder.make(folder) }
+        try Folder.synchronize(path)
+        _ = try newFile()
+    }
+
+    package func put(atMost limit: Int64, _ next: () throws -> [UInt8]) throws -> any StagedContent {
+        let file = try newFile()
+        let hash = SHA256Stream()
+        var size: Int64 = 0
+        while size <= limit {
+            let part = try next()
+            if part.isEmpty { break }
+            size += Int64(part.count)
+            hash.update(part)
+            try file.append(part)
+        }
+        try file.synchronize()
+        return StagedFile(size: size, digest: ContentDigest(hash.finish()), file: file, directory: self)
+    }
+
+    package func open(_ digest: ContentDigest) throws(FileError) -> StoredFile? { try StoredFile(file(digest)) }
+
+    package func remove(_ digest: ContentDigest) throws(FileError) -> Bool { try Folder.remove(file: file(digest)) }
+
+    package func list(_ visit: ([ContentDigest]) throws -> Void) throws {
+        for fan in fans { try visit(Folder.names(in: fan).compactMap(ContentDigest.init(rawValue:))) }
+    }
+
+    package func abandoned(before time: Timestamp) throws(FileError) -> [AbandonedContent] {
+        var abandoned: [AbandonedContent] = []
+        for name in try Folder.names(in: staging) {
+            let path = "\(staging)/\(name)"
+            if let written = try Folder.modificationTime(of: path), written < time {
+                abandoned.append(AbandonedContent(path: path))
+            }
+        }
+        return abandoned
+    }
+
+    private func newFile() throws(FileError) -> NewFile {
+        try NewFile("\(staging)/\(randomBytes(16).hexadecimal)")
+    }
+
+    private var staging: String { "\(path)/new" }
+
+    /// By the first byte of a digest.
+    private var fans: [String] { (UInt8.min...UInt8.max).map { "\(path)/\([$0].hexadecimal)" } }
+
+    fileprivate func fan(_ digest: ContentDigest) -> String { "\(path)/\(digest.rawValue.prefix(2))" }
+
+    fileprivate func file(_ digest: ContentDigest) -> String { "\(fan(digest))/\(digest.rawValue)" }
+}
+
+private struct StagedFile: StagedContent {
+    let size: Int64
+    let digest: ContentDigest
+    let file: NewFile
+    let directory: AttachmentDirectory
+
+    func keep() throws(FileError) {
+        try file.rename(to: directory.file(digest))
+        try Folder.synchronize(directory.fan(digest))
+    }
+}

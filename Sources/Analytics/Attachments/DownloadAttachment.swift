@@ -1,0 +1,55 @@
+package import Files
+package import MariaDB
+package import Time
+
+/// A file as a download link gives it out.
+package struct AttachmentDownload: Sendable {
+    package let filename: String
+    package let contentType: String
+    package let content: StoredFile
+}
+
+extension Analytics {
+    var downloadLinks: DownloadLinks { DownloadLinks(secret: settings.attachments.secret) }
+
+    /// A link to an attachment that is uploaded, and when it expires.
+    package func downloadLink(for id: Attachment.ID) -> (url: String, expiresAt: Timestamp) {
+        let token = downloadLinks.token(for: id, at: clock.now)
+        return ("\(settings.publicURL)/v1/attachments/download?t=\(token.text)", token.expiry)
+    }
+
+    /// What a link leads to.
+    ///
+    /// - Parameter token: what the link carries.
+    /// - Throws: 401 for a link that is bad or has expired, 404 when there is nothing behind it any more.
+    package func download(_ token: String?, _ connection: Connection) throws -> AttachmentDownload {
+        let id = try downloadLinks.verify(token, at: clock.now)
+        guard let found = try connection.storedAttachment(id) else { throw Refusal.attachmentNotFound }
+        guard let content = try attachmentStore.open(found.digest) else {
+            throw MissingContent(digest: found.digest)
+        }
+        return AttachmentDownload(filename: found.filename, contentType: found.contentType, content: content)
+    }
+}
+
+/// A row names bytes that are not there: somebody removed the file, or set another folder.
+struct MissingContent: Error, CustomStringConvertible {
+    let digest: ContentDigest
+
+    var description: String {
+        "the store has no file \(digest.rawValue), which an attachment names; look at MERGANSER_ATTACHMENT_DIR"
+    }
+}
+
+extension Connection {
+    fileprivate func storedAttachment(
+        _ id: Attachment.ID
+    ) throws -> (filename: String, contentType: String, digest: ContentDigest)? {
+        try first(
+            """
+            SELECT original_filename, content_type, sha256
+            FROM event_attachments WHERE id = ? AND deleted_at IS NULL AND uploaded_at IS NOT NULL
+            """, id
+        ) { row in (try row.read(), try row.read(), try row.read()) }
+    }
+}

@@ -1,0 +1,32 @@
+import OpenSSL
+package import Time
+
+/// Makes and checks what stands in a download link: whoever has it may fetch one attachment for a minute (analytics §11.3).
+package struct DownloadLinks: Sendable {
+    package static let lifetime = Duration.seconds(60)
+
+    private let secret: [UInt8]
+
+    package init(secret: [UInt8]) { self.secret = secret }
+
+    /// `<id>.<expiry>.<hex>`, and when it expires.
+    package func token(for id: Attachment.ID, at now: Timestamp) -> (text: String, expiry: Timestamp) {
+        let expiry = Timestamp(seconds: (now + Self.lifetime).seconds)
+        return ("\(id).\(expiry.seconds).\(signature("\(id)", "\(expiry.seconds)"))", expiry)
+    }
+
+    /// The attachment that a token opens now.
+    ///
+    /// - Throws: 401 for one that is missing, changed or expired.
+    package func verify(_ token: String?, at now: Timestamp) throws(Refusal) -> Attachment.ID {
+        let parts = (token ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, constantTimeEqual(Array(signature(parts[0], parts[1]).utf8), Array(parts[2].utf8)),
+            let id = Attachment.ID(parts[0]), let expiry = Int64(parts[1]), now < Timestamp(seconds: expiry)
+        else { throw .unauthorized("Invalid or expired download link") }
+        return id
+    }
+
+    private func signature(_ id: String, _ expiry: String) -> String {
+        hmacSHA256(key: secret, Array("\(id):\(expiry)".utf8)).hexadecimal
+    }
+}

@@ -1,0 +1,85 @@
+import Database
+import MariaDB
+import Time
+
+extension AnalyticsTransaction {
+    func lockQuotas(of project: Project.ID) throws -> (user: AttachmentQuota, project: AttachmentQuota) {
+        let quotas = try connection.first(
+            """
+            SELECT attachment_user_quota_bytes, attachment_project_quota_bytes FROM projects WHERE id = ? FOR UPDATE
+            """, project
+        ) { row in AttachmentQuota.effective(user: try row.read(), project: try row.read()) }
+        guard let quotas else { throw MariaDBError("the project of an app is gone") }
+        return quotas
+    }
+
+    /// What a user's attachments come to, uploaded or not. The record is locked, so they stay that user's.
+    func attachmentBytes(of user: AppUser) throws -> Int64 {
+        try connection.first(
+            """
+            SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
+            FROM event_attachments WHERE app_user_id = ? AND deleted_at IS NULL
+            """, user.id
+        ) { row in try row.read() } ?? 0
+    }
+
+    func attachmentBytes(in project: Project.ID) throws -> Int64 {
+        try connection.first(
+            """
+            SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
+            FROM event_attachments WHERE project_id = ? AND deleted_at IS NULL
+            """, project
+        ) { row in try row.read() } ?? 0
+    }
+
+    func insert(
+        _ reservation: AttachmentReservation, _ id: Attachment.ID, for app: App, owner: AppUser.ID?
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
+                                           content_type, size_bytes, sha256, is_dev, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, id, app.project.id, app.id, reservation.clientEventID, owner, reservation.filename,
+            reservation.contentType, reservation.size, reservation.digest, reservation.isDev, now)
+    }
+
+    /// The newest event with that client id, and whose it is. Waits for one that is being inserted.
+    func lockEvent(_ clientEventID: UUID, of app: App.ID) throws -> (id: UUID, owner: AppUser.ID?)? {
+        try connection.first(
+            """
+            SELECT e.id, COALESCE((SELECT u.merged_into FROM app_users u WHERE u.id = e.app_user_id), e.app_user_id)
+            FROM events e
+            WHERE e.app_id = ? AND e.client_event_id = ?
+              AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            ORDER BY e.timestamp DESC LIMIT 1
+            LOCK IN SHARE MODE
+            """, app, clientEventID
+        ) { row in (try row.read(), try row.read()) }
+    }
+
+    func link(_ id: Attachment.ID, to event: UUID) throws {
+        try connection.execute("UPDATE event_attachments SET event_id = ? WHERE id = ?", event, id)
+    }
+}
+
+extension Connection {
+    /// Whose event that is at this moment; nil when there is none, or it is nobody's.
+    func eventOwner(_ clientEventID: UUID, of app: App.ID) throws -> AppUser.ID? {
+        try first(
+            """
+            SELECT app_user_id FROM events_resolved
+            WHERE app_id = ? AND client_event_id = ? ORDER BY timestamp DESC LIMIT 1
+            """, app, clientEventID
+        ) { row in try row.read(AppUser.ID?.self) } ?? nil
+    }
+}
+
+extension AttachmentQuota {
+    /// A project's own limits, or else 250 MiB for each user and 5 GiB for the project (analytics §11.1).
+    static func effective(
+        user: Int64?, project: Int64?
+    ) -> (user: AttachmentQuota, project: AttachmentQuota) {
+        (AttachmentQuota(limit: user ?? 262_144_000), AttachmentQuota(limit: project ?? 5_368_709_120))
+    }
+}

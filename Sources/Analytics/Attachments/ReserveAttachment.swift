@@ -1,0 +1,71 @@
+package import Database
+import MariaDB
+import Time
+
+extension Analytics {
+    /// Makes room for a file (analytics §11.1, checks 9 to 12). Check and insert are one transaction under a lock on the
+    /// project: however many reserve at once, no quota is exceeded.
+    package func reserve(
+        _ reservation: AttachmentReservation, for app: App, _ database: Database
+    ) throws -> Attachment.ID {
+        if app.isDeleted { throw Refusal.invalid("App associated with this API key no longer exists") }
+        if app.project.isDeleted { throw Refusal.invalid("Project associated with this API key no longer exists") }
+        let maximum = settings.attachments.maximumSize
+        if reservation.size > maximum {
+            throw Refusal.attachment(
+                AttachmentRejection(.fileTooLarge, "Attachment exceeds the maximum size of \(maximum) bytes"))
+        }
+        return try write(database) { transaction in try transaction.reserve(reservation, for: app) }
+    }
+}
+
+extension AnalyticsTransaction {
+    fileprivate func reserve(_ reservation: AttachmentReservation, for app: App) throws -> Attachment.ID {
+        // Records of end users are locked first: here the one named, or the one whose event it is.
+        let owner = try lockOwner(of: reservation, in: app)
+        let quotas = try lockQuotas(of: app.project.id)
+        if reservation.user != nil, let owner {
+            try quotas.user.check(
+                used: attachmentBytes(of: owner), adding: reservation.size, .userQuotaExhausted,
+                "User attachment quota")
+        }
+        try quotas.project.check(
+            used: attachmentBytes(in: app.project.id), adding: reservation.size, .quotaExhausted,
+            "Project attachment quota")
+
+        let id = Attachment.ID(at: now)
+        try insert(reservation, id, for: app, owner: owner?.id)
+        // In this order: ingest inserts events and then looks for attachments. Whichever of the two transactions comes
+        // second to the other's row waits for it and finds it.
+        if let event = try lockEvent(reservation.clientEventID, of: app.id) {
+            if reservation.user == nil, event.owner != owner?.id { throw TransactionMustRestart() }
+            try link(id, to: event.id)
+        }
+        return id
+    }
+
+    private func lockOwner(of reservation: AttachmentReservation, in app: App) throws -> AppUser? {
+        if let user = reservation.user {
+            let isDev = reservation.isDev && app.platform != .backend
+            return try lockOwner(of: user, in: app.project.id, orCreate: NewRecord(isDev: isDev))
+        }
+        guard let id = try connection.eventOwner(reservation.clientEventID, of: app.id) else { return nil }
+        guard let owner = try lockRecord(id), owner.mergedInto == nil else { throw TransactionMustRestart() }
+        return owner
+    }
+}
+
+/// How many bytes there may be.
+struct AttachmentQuota {
+    var limit: Int64
+
+    /// - Throws: 413 when there would be more. The limit itself may be reached.
+    fileprivate func check(
+        used: Int64, adding size: Int64, _ code: AttachmentRejection.Code, _ name: String
+    ) throws(Refusal) {
+        guard used + size > limit else { return }
+        throw .attachment(
+            AttachmentRejection(
+                code, "\(name) would be exceeded (\(used) + \(size) > \(limit) bytes)", quota: limit, used: used))
+    }
+}

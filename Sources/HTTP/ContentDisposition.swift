@@ -1,0 +1,29 @@
+extension Response.Field {
+    /// `Content-Disposition: attachment` with a file name (RFC 6266): for old recipients in ASCII, with a `_` for what is not
+    /// safe in quotes, and whole in the form of RFC 8187.
+    package static func attachment(filename: String) -> Response.Field {
+        let plain = filename.unicodeScalars.map { isPlain($0) ? String($0) : "_" }.joined()
+        let whole = filename.utf8.map { isAttributeCharacter($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
+        return Response.Field("Content-Disposition", "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(whole)")
+    }
+}
+
+/// Printable ASCII, without what ends or escapes a quoted string, what some recipients decode, and what separates folders.
+private func isPlain(_ scalar: UnicodeScalar) -> Bool {
+    (0x20...0x7E).contains(scalar.value) && !["\"", "\\", "%", "/"].contains(scalar)
+}
+
+/// `attr-char` of RFC 8187 §3.2.1.
+private func isAttributeCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
+    default: "!#$&+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+private func escaped(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return digits.utf8.count < 2 ? "%0\(digits)" : "%\(digits)"
+}
