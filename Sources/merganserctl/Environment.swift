@@ -21,6 +21,10 @@ enum Environment {
 
     static func tombstoneGrace() throws -> Duration { try Configuration.tombstoneGrace(environment: variables) }
 
+    static func attachmentDirectory() throws -> String {
+        try Configuration.attachmentDirectory(environment: variables)
+    }
+
     static func database() throws -> Database { Database(try databaseSettings().connection) }
 
     static func developmentIssuer() throws -> DevelopmentIssuer {

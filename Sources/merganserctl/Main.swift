@@ -49,6 +49,7 @@ struct Merganserctl: ParsableCommand {
         subcommands: [
             Migrate.self, ApplicationCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self,
             AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self,
-            CompactCommand.self, RetentionCommand.self, VerifyCommand.self, Doctor.self, Dev.self,
+            CompactCommand.self, RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self,
+            Dev.self,
         ])
 }

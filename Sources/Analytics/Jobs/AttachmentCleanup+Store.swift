@@ -1,0 +1,49 @@
+import Database
+import MariaDB
+import Time
+
+extension Connection {
+    func count(_ rows: OutlivedRows) throws -> Int {
+        switch rows {
+        case .deleted(let time):
+            try first("SELECT COUNT(*) FROM event_attachments WHERE deleted_at < ?", time) { row in try row.read() }
+                ?? 0
+        case .pending(let time):
+            try first(
+                "SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NULL AND created_at < ? AND deleted_at IS NULL",
+                time
+            ) { row in try row.read() } ?? 0
+        }
+    }
+
+    /// Deletes a batch.
+    ///
+    /// - Returns: how many there were; fewer than a batch when there are no more.
+    func delete(_ rows: OutlivedRows) throws -> Int {
+        switch rows {
+        case .deleted(let time):
+            try execute(
+                "DELETE FROM event_attachments WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", time,
+                AttachmentCleanup.batch
+            ).affectedRows
+        case .pending(let time):
+            try execute(
+                """
+                DELETE FROM event_attachments
+                WHERE uploaded_at IS NULL AND created_at < ? AND deleted_at IS NULL ORDER BY created_at LIMIT ?
+                """, time, AttachmentCleanup.batch
+            ).affectedRows
+        }
+    }
+
+    /// Those of the digests that no row names, whatever its state.
+    func unnamed(_ digests: [ContentDigest]) throws -> [ContentDigest] {
+        try all(
+            """
+            SELECT j.sha256
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (sha256 CHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$')) j
+            WHERE NOT EXISTS (SELECT 1 FROM event_attachments t WHERE t.sha256 = j.sha256)
+            """, list(digests.map(\.rawValue))
+        ) { row in try row.read() }
+    }
+}

@@ -1,0 +1,93 @@
+package import Database
+import MariaDB
+package import Time
+
+/// Removes what is left of attachments (analytics §14.3): rows that were deleted or never filled, files that no row names,
+/// and what uploads left behind that ended with their process.
+///
+/// Nothing is remembered between two steps, so it may be stopped anywhere, run again, and run on several nodes at once.
+package struct AttachmentCleanup: Sendable {
+    /// What was removed; in a dry run, what would be.
+    package struct Report: Equatable, Sendable {
+        /// Rows deleted more than a week ago.
+        package var attachments = 0
+        /// Rows without bytes, older than a day.
+        package var reservations = 0
+        package var files = 0
+        package var temporaryFiles = 0
+
+        package init() {}
+    }
+
+    private let store: any AttachmentStore
+    private let now: Timestamp
+    private let isDryRun: Bool
+
+    /// How many rows one transaction deletes, and how many files are looked up at once.
+    static let batch = 1000
+
+    package init(_ store: any AttachmentStore, at now: Timestamp, isDryRun: Bool = false) {
+        self.store = store
+        self.now = now
+        self.isDryRun = isDryRun
+    }
+
+    /// - Parameter progress: is told after every batch how far it is.
+    package func run(_ database: Database, progress: (Report) -> Void = { _ in }) throws -> Report {
+        var report = Report()
+        try removeRows(.deleted(before: now - .seconds(7 * 86_400)), database) { count in
+            report.attachments += count
+            progress(report)
+        }
+        try removeRows(.pending(since: now - .seconds(86_400)), database) { count in
+            report.reservations += count
+            progress(report)
+        }
+        // Now that no row keeps them.
+        try store.list { digests in
+            for start in stride(from: 0, to: digests.count, by: Self.batch) {
+                report.files += try removeFiles(Array(digests[start...].prefix(Self.batch)), database)
+                progress(report)
+            }
+        }
+        for content in try store.abandoned(before: now - .seconds(86_400)) {
+            if try isDryRun || content.remove() { report.temporaryFiles += 1 }
+        }
+        progress(report)
+        return report
+    }
+
+    private func removeRows(_ rows: OutlivedRows, _ database: Database, _ count: (Int) -> Void) throws {
+        if isDryRun { return count(try database.read { try $0.count(rows) }) }
+        while true {
+            let deleted = try database.transaction(.analytics) { try $0.delete(rows) }
+            count(deleted)
+            if deleted < Self.batch { return }
+        }
+    }
+
+    private func removeFiles(_ digests: [ContentDigest], _ database: Database) throws -> Int {
+        let unnamed = try database.read { try $0.unnamed(digests) }
+        return try unnamed.count { try isDryRun || removeFile($0, database) }
+    }
+
+    /// - Returns: false when somebody else has removed it, or a row names it by now.
+    private func removeFile(_ digest: ContentDigest, _ database: Database) throws -> Bool {
+        // A repeated transaction finds nothing more to remove.
+        var isRemoved = false
+        try database.transaction(.analytics) { connection in
+            // An upload of this content either has put it in its place by now, and its row names it, or will.
+            try AnalyticsTransaction(connection: connection, now: now).lockContent(digest)
+            if try connection.unnamed([digest]).isEmpty { return }
+            if try store.remove(digest) { isRemoved = true }
+        }
+        return isRemoved
+    }
+}
+
+/// Rows that are kept no longer.
+enum OutlivedRows {
+    case deleted(before: Timestamp)
+    /// Without bytes.
+    case pending(since: Timestamp)
+}

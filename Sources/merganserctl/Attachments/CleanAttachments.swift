@@ -1,0 +1,64 @@
+import Analytics
+import ArgumentParser
+import JSON
+import Time
+
+struct CleanAttachments: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clean", abstract: "Removes what is left of attachments.",
+        discussion: """
+            Attachments deleted a week ago, reservations that nobody filled within a day, files that no attachment names \
+            (in MERGANSER_ATTACHMENT_DIR), and what an upload left behind when its server was killed. Beside the running \
+            servers, on any number of nodes, and to be repeated at will. A timer runs it daily.
+            """)
+
+    @OptionGroup var job: Job
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let store = AttachmentDirectory(try Environment.attachmentDirectory())
+        try store.prepare()
+        let cleanup = AttachmentCleanup(store, at: Clock.system.now, isDryRun: job.isDryRun)
+        let report = try cleanup.run(try Environment.database()) { report in
+            output.meter("\(report.attachments + report.reservations) rows, \(report.files) files removed")
+            job.pause()
+        }
+        output.print(
+            CleanBody(dryRun: job.isDryRun, removed: CleanBody.Removed(report)),
+            job.words([
+                ("deleted attachments", "\(report.attachments)"), ("reservations", "\(report.reservations)"),
+                ("files", "\(report.files)"), ("temporary files", "\(report.temporaryFiles)"),
+            ]))
+    }
+}
+
+private struct CleanBody: Encodable {
+    struct Removed: Encodable {
+        var attachments: Int
+        var reservations: Int
+        var files: Int
+        var temporaryFiles: Int
+
+        init(_ report: AttachmentCleanup.Report) {
+            attachments = report.attachments
+            reservations = report.reservations
+            files = report.files
+            temporaryFiles = report.temporaryFiles
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case attachments
+            case reservations
+            case files
+            case temporaryFiles = "temporary_files"
+        }
+    }
+
+    var dryRun: Bool
+    var removed: Removed
+
+    private enum CodingKeys: String, CodingKey {
+        case dryRun = "dry_run"
+        case removed
+    }
+}
