@@ -140,6 +140,17 @@ import Testing
         }
     }
 
+    @Test func halfASurrogatePairIsReplaced() throws {
+        let body = #"{"bundle_id":"com.example","message":"cut \ud83d","user_id":"u\udc00","sdk_name":"\ud83d\ude00"}"#
+        let answer = client.send(
+            .post, "/v1/feedback", bytes: Array(body.utf8), token: scene.clientKey,
+            headers: [("content-type", "application/json")])
+        #expect(answer.status == 201)
+        #expect(
+            try app.rows("SELECT message, user_id, sdk_name FROM feedback f JOIN app_users u ON u.id = f.app_user_id")
+                == ["cut \u{FFFD} u\u{FFFD} 😀"])
+    }
+
     @Test func anAppWithoutABundleNeedsNone() throws {
         let web = try scene.makeApp(platform: .web)
         #expect(
