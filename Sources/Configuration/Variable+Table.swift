@@ -120,9 +120,11 @@ extension Variable {
     static let devKeysDirectory = Variable(
         "MERGANSER_DEV_KEYS_DIRECTORY", "path", .none, "Keys of the development issuer")
 
-    /// Set by the Makefile and the tests for other programs, not for these.
+    /// Set by the Makefile, `.run/env` and the tests for other programs, not for these.
     static func isForeign(_ name: String) -> Bool {
-        ["MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB"].contains(name)
-            || name.utf8.starts(with: "MERGANSER_TEST_".utf8)
+        [
+            "MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB", "MERGANSER_PROJECT_ID", "MERGANSER_BUNDLE_ID",
+            "MERGANSER_CLIENT_KEY", "MERGANSER_IMPORT_KEY", "MERGANSER_AGENT_KEY",
+        ].contains(name) || name.utf8.starts(with: "MERGANSER_TEST_".utf8)
     }
 }

@@ -152,7 +152,9 @@ import Testing
         let warnings = Configuration.warnings(environment: [
             "MERGANSER_ISUER": "s3cret", "MERGANSER_SERVERKEY_FILE": "s3cret", "MERGANSER_COLOR": "s3cret",
             "MERGANSER_ISSUER_FILE": "s3cret", "MERGANSER_PORT": "8080", "MERGANSER_TEST_DATABASE_SOCKET": "/x",
-            "MERGANSER_SERVER_KEY_FILE": "/x", "MERGANSER_ISSUER": "x", "PATH": "/bin",
+            "MERGANSER_SERVER_KEY_FILE": "/x", "MERGANSER_ISSUER": "x", "PATH": "/bin", "MERGANSER_URL": "x",
+            "MERGANSER_DB": "x", "MERGANSER_PROJECT_ID": "x", "MERGANSER_BUNDLE_ID": "x", "MERGANSER_CLIENT_KEY": "x",
+            "MERGANSER_IMPORT_KEY": "x", "MERGANSER_AGENT_KEY": "x",
         ])
         #expect(
             warnings == [
