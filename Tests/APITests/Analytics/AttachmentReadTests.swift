@@ -173,6 +173,24 @@ import Testing
         #expect(app.log.lines.contains { $0.contains("the store has no file \(digest.rawValue)") })
     }
 
+    @Test func noSecretAndNothingOfTheFileIsLogged() throws {
+        let bytes = Array("content-of-the-file".utf8)
+        let id = try scene.attach(
+            client, bytes, ["original_filename": "name-of-the-file", "user_id": "name-of-the-user"])
+        let path = try #require(link(in: get("/v1/attachments/\(id)")))
+        #expect(get(path).status == 200)
+        #expect(get(path + "0").status == 401)
+        let wrong = try scene.reserve(client, bytes)
+        #expect(scene.upload(client, wrong, Array("other-content".utf8)).status == 400)
+        let log = app.log.lines.joined(separator: "\n")
+        let signature = try #require(path.split(separator: ".").last)
+        for secret in [
+            scene.clientKey, scene.agentKey, String(signature), "of-the-file", "of-the-user", "other-content",
+        ] {
+            #expect(!log.contains(secret), "\(secret)")
+        }
+    }
+
     /// The path and query of the download link in an answer.
     private func link(in answer: Answer) -> String? {
         answer["download_url"]?["url"]?.string.map { String($0.dropFirst("https://id.example".count)) }

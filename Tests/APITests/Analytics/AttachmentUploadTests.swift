@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import OpenSSL
 import Synchronization
+import TestSupport
 import Testing
 import Threads
 
@@ -120,6 +121,25 @@ import Threads
         try scene.store.prepare()
         #expect(try scene.stagedFiles() == 0)
         #expect(scene.upload(client, id, bytes).status == 200)
+    }
+
+    /// The connection is lost in the COMMIT: nobody knows whether the row says that the file is there, so it has to be.
+    @Test func aLostCommitLeavesNoRowWithoutItsBytes() throws {
+        let database = try TestDatabase()
+        let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
+        let app = try TestApp(database: database, options: proxy.options(for: database.options))
+        let scene = try AnalyticsScene(app)
+        try scene.store.prepare()
+        for (cut, again) in [(DatabaseProxy.Cut.beforeAnswer, 409), (.beforeServer, 200)] {
+            let client = app.client()
+            let id = try scene.reserve(client, bytes)
+            proxy.cut(cut)
+            #expect(
+                "\(scene.upload(client, id, bytes))" == refusal(503, "Service temporarily unavailable"))
+            #expect(try scene.storedFiles() == [sha256(bytes).hexadecimal])
+            #expect(scene.upload(client, id, bytes).status == again)
+        }
+        #expect(proxy.cutsMade == 2)
     }
 
     // MARK: Several at once
