@@ -25,10 +25,7 @@ extension Analytics {
             guard let questionnaire = try transaction.connection.questionnaire(slug, for: app) else {
                 throw Questionnaire.notFound
             }
-            guard questionnaire.isActive else {
-                throw Refusal.conflict(
-                    "Questionnaire is not accepting responses", reason: QuestionnaireOffer.Reason.inactive.rawValue)
-            }
+            guard questionnaire.isActive else { throw QuestionnaireOffer.Reason.inactive.refusal }
             let sessionID = try body.sessionID()
             let isComplete = body["is_complete"] == true
             let client = ClientMetadata(body)
@@ -37,14 +34,10 @@ extension Analytics {
                 try transaction.lockOwner(of: id, in: app.project.id, making: client.newRecord(for: app.platform))
             }
             if isComplete, try owner?.readProperties().haveDismissedQuestionnaires == true {
-                throw Refusal.conflict(
-                    "Questionnaires globally dismissed", reason: QuestionnaireOffer.Reason.globallyDismissed.rawValue)
+                throw QuestionnaireOffer.Reason.globallyDismissed.refusal
             }
             let draft = try owner.flatMap { try transaction.lockResponse(of: $0.id, to: slug, in: app.project.id) }
-            if draft?.isSubmitted == true {
-                throw Refusal.conflict(
-                    "Already responded", reason: QuestionnaireOffer.Reason.alreadyResponded.rawValue)
-            }
+            if draft?.isSubmitted == true { throw QuestionnaireOffer.Reason.alreadyResponded.refusal }
             let answered = try questionnaire.schema.check(body["answers"])
             var answers = draft?.answers.merged(with: answered) ?? answered
             if isComplete { answers = try questionnaire.schema.complete(answers) }
@@ -63,5 +56,18 @@ extension Analytics {
                 id: id, createdAt: draft?.createdAt ?? transaction.now, isFirst: draft == nil,
                 wasSubmitted: isComplete)
         }
+    }
+}
+
+extension QuestionnaireOffer.Reason {
+    /// What answers that are not taken are refused with.
+    fileprivate var refusal: Refusal {
+        let text =
+            switch self {
+            case .inactive: "Questionnaire is not accepting responses"
+            case .globallyDismissed: "Questionnaires globally dismissed"
+            case .alreadyResponded: "Already responded"
+            }
+        return .conflict(text, reason: rawValue)
     }
 }
