@@ -136,7 +136,8 @@ let package = Package(
         .testTarget(
             name: "ProcessTests",
             dependencies: [
-                "Fetch", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport", "fastcgi-echo", "merganserd",
+                "Fetch", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo",
+                "merganserd",
                 "merganserctl",
             ],
             swiftSettings: strict),

@@ -73,13 +73,16 @@ package final class FastCGIClient {
     }
 
     /// The parameters nginx sends for such a request.
+    ///
+    /// - Parameter headers: by their parameters' names; they replace the others.
     package static func parameters(
         _ method: String, _ path: String, headers: [(String, String)] = [], length: Int? = nil
     ) -> [(String, String)] {
-        [
+        let preset = [
             ("REQUEST_METHOD", method), ("DOCUMENT_URI", path), ("QUERY_STRING", ""), ("CONTENT_TYPE", ""),
             ("CONTENT_LENGTH", length.map { String($0) } ?? ""), ("REMOTE_ADDR", "192.0.2.1"),
-        ] + headers
+        ]
+        return preset.filter { name, _ in !headers.contains { $0.0 == name } } + headers
     }
 
     /// A stream of records and the empty one that ends it.
