@@ -1,3 +1,5 @@
+import Analytics
+import Database
 import JSON
 import MariaDB
 import Testing
@@ -76,6 +78,7 @@ import Testing
         let others = try scene.responses().filter { $0.hasSuffix("deleted") }
         #expect(others.allSatisfy { $0.hasPrefix("owl_anon_") && $0.hasSuffix("frozen deleted") })
         #expect(try scene.records().allSatisfy { !$0.hasPrefix("owl_anon_") || $0.contains(" -> u") })
+        #expect(try Verification.run(Database(app.database.options)) == [])
     }
 
     @Test func dismissalsAndCompletionsNeverBothWinUnseen() throws {
