@@ -145,6 +145,33 @@ import Time
         #expect(removed.withLock { $0 } > 0)
     }
 
+    /// The other way round: an upload puts a file in its place while clean-up, which saw no row for it, waits to remove it.
+    @Test func cleanUpLooksAgainOnceItMayRemove() throws {
+        let bytes: [UInt8] = [1, 2, 3]
+        let digest = sha256(bytes).hexadecimal
+        try scene.attach(client, bytes)
+        try app.change("DELETE FROM event_attachments")
+        let holder = try app.database.connect()
+        try holder.begin()
+        try holder.execute("INSERT INTO attachment_locks (sha256) VALUES (?)", digest)
+        let (app, scene) = (app, scene)
+        let files = Monitor<Int?>(nil)
+        let cleaner = Thread {
+            let report = try? AttachmentCleanup(scene.store, at: app.time.now).run(Database(app.database.options))
+            files.change { $0 = report?.files }
+        }
+        try app.waitUntil(
+            """
+            SELECT COUNT(*) FROM information_schema.processlist
+            WHERE db = ? AND info LIKE 'INSERT INTO attachment_locks%' AND time_ms > 20
+            """)
+        _ = try scene.reserve(client, bytes)
+        try holder.rollback()
+        cleaner.join()
+        #expect(files.withLock { $0 } == 0)
+        #expect(try scene.storedFiles() == [digest])
+    }
+
     /// Clean-up has found that no row names a file, and holds its lock: an upload of the same content waits, and puts its
     /// file in place after the removal.
     @Test func anUploadWaitsForTheRemovalOfItsContent() throws {

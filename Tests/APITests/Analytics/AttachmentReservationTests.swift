@@ -296,6 +296,30 @@ import Time
         #expect(try link() == "\(event) u")
     }
 
+    @Test func reservationsAndEventsMeetInWhateverOrderTheyCome() throws {
+        let (scene, bytes) = (scene, bytes)
+        let answers = app.race(4, rounds: 40) { client, thread, round in
+            let event = thread < 2 ? round : round + 1000
+            return switch thread % 2 {
+            case 0: client.send(scene.ingest([scene.event(of: "u", id: event)])).status
+            default:
+                client.send(
+                    scene.reservation(of: bytes, ["client_event_id": .string(uuid(event)), "user_id": nil])
+                ).status
+            }
+        }
+        #expect(answers == Array(repeating: [200, 201, 200, 201], count: 40))
+        #expect(
+            try app.column(
+                """
+                SELECT DISTINCT CONCAT_WS(' ', user_id, (SELECT e.client_event_id FROM events e WHERE e.id = t.event_id)
+                                                        = t.event_client_id)
+                FROM event_attachments_resolved t
+                """) == ["u 1"])
+        #expect(try scene.reservations() == 80)
+        #expect(app.statistics.exhaustions.value == 0)
+    }
+
     private func linked(_ event: String, user: String?) throws -> String {
         try app.change("DELETE FROM event_attachments")
         _ = try scene.reserve(
