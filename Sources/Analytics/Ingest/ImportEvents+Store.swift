@@ -79,9 +79,10 @@ extension AnalyticsTransaction {
             "DELETE FROM funnel_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
     }
 
+    /// A counter that is too low already is damage for `merganserctl verify` to tell, not a reason to stop.
     func subtract(from counters: [EventCounter: Int]) throws {
         try connection.executeMany(
-            "UPDATE app_user_event_counts SET n = n - ? WHERE app_user_id = ? AND month = ?",
+            "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = ?",
             counters.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
     }
 }

@@ -122,13 +122,6 @@ extension AnalyticsTransaction {
         ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
     }
 
-    /// Where the horizon stays until this transaction ends.
-    func shareHorizon(of table: EventTable) throws -> Timestamp {
-        try connection.first(
-            "SELECT horizon FROM retention_horizons WHERE table_name = ? LOCK IN SHARE MODE", table.name
-        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
-    }
-
     func setHorizon(of table: EventTable, to horizon: Timestamp) throws {
         try connection.execute("UPDATE retention_horizons SET horizon = ? WHERE table_name = ?", horizon, table.name)
     }
@@ -151,13 +144,6 @@ extension AnalyticsTransaction {
             FOR UPDATE
             """, EventRow.list(rows)
         ) { row in try EventRow(from: &row) }
-    }
-
-    /// A counter that is too low already is damage for `verify` to tell, not a reason to keep old events.
-    func subtract(_ counts: [EventCounter: Int]) throws {
-        try connection.executeMany(
-            "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = DATE(?)",
-            counts.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
     }
 
     /// - Returns: how many were still there.

@@ -170,7 +170,7 @@ extension AnalyticsTransaction {
     ///
     /// - Returns: how many; fewer than `Retention.chunk`: none is left.
     fileprivate func deleteDeadCounters() throws -> Int {
-        let dead = try connection.counters(before: try shareHorizon(of: .events))
+        let dead = try connection.counters(before: try lockEventHorizon())
         try deleteCounters(dead)
         return dead.count
     }
@@ -194,7 +194,7 @@ extension AnalyticsTransaction {
                     counts[counter, default: 0] += 1
                 }
             }
-            try subtract(counts)
+            try subtract(from: counts)
         }
         return (try delete(old, from: table), old.count < Retention.chunk)
     }

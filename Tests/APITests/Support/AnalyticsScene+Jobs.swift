@@ -1,0 +1,74 @@
+import Analytics
+import Database
+import MariaDB
+import Testing
+import Time
+
+/// Background jobs beside the requests, and what everybody may see of the tables.
+extension AnalyticsScene {
+    /// With the clock of the server.
+    func compaction(grace: Duration = .seconds(600)) -> Compaction { Compaction(grace: grace, clock: app.time.clock) }
+
+    func retention(of table: EventTable) -> Retention { Retention(of: table, clock: app.time.clock) }
+
+    /// A connection of a job's own.
+    func database() -> Database { Database(app.database.options) }
+
+    /// Events of a user who has a record, a second apart, as if ingested; with copies in both other tables.
+    ///
+    /// - Parameter time: of the first.
+    func store(_ count: Int, of user: String, from time: Timestamp, copies: Bool = true) throws {
+        let db = try app.database.connect()
+        // As many as one statement inserts within its time.
+        for first in stride(from: 1, through: count, by: 50_000) {
+            try db.execute(
+                """
+                INSERT INTO events (id, app_id, client_event_id, session_id, app_user_id, level, message, is_dev, timestamp,
+                                    received_at)
+                SELECT UUID(), ?, UUID(), UUID(), u.id, 'info', CONCAT('event ', seq), FALSE,
+                       ? + INTERVAL seq - 1 SECOND, ?
+                FROM seq_1_to_1000000 JOIN app_users u ON u.project_id = ? AND u.user_id = ?
+                WHERE seq BETWEEN ? AND ?
+                """, appID, time, app.time.now, project, user, first, min(first + 49_999, count))
+        }
+        try db.execute(
+            """
+            INSERT INTO app_user_event_counts (app_user_id, month, n)
+            SELECT u.id, CAST(DATE_FORMAT(? + INTERVAL seq - 1 SECOND, '%Y-%m-01') AS DATE), COUNT(*)
+            FROM seq_1_to_1000000 JOIN app_users u ON u.project_id = ? AND u.user_id = ?
+            WHERE seq <= ? GROUP BY 1, 2
+            ON DUPLICATE KEY UPDATE n = n + VALUES(n)
+            """, time, project, user, count)
+        guard copies else { return }
+        try db.execute(
+            """
+            INSERT INTO metric_events (id, app_id, session_id, app_user_id, metric_slug, phase, is_dev, timestamp,
+                                       received_at)
+            SELECT e.id, e.app_id, e.session_id, e.app_user_id, 'slug', 'record', e.is_dev, e.timestamp, e.received_at
+            FROM events e JOIN app_users u ON u.id = e.app_user_id WHERE u.project_id = ? AND u.user_id = ?
+            """, project, user)
+        try db.execute(
+            """
+            INSERT INTO funnel_events (id, app_id, session_id, app_user_id, step_name, message, is_dev, timestamp,
+                                       received_at)
+            SELECT e.id, e.app_id, e.session_id, e.app_user_id, 'step', e.message, e.is_dev, e.timestamp, e.received_at
+            FROM events e JOIN app_users u ON u.id = e.app_user_id WHERE u.project_id = ? AND u.user_id = ?
+            """, project, user)
+    }
+
+    /// Every row of every view, one a line.
+    func views() throws -> [String] {
+        let db = try app.database.connect()
+        return try db.query("SHOW FULL TABLES WHERE Table_type = 'VIEW'").flatMap { view in
+            let name = String(decoding: view[0] ?? [], as: UTF8.self)
+            return try db.query("SELECT * FROM \(name)").map { row in
+                name + ": "
+                    + row.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "NULL" }.joined(separator: " ")
+            }
+        }.sorted()
+    }
+
+    func expectClean(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try Verification.run(database()) == [], sourceLocation: sourceLocation)
+    }
+}
