@@ -10,7 +10,8 @@ import Testing
                 "migrate up", "migrate status", "migrate plan", "migrate schema", "application create",
                 "application list", "application show", "user show", "team create", "team list", "project create",
                 "project set", "project list", "project show", "app create", "app list", "api-key create",
-                "api-key list", "api-key revoke", "questionnaire create", "gc", "compact", "retention", "verify",
+                "api-key list", "api-key revoke", "questionnaire create", "gc", "compact", "retention",
+                "attachments clean", "verify",
                 "doctor", "dev issuer init", "dev token", "dev seed", "dev user",
             ])
     }
