@@ -1,0 +1,116 @@
+import HTTP
+import JSON
+import Testing
+
+/// Claims at the same instant as other claims and writes (analytics §4.4, §5; §16, guarantees 3 and 4).
+@Suite struct ClaimRaceTests {
+    let app: TestApp
+    let scene: AnalyticsScene
+
+    init() throws {
+        app = try TestApp()
+        scene = try AnalyticsScene(app)
+    }
+
+    private func ingest(_ user: String) -> RepeatableRequest {
+        let event: JSONValue = [
+            "message": "m", "level": "info", "session_id": "00000000-0000-4000-8000-000000000000",
+            "user_id": .string(user),
+        ]
+        return scene.post("/v1/ingest", ["bundle_id": "com.example", "events": [event, event]])
+    }
+
+    private func feedback(_ user: String) -> RepeatableRequest {
+        scene.post("/v1/feedback", ["bundle_id": "com.example", "message": "m", "user_id": .string(user)])
+    }
+
+    @Test func ofManyClaimantsExactlyOneSucceedsWhereOthersAreRefused() throws {
+        try app.change("UPDATE projects SET claim_conflict = 'refuse'")
+        let racers = Racers(app, 16)
+        for round in 0..<10 {
+            let id = JSONValue.string("owl_anon_\(round)")
+            if round.isMultiple(of: 2) { _ = app.client().send(scene.properties(id, ["k": "v"])) }
+            let answers = try racers.race((0..<16).map { scene.claim(id, .string("user-\(round)-\($0)")) })
+            #expect(answers.count { $0.status == 200 } == 1)
+            #expect(answers.count { $0.status == 409 } == 15)
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM identity_claims") == 10)
+        // A refused claimant leaves no record behind.
+        #expect(try app.count("SELECT COUNT(*) FROM app_users") == 10)
+    }
+
+    @Test func whereAllSucceedEachHoldsItsClaimAndTheLastGetsWhatComesLater() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<5 {
+            let id = "owl_anon_\(round)"
+            let answers = try racers.race((0..<16).map { scene.claim(.string(id), .string("user-\($0)")) })
+            #expect(answers.allSatisfy { $0.status == 200 })
+            _ = app.client().send(scene.properties(.string(id), ["round": .string("\(round)")]))
+            let (last, marked) = try app.sql { db in
+                (
+                    try db.first(
+                        "SELECT app_user_id FROM identity_claims WHERE anonymous_id = ? ORDER BY claimed_at DESC LIMIT 1",
+                        id
+                    ) { row in try row.read(Int.self) },
+                    try db.first(
+                        "SELECT id FROM app_users WHERE JSON_VALUE(properties, '$.round') = ?", "\(round)"
+                    ) { row in try row.read(Int.self) }
+                )
+            }
+            #expect(last == marked)
+        }
+        #expect(
+            try app.count(
+                "SELECT COUNT(*) - COUNT(DISTINCT anonymous_id, claimed_at) FROM identity_claims") == 0)
+        #expect(
+            try app.count("SELECT COUNT(*) - COUNT(DISTINCT app_user_id, claimed_at) FROM identity_claims") == 0)
+    }
+
+    @Test func theSameClaimAtOnceIsOneClaim() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<10 {
+            let (id, user) = ("owl_anon_\(round)", "user-\(round)")
+            _ = app.client().send(ingest(id))
+            if round.isMultiple(of: 2) { _ = app.client().send(ingest(user)) }
+            let answers = try racers.race(Array(repeating: scene.claim(.string(id), .string(user)), count: 16))
+            #expect(answers.allSatisfy { $0.status == 200 })
+            // The events are reported as reassigned once.
+            #expect(answers.compactMap { $0["events_reassigned_count"]?.integer }.reduce(0, +) == 2)
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM identity_claims") == 10)
+    }
+
+    /// Whatever comes first, everything ends under the real user, and the anonymous id names no live record.
+    @Test func writesBesideAClaimEndUnderTheOwner() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<20 {
+            let (id, user) = ("owl_anon_\(round)", "user-\(round)")
+            if round.isMultiple(of: 3) { _ = app.client().send(ingest(user)) }
+            var requests = [scene.claim(.string(id), .string(user)), scene.claim(.string(id), .string(user))]
+            for number in requests.count..<16 {
+                switch number % 4 {
+                case 0: requests.append(ingest(id))
+                case 1: requests.append(feedback(id))
+                case 2: requests.append(scene.properties(.string(id), ["k": "v"]))
+                default: requests.append(ingest(user))
+                }
+            }
+            // The claim comes at another moment of the others' work each time.
+            let answers = try racers.race(requests, delays: [.microseconds(round * 150), .microseconds(round * 400)])
+            #expect(answers.allSatisfy { [200, 201].contains($0.status) }, "\(answers.map(\.status))")
+        }
+        let users = try app.column("SELECT DISTINCT user_id FROM events_resolved")
+        #expect(users.count == 20 && users.allSatisfy { $0.hasPrefix("user-") })
+        #expect(try app.count("SELECT COUNT(*) FROM feedback_resolved WHERE user_id NOT LIKE 'user-%'") == 0)
+        #expect(try app.count("SELECT COUNT(*) FROM app_users WHERE merged_into IS NULL") == 20)
+        #expect(
+            try app.count(
+                """
+                SELECT COUNT(*) FROM app_users u LEFT JOIN
+                    (SELECT app_user_id, COUNT(*) AS n FROM events_resolved GROUP BY app_user_id) e ON e.app_user_id = u.id
+                LEFT JOIN (SELECT app_user_id, SUM(n) AS n FROM app_user_event_counts GROUP BY app_user_id) c
+                    ON c.app_user_id = u.id
+                WHERE COALESCE(e.n, 0) <> COALESCE(c.n, 0)
+                """) == 0)
+    }
+}
