@@ -87,8 +87,9 @@ let package = Package(
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Analytics", "Configuration", "Database", "IdentityTokens", "JOSE", "JSON", "MariaDB",
-                "Migrations", "OpenSSL", "Time", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Accounts", "Analytics", "Configuration", "Database", "Files", "IdentityTokens", "JOSE", "JSON",
+                "MariaDB", "Migrations", "OpenSSL", "Time",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
 

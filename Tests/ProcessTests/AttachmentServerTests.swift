@@ -168,6 +168,10 @@ import Testing
         #expect(!scene.isStored(bytes))
         #expect(
             try scene.installation.tool("attachments", "clean", "--json").json()["removed"]?["files"] == 0)
+        let elsewhere = try scene.installation.tool(
+            "attachments", "clean", setting: ["MERGANSER_ATTACHMENT_DIR": "/nowhere"])
+        #expect(elsewhere.exit == .status(1))
+        #expect(elsewhere.errorOutput.contains("opendir /nowhere/00: No such file or directory; is that below"))
         let unset = try scene.installation.tool("attachments", "clean", setting: ["MERGANSER_ATTACHMENT_DIR": ""])
         #expect(unset.exit == .status(78) && unset.errorOutput.contains("MERGANSER_ATTACHMENT_DIR: is not set"))
     }

@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Files
 import JSON
 import Time
 
@@ -16,12 +17,18 @@ struct CleanAttachments: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
+        let database = try Environment.database()
         let store = AttachmentDirectory(try Environment.attachmentDirectory())
-        try store.prepare()
         let cleanup = AttachmentCleanup(store, at: Clock.system.now, isDryRun: job.isDryRun)
-        let report = try cleanup.run(try Environment.database()) { report in
-            output.meter("\(report.attachments + report.reservations) rows, \(report.files) files removed")
-            job.pause()
+        let report: AttachmentCleanup.Report
+        do {
+            report = try cleanup.run(database) { report in
+                output.meter("\(report.attachments + report.reservations) rows, \(report.files) files removed")
+                job.pause()
+            }
+        } catch let error as FileError {
+            throw ToolError(
+                .failed, "\(error); is that below MERGANSER_ATTACHMENT_DIR of merganserd, which makes its folders?")
         }
         output.print(
             CleanBody(dryRun: job.isDryRun, removed: CleanBody.Removed(report)),
