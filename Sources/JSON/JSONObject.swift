@@ -3,13 +3,25 @@ package struct JSONObject: Sendable {
     package private(set) var members: [(name: String, value: JSONValue)]
 
     /// Of members with the same name the last one stays.
-    package init(_ members: [(String, JSONValue)]) {
+    package init(_ members: [(String, JSONValue)]) { self.init(members: members.map { (name: $0, value: $1) }) }
+
+    init(members: [(name: String, value: JSONValue)]) {
+        self.members = members
+        guard hasRepeatedNames else { return }
         var seen: Set<[UInt8]> = []
-        self.members = members.reversed().filter { seen.insert(Array($0.0.utf8)).inserted }.reversed()
+        self.members = members.reversed().filter { seen.insert(Array($0.name.utf8)).inserted }.reversed()
+    }
+
+    /// Comparing all with all is faster than a set for the few members that objects have.
+    private var hasRepeatedNames: Bool {
+        members.count > 32
+            || members.indices.contains { index in
+                (0..<index).contains { isSameName(members[$0].name, members[index].name) }
+            }
     }
 
     package subscript(name: String) -> JSONValue? {
-        members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        members.indices.first { isSameName(members[$0].name, name) }.map { members[$0].value }
     }
 
     /// The same names with other values.
@@ -24,6 +36,11 @@ package struct JSONObject: Sendable {
     fileprivate var sorted: [(name: String, value: JSONValue)] {
         members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
+}
+
+/// `String` takes canonically equivalent spellings for equal, but is fast in telling that others are not.
+private func isSameName(_ left: String, _ right: String) -> Bool {
+    left == right && left.utf8.elementsEqual(right.utf8)
 }
 
 extension JSONObject: Equatable {

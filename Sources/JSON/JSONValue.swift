@@ -36,6 +36,7 @@ extension JSONValue: Codable {
         self = decoder.document.value(decoder.node)
     }
 
+    /// For encoders of others; ours writes such values itself.
     package func encode(to encoder: any Encoder) throws {
         switch self {
         case .null:
@@ -92,7 +93,7 @@ extension Document {
         case .integer, .fraction: integer(node).map(JSONValue.integer) ?? .number(nearestDouble(node) ?? .nan)
         case .string, .escapedString: .string(string(node) ?? "")
         case .array: .array(elements(node).map(value))
-        case .object: .object(JSONObject(members(node).map { (string($0) ?? "", value($0 + 1)) }))
+        case .object: .object(JSONObject(members: members(node).map { (string($0) ?? "", value($0 + 1)) }))
         }
     }
 }

@@ -27,6 +27,8 @@ final class Writer {
         // The standard library's own `encode(to:)` would come back here through an existential container.
         if T.self == String.self, let value = value as? String {
             append(value)
+        } else if T.self == JSONValue.self, let value = value as? JSONValue {
+            append(value)
         } else {
             frames.append(Frame())
             try value.encode(to: ValueEncoder(writer: self, level: frames.count - 1))
@@ -106,6 +108,32 @@ final class Writer {
     }
 
     func append(_ value: String) { appendQuoted(value.utf8, to: &bytes) }
+
+    func append(_ value: JSONValue) {
+        switch value {
+        case .null: appendNull()
+        case .bool(let value): append(value)
+        case .integer(let value): append(value)
+        case .number(let value): append(value)
+        case .string(let value): append(value)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(value)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let object):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in object.members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(member.name)
+                bytes.append(UInt8(ascii: ":"))
+                append(member.value)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
 }
 
 /// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
