@@ -266,7 +266,7 @@ struct EventChecksTests {
     // MARK: Attributes
 
     private func attributes(_ value: JSONValue) throws -> JSONObject? {
-        try check(Self.event(["custom_attributes": value])).attributes
+        try check(Self.event(["custom_attributes": value])).attributes?.values
     }
 
     @Test func attributesAreStrings() throws {

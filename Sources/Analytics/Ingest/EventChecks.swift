@@ -61,7 +61,8 @@ package struct EventChecks {
             preferredLanguage: try fields.text("preferred_language", atMost: 35))
         let event = NewEvent(
             clientEventID: clientEventID, sessionID: sessionID, userID: userID.map(EndUserID.init), level: level,
-            sourceModule: sourceModule, message: message, screenName: screenName, attributes: attributes,
+            sourceModule: sourceModule, message: message, screenName: screenName,
+            attributes: attributes.map(NewEvent.Attributes.init),
             environment: environment, client: client, isDev: isDev, timestamp: timestamp ?? now,
             hasTimestamp: timestamp != nil, supportedLanguages: supportedLanguages(fields["supported_languages"]))
         try event.checkForNUL()
@@ -90,7 +91,7 @@ extension NewEvent {
             ("preferred_language", client.preferredLanguage),
         ]
         for (field, text) in texts where text?.hasNUL == true { throw .nul(in: field) }
-        if attributes?.members.contains(where: { $0.name.hasNUL || $0.value.string?.hasNUL == true }) == true {
+        if attributes?.values.members.contains(where: { $0.name.hasNUL || $0.value.string?.hasNUL == true }) == true {
             throw .nul(in: "custom_attributes")
         }
     }

@@ -1,5 +1,3 @@
-import JSON
-
 /// The second row that the message of an event asks for (analytics §8.4).
 package enum EventCopy: Equatable, Sendable {
     case metric(Metric)
@@ -36,7 +34,7 @@ package enum EventCopy: Equatable, Sendable {
 
 extension EventCopy.Metric {
     /// - Parameter text: `<slug>:<phase>`.
-    fileprivate init?(_ text: String, _ attributes: JSONObject?) {
+    fileprivate init?(_ text: String, _ attributes: NewEvent.Attributes?) {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let slug = text[..<colon]
         guard let phase = Phase(rawValue: String(text[colon...].dropFirst())), (1...255).contains(slug.utf8.count),
@@ -44,9 +42,9 @@ extension EventCopy.Metric {
         else { return nil }
         self.slug = String(slug)
         self.phase = phase
-        trackingID = (attributes?["tracking_id"]?.string).flatMap(UUID.init)
-        durationMilliseconds = (attributes?["duration_ms"]?.string).flatMap(leadingInteger)
-        error = attributes?["error"]?.string
+        trackingID = attributes?["tracking_id"].flatMap(UUID.init)
+        durationMilliseconds = attributes?["duration_ms"].flatMap(leadingInteger)
+        error = attributes?["error"]
     }
 
     private static func isOfSlug(_ byte: UInt8) -> Bool {

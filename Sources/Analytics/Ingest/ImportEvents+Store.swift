@@ -63,7 +63,7 @@ extension AnalyticsTransaction {
                 let (event, client) = (placed.event, placed.event.client)
                 return [
                     event.sessionID, placed.owner, source.key, event.level.rawValue, event.sourceModule, event.message,
-                    event.screenName, event.attributesText, event.environment, client.osVersion, client.appVersion,
+                    event.screenName, event.attributes?.text, event.environment, client.osVersion, client.appVersion,
                     client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, client.locale,
                     client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now, row.id,
                     row.timestamp,

@@ -46,7 +46,7 @@ extension AnalyticsTransaction {
         }
         let new = zip(placed, targets).filter { $0.1 == nil }.map(\.0)
         // Fewer when another request was faster: the repeat sees its rows.
-        guard try insert(new, from: source) == new.count else { throw TransactionMustRestart() }
+        guard try insertNew(new, from: source).count == new.count else { throw TransactionMustRestart() }
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
         try deleteCopies(of: replaced, of: source.app)
         try insertCopies(of: placed, from: source)

@@ -24,7 +24,7 @@ extension AnalyticsTransaction {
             ) { row in try row.read() })
     }
 
-    /// - Returns: how many were inserted. The others have a client id and an event time that the app has an event with.
+    /// - Returns: how many were inserted; the others were there.
     func insert(_ events: [PlacedEvent], from source: EventSource) throws -> Int {
         try connection.executeMany(
             """
@@ -39,7 +39,7 @@ extension AnalyticsTransaction {
                 let (event, client) = (placed.event, placed.event.client)
                 return [
                     placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
-                    event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributesText,
+                    event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributes?.text,
                     event.environment, client.osVersion, client.appVersion, client.sdkName, client.sdkVersion,
                     client.deviceModel, client.buildNumber, client.locale, client.preferredLanguage,
                     source.countryCode, event.isDev, event.timestamp, now,
@@ -90,7 +90,7 @@ extension AnalyticsTransaction {
                 return [
                     placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
                     metric.slug, metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
-                    event.attributesText ?? "{}", event.environment, client.osVersion, client.appVersion,
+                    event.attributes?.text ?? "{}", event.environment, client.osVersion, client.appVersion,
                     client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, source.countryCode,
                     event.isDev, event.timestamp, now,
                 ]
@@ -110,7 +110,7 @@ extension AnalyticsTransaction {
                 let (event, client) = (placed.event, placed.event.client)
                 return [
                     placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
-                    event.message, event.screenName, event.attributesText, event.environment, client.osVersion,
+                    event.message, event.screenName, event.attributes?.text, event.environment, client.osVersion,
                     client.appVersion, client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber,
                     source.countryCode, event.isDev, event.timestamp, now,
                 ]

@@ -34,12 +34,11 @@ extension AnalyticsTransaction {
         if fresh.isEmpty { return 0 }
         let owners = try lockOwners(
             of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord())
-        var placed = fresh.map { event in
+        let candidates = fresh.map { event in
             PlacedEvent(id: UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
-        if try insert(placed, from: source) < placed.count {
-            let stored = try storedIDs(of: placed)
-            placed.removeAll { !stored.contains($0.id) }
+        let placed = try insertNew(candidates, from: source)
+        if placed.count < candidates.count {
             // A user whose events are all duplicates leaves no trace.
             let used = Set(placed.compactMap(\.owner))
             for owner in owners.values where owner.isNew && !used.contains(owner.id) { try removeUnused(owner) }
@@ -63,6 +62,15 @@ extension AnalyticsTransaction {
             let isNew = seen.insert(id).inserted
             return event.hasTimestamp || isNew
         }
+    }
+}
+
+extension AnalyticsTransaction {
+    /// - Returns: those that were inserted. The others have a client id and an event time that the app has an event with.
+    func insertNew(_ events: [PlacedEvent], from source: EventSource) throws -> [PlacedEvent] {
+        if try insert(events, from: source) == events.count { return events }
+        let stored = try storedIDs(of: events)
+        return events.filter { stored.contains($0.id) }
     }
 }
 

@@ -16,8 +16,7 @@ package struct NewEvent: Sendable {
     package var sourceModule: String?
     package var message: String
     package var screenName: String?
-    /// Nothing but strings, cut.
-    package var attributes: JSONObject?
+    package var attributes: Attributes?
     package var environment: String?
     package var client: Client
     package var isDev: Bool
@@ -26,6 +25,20 @@ package struct NewEvent: Sendable {
     package var hasTimestamp: Bool
     /// In order, each once; nil when none were sent, or nothing that can be used.
     package var supportedLanguages: [String]?
+
+    /// Nothing but strings, cut.
+    package struct Attributes: Sendable {
+        package let values: JSONObject
+        /// As JSON.
+        let text: String
+
+        init(_ values: JSONObject) {
+            self.values = values
+            text = String(decoding: JSONValue.object(values).json(), as: UTF8.self)
+        }
+
+        subscript(name: String) -> String? { values[name]?.string }
+    }
 
     /// The software an event comes from.
     package struct Client: Sendable {
@@ -38,6 +51,4 @@ package struct NewEvent: Sendable {
         package var locale: String?
         package var preferredLanguage: String?
     }
-
-    var attributesText: String? { attributes.map { String(decoding: JSONValue.object($0).json(), as: UTF8.self) } }
 }

@@ -39,6 +39,7 @@ extension AnalyticsTransaction {
     package func lockOwners(
         of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord
     ) throws -> [EndUserID: AppUser] {
+        if ids.isEmpty { return [:] }
         if ids.count == 1, let id = ids.first {
             return try lockOwner(of: id, in: project, orCreate: new).map { [id: $0] } ?? [:]
         }

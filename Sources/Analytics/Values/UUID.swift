@@ -44,14 +44,15 @@ package struct UUID: Hashable, Sendable {
 
 extension UUID: CustomStringConvertible {
     package var description: String {
-        var text = ""
+        var text: [UInt8] = []
         text.reserveCapacity(36)
         for index in 0..<32 {
-            if [8, 12, 16, 20].contains(index) { text.append("-") }
+            if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
             let half = index < 16 ? high : low
-            text.append(hexadecimalDigits[Int(half >> UInt64(60 - 4 * (index % 16)) & 15)])
+            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index % 16))) & 15
+            text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -74,8 +75,6 @@ extension UUID: Encodable {
         try container.encode(description)
     }
 }
-
-private let hexadecimalDigits = Array("0123456789abcdef")
 
 private func hexadecimalDigit(_ byte: UInt8) -> UInt64? {
     switch byte {
