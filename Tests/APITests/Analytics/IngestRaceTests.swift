@@ -1,0 +1,152 @@
+import JSON
+import MariaDB
+import Testing
+
+/// Guarantee 5 of analytics §16: exactly once, whoever sends what at the same time. Every racer is a responder of its own
+/// with a connection of its own, as in several instances.
+@Suite struct IngestRaceTests {
+    let app: TestApp
+    let scene: AnalyticsScene
+
+    init() throws {
+        app = try TestApp()
+        scene = try AnalyticsScene(app)
+    }
+
+    /// Events with these client ids: metrics and steps among them, in two months.
+    private func batch(_ ids: some Sequence<Int>, of users: [String?]) -> [JSONValue] {
+        ids.map { id in
+            let message = ["metric:load:complete", "step:pay", "hello"][id % 3]
+            let day = id % 2 == 0 ? "2026-04-20" : "2026-05-11"
+            return scene.event(message, of: users[id % users.count], id: id, at: "\(day)T06:00:00.\(100 + id)Z")
+        }
+    }
+
+    /// - Returns: how many events a round's answers have accepted.
+    private func accepted(_ answers: [Answer], sourceLocation: SourceLocation = #_sourceLocation) -> Int {
+        answers.reduce(0) { sum, answer in
+            guard answer.status == 200, case .integer(let accepted)? = answer["accepted"] else {
+                Issue.record("\(answer)", sourceLocation: sourceLocation)
+                return sum
+            }
+            return sum + Int(accepted)
+        }
+    }
+
+    /// Each event is there once with what belongs to it, and nothing else is.
+    private func expectWhole(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(try app.count("SELECT COUNT(*) FROM events") == count, sourceLocation: sourceLocation)
+        for (rows, copies) in [
+            (
+                try app.column("SELECT CONCAT(id) FROM events WHERE message LIKE 'metric:%' ORDER BY id"),
+                try app.column("SELECT CONCAT(id) FROM metric_events ORDER BY id")
+            ),
+            (
+                try app.column("SELECT CONCAT(id) FROM events WHERE message LIKE 'step:%' ORDER BY id"),
+                try app.column("SELECT CONCAT(id) FROM funnel_events ORDER BY id")
+            ),
+        ] {
+            #expect(rows == copies, sourceLocation: sourceLocation)
+        }
+        #expect(try scene.counters() == scene.countedEvents(), sourceLocation: sourceLocation)
+    }
+
+    private func expectNobodyWithoutEvents(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        #expect(
+            try scene.records()
+                == app.column("SELECT DISTINCT user_id FROM events_resolved WHERE user_id IS NOT NULL ORDER BY user_id"),
+            sourceLocation: sourceLocation)
+        #expect(
+            try app.count("SELECT COUNT(*) FROM app_users") == app.count("SELECT COUNT(*) FROM app_user_apps"),
+            sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        arguments: [
+            ["u"], [nil], ["a", "b", "c", nil], ["owl_anon_a", "owl_anon_b", "d"],
+        ] as [[String?]])
+    func theSameBatchSixteenTimes(users: [String?]) throws {
+        let racers = Racers(app, 16)
+        for round in 0..<5 {
+            let request = scene.ingest(batch((round * 30 + 1)...(round * 30 + 30), of: users))
+            #expect(accepted(try racers.race(Array(repeating: request, count: 16))) == 30)
+            try expectWhole((round + 1) * 30)
+        }
+        try expectNobodyWithoutEvents()
+    }
+
+    /// Batches that overlap, each in an order of its own.
+    @Test func splitBatches() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<6 {
+            let ids = (round * 64 + 1)...(round * 64 + 64)
+            let requests = (0..<16).map { number in
+                let part = ids.filter { ($0 / (1 + number % 3)) % 2 == number % 2 || number < 2 }
+                let ordered = number % 4 < 2 ? part : part.reversed()
+                return scene.ingest(batch(ordered, of: ["u", "owl_anon_v", nil, "w"]))
+            }
+            #expect(accepted(try racers.race(requests)) == 64)
+            try expectWhole((round + 1) * 64)
+        }
+        try expectNobodyWithoutEvents()
+    }
+
+    /// The same events under sixteen names: who comes too late leaves no trace.
+    @Test func theSameEventsOfDifferentUsers() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<6 {
+            let ids = (round * 20 + 1)...(round * 20 + 20)
+            let requests = (0..<16).map {
+                scene.ingest(batch(ids, of: ["user \(round) \($0)", "owl_anon_\(round) \($0)"]))
+            }
+            #expect(accepted(try racers.race(requests)) == 20)
+            try expectWhole((round + 1) * 20)
+            try expectNobodyWithoutEvents()
+        }
+    }
+
+    @Test func ingestsAndClaims() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<8 {
+            let anonymous = (0..<4).map { "owl_anon_\(round) \($0)" }
+            let requests = (0..<16).map { number in
+                if number < 4 { return scene.claim(.string(anonymous[number]), .string("user \(number % 2)")) }
+                let first = round * 400 + number * 20
+                return scene.ingest(batch(first..<(first + 20), of: anonymous + ["user 0", "user 1"]))
+            }
+            let answers = try racers.race(requests)
+            #expect(answers.prefix(4).allSatisfy { $0.status == 200 })
+            #expect(accepted(Array(answers.dropFirst(4))) == 240)
+            try expectWhole((round + 1) * 240)
+            #expect(try app.column("SELECT user_id FROM app_users_resolved ORDER BY user_id") == ["user 0", "user 1"])
+        }
+    }
+
+    @Test func importsAndIngests() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<6 {
+            let ids = (round * 30 + 1)...(round * 30 + 30)
+            let requests = (0..<16).map { number in
+                let users = ["user \(number % 3)", "owl_anon_\(number % 2)", nil]
+                return number < 8 ? scene.importing(batch(ids, of: users)) : scene.ingest(batch(ids, of: users))
+            }
+            #expect(accepted(try racers.race(requests)) == 30)
+            try expectWhole((round + 1) * 30)
+        }
+    }
+
+    @Test func manyUsersInEveryOrder() throws {
+        let racers = Racers(app, 16)
+        for round in 0..<6 {
+            let users = (0..<12).map { "user \(round) \($0)" }
+            let requests = (0..<16).map { number in
+                let first = round * 400 + number * 24
+                let ids = first..<(first + 24)
+                return scene.ingest(batch(number % 2 == 0 ? Array(ids) : ids.reversed(), of: users))
+            }
+            #expect(accepted(try racers.race(requests)) == 384)
+            try expectWhole((round + 1) * 384)
+            try expectNobodyWithoutEvents()
+        }
+    }
+}
