@@ -86,6 +86,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 1000]) func anUnreadBodyThatPausesIsAnsweredBeforeItsEnd(sent: Int) throws {
+        let fixture = try EchoFixture(threads: 1)
+        let client = try fixture.server.connect()
+        let parameters = FastCGIClient.encode(FastCGIClient.parameters("POST", "/unread", length: 100_000))
+        try client.send(
+            FastCGIClient.beginRequest() + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
+                + FastCGIClient.record(FastCGIClient.RecordType.standardInput, noise(sent)))
+        #expect(try client.receiveAnswer()?.status == 413)
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.connect().ask()?.status == 200)
+    }
+
     @Test func aLargeUnreadBodyIsAnsweredBeforeItsEnd() throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()
