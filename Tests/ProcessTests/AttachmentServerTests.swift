@@ -86,7 +86,48 @@ import Testing
         #expect(try next.waitForExit() == .status(0))
     }
 
-    // MARK: Size
+    // MARK: Through nginx
+
+    /// Whoever is refused learns so while the body has only begun, and no worker waits for the rest.
+    @Test func refusalsDoNotWaitForTheBody() throws {
+        let front = try Front()
+        let socket = front.run.file("merganser.sock")
+        let scene = try AttachmentScene(["MERGANSER_SOCKET": socket])
+        let server = try scene.installation.readyServer()
+        defer { withExtendedLifetime((front, server)) {} }
+        let id = try scene.reserve(bytes, at: socket)
+        func begin(_ id: String, size: Int, type: String = "application/octet-stream") throws -> HTTPConnection {
+            let connection = try front.connect()
+            let headers = [scene.uploadHeaders[0], ("Content-Type", type), ("Content-Length", "\(size)")]
+            let head =
+                "PUT /v1/ingest/attachment/\(id) HTTP/1.1\r\nHost: localhost\r\n"
+                + headers.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
+            try connection.send(Array(head.utf8) + bytes.prefix(1000))
+            return connection
+        }
+        let size = 200 << 20
+        let unknown = try begin("x", size: size).receiveAnswer()
+        #expect(unknown.status == 404 && text(unknown) == #"{"error":"Attachment not found"}"#)
+        let type = try begin(id, size: size, type: "text/plain").receiveAnswer()
+        #expect(type.status == 400)
+        // Three of four workers may wait for uploads.
+        let waiting = try (0..<3).map { _ in try begin(id, size: bytes.count) }
+        try server.wait(for: "three uploads") { try scene.stagedSizes().count == 3 }
+        let refused = try begin(id, size: bytes.count).receiveAnswer()
+        #expect(refused.status == 503 && text(refused) == #"{"error":"Service temporarily unavailable"}"#)
+        #expect(refused.header("retry-after") == "1")
+        for connection in waiting { try connection.send(Array(bytes.dropFirst(1000))) }
+        #expect(try waiting.map { try $0.receiveAnswer().status }.sorted() == [200, 409, 409])
+
+        let other = try scene.reserve(bytes, at: socket)
+        let large = try begin(other, size: size).receiveAnswer()
+        #expect(
+            large.status == 413
+                && text(large) == #"{"code":"size_mismatch","message":"Upload exceeded declared size"}"#)
+        try scene.expectNoRowWithoutItsBytes(uploaded: 1)
+    }
+
+    private func text(_ answer: HTTPConnection.Answer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
     @Test func theLargestUploadGrowsTheServerByNoMoreThanBuffers() throws {
         let front = try Front()
