@@ -28,7 +28,7 @@ struct CompactCommand: ParsableCommand {
                     job.pause()
                 }
             }
-        output.print(Result(report, isDryRun: job.isDryRun), words(of: report))
+        output.print(Result(report, isDryRun: job.isDryRun), job.words(words(of: report)))
     }
 
     private func words(of report: Compaction.Report) -> String {

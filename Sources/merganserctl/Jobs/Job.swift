@@ -10,13 +10,16 @@ struct Job: ParsableArguments {
     var isDryRun = false
 
     @Option(name: .customLong("pause"), help: "Milliseconds to leave the database alone after each transaction.")
-    var pauseMilliseconds: UInt32 = 0
+    var pauseMilliseconds: UInt16 = 0
 
     func pause() {
-        if pauseMilliseconds > 0 { usleep(pauseMilliseconds * 1000) }
+        if pauseMilliseconds > 0 { usleep(UInt32(pauseMilliseconds) * 1000) }
     }
 
-    /// A table of what was done, or would be.
+    /// What was done, or would be.
+    func words(_ text: String) -> String { isDryRun ? "a run would do this; nothing was changed\n" + text : text }
+
+    /// As a table.
     func words(_ lines: [(String, String)]) -> String {
         lines.map { "\($0.0.padded(to: 24)) \($0.1)" }.joined(separator: "\n")
     }

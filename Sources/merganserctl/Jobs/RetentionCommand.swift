@@ -30,7 +30,7 @@ struct RetentionCommand: ParsableCommand {
         }
         output.print(
             Result(dryRun: job.isDryRun, tables: reports.map(TableBody.init)),
-            reports.map(words).joined(separator: "\n"))
+            job.words(reports.map(words).joined(separator: "\n")))
     }
 
     /// - Throws: in place of "denied", what to do about it.
