@@ -47,7 +47,7 @@ final class StreamBody: RequestBody {
             while rest >= 0, let stream, ContinuousClock.now < deadline {
                 // One byte may have to be waited for; after it, as many as there are already.
                 rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
-                // A stream that has failed leaves its pointers anywhere.
+                // libfcgi has skipped padding behind the end of what is there when it waits for the next record.
                 if isAtEnd { break }
                 let available = min(buffer.count, stream.pointee.stop - stream.pointee.rdNext)
                 rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<available]))

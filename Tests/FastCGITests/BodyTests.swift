@@ -86,13 +86,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 1000]) func anUnreadBodyThatPausesIsAnsweredBeforeItsEnd(sent: Int) throws {
+    /// nginx pads its records: libfcgi has skipped that when it waits for the next one.
+    @Test(arguments: [0, 7] as [UInt8]) func anUnreadBodyThatPausesIsAnsweredBeforeItsEnd(padding: UInt8) throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()
         let parameters = FastCGIClient.encode(FastCGIClient.parameters("POST", "/unread", length: 100_000))
         try client.send(
             FastCGIClient.beginRequest() + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
-                + FastCGIClient.record(FastCGIClient.RecordType.standardInput, noise(sent)))
+                + FastCGIClient.record(FastCGIClient.RecordType.standardInput, noise(1000), padding: padding))
         #expect(try client.receiveAnswer()?.status == 413)
         #expect(try client.receiveEnd())
         #expect(try fixture.server.connect().ask()?.status == 200)
