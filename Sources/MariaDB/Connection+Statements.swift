@@ -7,7 +7,7 @@ extension Connection {
 
     @discardableResult
     package func execute(_ sql: StaticString, arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
-        let statement = try run(sql, arguments)
+        let statement = try run(.literal(sql), arguments)
         defer { statement.finish() }
         return statement.outcome
     }
@@ -22,7 +22,7 @@ extension Connection {
     package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
         guard !rows.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
         let rows = rows.map { $0.map { $0?.parameter ?? .null } }
-        let statement = try run(sql) { statement throws(MariaDBError) in try statement.execute(rows: rows) }
+        let statement = try run(.literal(sql)) { statement throws(MariaDBError) in try statement.execute(rows: rows) }
         defer { statement.finish() }
         return statement.outcome
     }
@@ -37,7 +37,17 @@ extension Connection {
     package func first<T>(
         _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
     ) throws -> T? {
-        let statement = try run(sql, arguments)
+        try first(.literal(sql), arguments, read)
+    }
+
+    package func first<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> T? {
+        try first(.composed(sql.text), sql.arguments, read)
+    }
+
+    private func first<T>(
+        _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
+    ) throws -> T? {
+        let statement = try run(key, arguments)
         defer { statement.finish() }
         return try statement.next(read)
     }
@@ -52,48 +62,58 @@ extension Connection {
     package func all<T>(
         _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
     ) throws -> [T] {
-        let statement = try run(sql, arguments)
+        try all(.literal(sql), arguments, read)
+    }
+
+    package func all<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> [T] {
+        try all(.composed(sql.text), sql.arguments, read)
+    }
+
+    private func all<T>(
+        _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
+    ) throws -> [T] {
+        let statement = try run(key, arguments)
         defer { statement.finish() }
         var rows: [T] = []
         while let row = try statement.next(read) { rows.append(row) }
         return rows
     }
 
-    private func run(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
-        try run(sql) { statement throws(MariaDBError) in try statement.execute(arguments) }
+    private func run(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+        try run(key) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
     /// One round trip when the statement is in the cache, which one that failed is thrown out of: what state it is in
     /// at either end is not worth knowing.
     private func run(
-        _ sql: StaticString, _ execute: (Statement) throws(MariaDBError) -> Void
+        _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {
         do {
-            let statement = try statement(for: sql)
+            let statement = try statement(for: key)
             try execute(statement)
             return statement
         } catch {
-            statements[sql.utf8Start] = nil
+            statements[key] = nil
             throw note(error)
         }
     }
 
-    private func statement(for sql: StaticString) throws(MariaDBError) -> Statement {
+    private func statement(for key: StatementKey) throws(MariaDBError) -> Statement {
         statementsRun += 1
-        if let statement = statements[sql.utf8Start] {
+        if let statement = statements[key] {
             // One whose rows are being read further up the stack keeps them; this execution gets its own.
-            guard !statement.isRunning else { return try Statement(sql, on: handle) }
+            guard !statement.isRunning else { return try Statement(key.text, on: handle) }
             statement.lastUse = statementsRun
             return statement
         }
-        let statement = try Statement(sql, on: handle)
+        let statement = try Statement(key.text, on: handle)
         statement.lastUse = statementsRun
         if statements.count >= options.statementCacheLimit,
             let oldest = statements.filter({ !$0.value.isRunning }).min(by: { $0.value.lastUse < $1.value.lastUse })
         {
             statements[oldest.key] = nil
         }
-        statements[sql.utf8Start] = statement
+        statements[key] = statement
         return statement
     }
 }

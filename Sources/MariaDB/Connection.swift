@@ -11,8 +11,7 @@ import CMariaDB
 package final class Connection {
     package let options: Options
     let handle: UnsafeMutablePointer<MYSQL>
-    /// By the address of their literal.
-    var statements: [UnsafePointer<UInt8>: Statement] = [:]
+    var statements: [StatementKey: Statement] = [:]
     var statementsRun = 0
     /// Why this connection is of no use any more.
     package private(set) var lost: MariaDBError?

@@ -6,7 +6,7 @@ import CMariaDB
 /// statement while they are read, a lost connection shows before the first row, and an error thrown by the reader
 /// leaves nothing on the wire.
 final class Statement {
-    let sql: StaticString
+    let sql: String
     private(set) var results = ResultBuffers(columns: 0)
     private(set) var columnCount = 0
     /// Between `execute` and `finish`; a nested use of the same SQL then needs a statement of its own.
@@ -17,11 +17,11 @@ final class Statement {
     private let handle: UnsafeMutablePointer<MYSQL_STMT>
     private var parameters = ParameterBuffers(count: 0)
 
-    init(_ sql: StaticString, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
-        guard let handle = mysql_stmt_init(connection) else { throw MariaDBError(of: connection, sql: "\(sql)") }
+    init(_ sql: String, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
+        guard let handle = mysql_stmt_init(connection) else { throw MariaDBError(of: connection, sql: sql) }
         self.sql = sql
         self.handle = handle
-        guard mysql_stmt_prepare(handle, sql.characters, UInt(sql.utf8CodeUnitCount)) == 0 else { throw failure() }
+        guard mysql_stmt_prepare(handle, sql, UInt(sql.utf8.count)) == 0 else { throw failure() }
         parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
     }
 
@@ -121,18 +121,13 @@ final class Statement {
         mariadb_stmt_fetch_fields(handle).map { String(cString: $0[index].name) } ?? ""
     }
 
-    func error(_ message: String) -> MariaDBError { MariaDBError(message, sql: "\(sql)") }
+    func error(_ message: String) -> MariaDBError { MariaDBError(message, sql: sql) }
 
     private func failure() -> MariaDBError {
         MariaDBError(
             code: Int(mysql_stmt_errno(handle)), sqlState: String(cString: mysql_stmt_sqlstate(handle)),
-            serverMessage: String(cString: mysql_stmt_error(handle)), sql: "\(sql)")
+            serverMessage: String(cString: mysql_stmt_error(handle)), sql: sql)
     }
-}
-
-extension StaticString {
-    /// For C. Only a literal of a single character has none, and that is no SQL.
-    var characters: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }
 
 extension MariaDBError {

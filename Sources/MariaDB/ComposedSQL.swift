@@ -1,0 +1,30 @@
+/// A statement put together at run time, for conditions that are not always there. It consists of literals alone: whatever
+/// a request brings is an argument.
+package struct ComposedSQL {
+    private(set) var text: String
+    private(set) var arguments: [(any Bindable)?]
+
+    package init(_ sql: StaticString, _ arguments: (any Bindable)?...) {
+        text = "\(sql)"
+        self.arguments = arguments
+    }
+
+    package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {
+        text += "\(sql)"
+        self.arguments += arguments
+    }
+
+    package mutating func append(_ other: ComposedSQL) {
+        text += other.text
+        arguments += other.arguments
+    }
+
+    /// `column IN (?, ?, …)`, with one placeholder for each value.
+    ///
+    /// - Parameter sql: everything up to the opening parenthesis: ` AND t.column IN `.
+    package mutating func append(_ sql: StaticString, oneOf values: [any Bindable]) {
+        precondition(!values.isEmpty, "SQL has no empty list")
+        text += "\(sql)(\(repeatElement("?", count: values.count).joined(separator: ", ")))"
+        arguments += values
+    }
+}
