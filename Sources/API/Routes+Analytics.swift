@@ -25,5 +25,17 @@ extension Routes {
         Route(.get, "/v1/attachments/{id}", .apiKey(.eventsRead), showAttachment),
         Route(.delete, "/v1/attachments/{id}", .apiKey(.eventsWrite), deleteAttachment),
         Route(.get, "/v1/projects/{id}/attachment-usage", .apiKey(.eventsRead), showAttachmentUsage),
+
+        // Reads
+        Route(.get, "/v1/events", .apiKey(.eventsRead), listEvents),
+        Route(.get, "/v1/events/count", .apiKey(.eventsRead), countEvents),
+        Route(.get, "/v1/events/{id}", .apiKey(.eventsRead), showEvent),
+        Route(.get, "/v1/app-users", .apiKey(.appsRead), listAppUsers),
+        Route(.get, "/v1/app-users/{id}", .apiKey(.appsRead), showAppUser),
+        Route(.get, "/v1/apps", .apiKey(.appsRead), listApps),
+        Route(.get, "/v1/apps/{id}/users", .apiKey(.appsRead), listUsersOfApp),
+        Route(.get, "/v1/projects", .apiKey(.projectsRead), listProjects),
+        Route(.get, "/v1/feedback", .apiKey(.feedbackRead), listFeedback),
+        Route(.get, "/v1/projects/{id}/feedback", .apiKey(.feedbackRead), listFeedbackOfProject),
     ]
 }

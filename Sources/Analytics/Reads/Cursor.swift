@@ -17,7 +17,9 @@ package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
 
     /// Nil for what is no cursor, which is read like none at all.
     package init?(_ text: String) {
-        guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: UTF8.self) else { return nil }
+        guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: UTF8.self) else {
+            return nil
+        }
         let parts = plain.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, let milliseconds = Int64(parts[0]), let id = ID(String(parts[1])) else { return nil }
         let time = Timestamp(milliseconds: milliseconds)

@@ -3,8 +3,8 @@ package import Time
 extension Timestamp {
     /// What a DATETIME column and an answer can hold: the years 1 to 9999.
     package static let storable =
-        Timestamp(CivilTime(year: 1, month: 1, day: 1))
-        ... Timestamp(
+        Timestamp(
+            CivilTime(year: 1, month: 1, day: 1))...Timestamp(
             CivilTime(year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, millisecond: 999))
 
     /// An ISO 8601 date (midnight), or date and time with or without a zone; none is UTC. In the extended format, to the

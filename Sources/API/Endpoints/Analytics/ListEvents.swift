@@ -1,0 +1,41 @@
+import Analytics
+import HTTP
+import JSON
+
+private struct EventsReply: Encodable {
+    var events: [ListedEvent]
+    @Nullable var cursor: String?
+    var hasMore: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case events
+        case cursor
+        case hasMore = "has_more"
+    }
+}
+
+/// `GET /v1/events` (analytics §13.1).
+@Sendable func listEvents(_ call: Call, _ key: APIKey) throws -> Response {
+    let query = call.queryParameters
+    let page = try call.analytics.events(
+        try call.eventFilter(), query["order"].flatMap(ListOrder.init) ?? .descending, after: query.cursor(),
+        limit: query.limit, of: key.team, call.database)
+    return .json(.ok, EventsReply(events: page.rows, cursor: page.cursor, hasMore: page.hasMore))
+}
+
+extension Call {
+    /// The filters that a list of events and their count have in common.
+    func eventFilter() throws(Refusal) -> EventFilter {
+        let (query, now) = (queryParameters, analytics.clock.now)
+        var filter = EventFilter(query.scope)
+        if let levels = query["level"] { try filter.setLevels(levels) }
+        filter.user = query["user_id"].map(EndUserID.init(rawValue:))
+        if let session = query["session_id"] { filter.setSession(session) }
+        filter.environment = query["environment"]
+        filter.screenName = query["screen_name"]
+        filter.since = try query.time("since", now: now)
+        filter.until = try query.time("until", now: now)
+        filter.dataMode = query.dataMode ?? .production
+        return filter
+    }
+}

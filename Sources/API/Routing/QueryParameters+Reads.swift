@@ -1,0 +1,26 @@
+import Analytics
+import Time
+
+/// The query parameters that the reads of analytics §13 have in common.
+extension QueryParameters {
+    var scope: ReadScope { ReadScope(team: self["team_id"], project: self["project_id"], app: self["app_id"]) }
+    var limit: PageLimit { PageLimit(self["limit"]) }
+    /// Nil when none is named, or none that there is.
+    var dataMode: DataMode? { self["data_mode"].flatMap(DataMode.init) }
+
+    func cursor<ID>(of type: ID.Type = ID.self) -> Cursor<ID>? { self["cursor"].flatMap(Cursor.init) }
+
+    func time(_ name: String, now: Timestamp) throws(Refusal) -> Timestamp? {
+        guard let text = self[name] else { return nil }
+        return try Timestamp(filter: text, now: now)
+    }
+
+    /// `true` or `false`; anything else is as if it were not there.
+    func bool(_ name: String) -> Bool? {
+        switch self[name] {
+        case "true": true
+        case "false": false
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import JSON
+import MariaDB
+import Time
+
+/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone.
+package struct EndUser: Encodable, Sendable {
+    struct AppVisit: Encodable, Sendable {
+        let appID: App.ID
+        let appName: String
+        let firstSeenAt: WireTime
+        let lastSeenAt: WireTime
+
+        private enum CodingKeys: String, CodingKey {
+            case appID = "app_id"
+            case appName = "app_name"
+            case firstSeenAt = "first_seen_at"
+            case lastSeenAt = "last_seen_at"
+        }
+    }
+
+    /// Not shown.
+    let record: AppUser.ID
+    let id: UUID
+    let projectID: Project.ID
+    let userID: String
+    let isAnonymous: Bool
+    /// The anonymous ids of the user's claims, in the order of these; nil: none.
+    @Nullable var claimedFrom: [String]?
+    let properties: JSONValue
+    /// The live ones.
+    var apps: [AppVisit] = []
+    let firstSeenAt: WireTime
+    let lastSeenAt: WireTime
+    @Nullable var lastCountryCode: String?
+    @Nullable var lastAppVersion: String?
+    @Nullable var lastSDKName: String?
+    @Nullable var lastSDKVersion: String?
+    @Nullable var lastLocale: String?
+    @Nullable var lastPreferredLanguage: String?
+    @Nullable var totalRevenueUSDCents: Int64?
+    @Nullable var revenueSyncedAt: WireTime?
+    let isDev: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case projectID = "project_id"
+        case userID = "user_id"
+        case isAnonymous = "is_anonymous"
+        case claimedFrom = "claimed_from"
+        case properties
+        case apps
+        case firstSeenAt = "first_seen_at"
+        case lastSeenAt = "last_seen_at"
+        case lastCountryCode = "last_country_code"
+        case lastAppVersion = "last_app_version"
+        case lastSDKName = "last_sdk_name"
+        case lastSDKVersion = "last_sdk_version"
+        case lastLocale = "last_locale"
+        case lastPreferredLanguage = "last_preferred_language"
+        case totalRevenueUSDCents = "total_revenue_usd_cents"
+        case revenueSyncedAt = "revenue_synced_at"
+        case isDev = "is_dev"
+    }
+
+    /// From columns in the order of the members; what other tables know is filled in later.
+    init(from row: inout Row) throws {
+        record = try row.read()
+        id = try row.read()
+        projectID = try row.read()
+        userID = try row.read()
+        isAnonymous = try row.read()
+        properties = try row.readJSON() ?? [:]
+        firstSeenAt = try row.read()
+        lastSeenAt = try row.read()
+        lastCountryCode = try row.read()
+        lastAppVersion = try row.read()
+        lastSDKName = try row.read()
+        lastSDKVersion = try row.read()
+        lastLocale = try row.read()
+        lastPreferredLanguage = try row.read()
+        totalRevenueUSDCents = try row.read()
+        revenueSyncedAt = try row.read()
+        isDev = try row.read()
+    }
+}

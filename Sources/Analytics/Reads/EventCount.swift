@@ -1,0 +1,12 @@
+/// How many events there are, of how many people, in how many sessions (analytics §13.1).
+package struct EventCount: Encodable, Sendable {
+    var count = 0
+    var uniqueUsers = 0
+    var uniqueSessions = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case count
+        case uniqueUsers = "unique_users"
+        case uniqueSessions = "unique_sessions"
+    }
+}

@@ -1,0 +1,5 @@
+/// Which way a list goes by its sort value; rows with the same value go by their id, the same way.
+package enum ListOrder: String, Sendable {
+    case ascending = "asc"
+    case descending = "desc"
+}

@@ -1,0 +1,83 @@
+import JSON
+import MariaDB
+
+/// One message of a user as reads show it, in the members and the order of analytics §13.3.
+package struct ListedFeedback: Encodable, Sendable {
+    package typealias ID = EntityID<ListedFeedback>
+
+    package let id: ID
+    let appID: App.ID
+    let projectID: Project.ID
+    @Nullable var sessionID: UUID?
+    @Nullable var userID: String?
+    let message: String
+    @Nullable var submitterName: String?
+    @Nullable var submitterEmail: String?
+    let status: String
+    let isDev: Bool
+    @Nullable var environment: String?
+    @Nullable var osVersion: String?
+    @Nullable var appVersion: String?
+    @Nullable var sdkName: String?
+    @Nullable var sdkVersion: String?
+    @Nullable var deviceModel: String?
+    @Nullable var countryCode: String?
+    let createdAt: WireTime
+    let updatedAt: WireTime
+    let appName: String
+    let projectName: String
+    /// Nil without a user.
+    @Nullable var userProperties: JSONValue?
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case appID = "app_id"
+        case projectID = "project_id"
+        case sessionID = "session_id"
+        case userID = "user_id"
+        case message
+        case submitterName = "submitter_name"
+        case submitterEmail = "submitter_email"
+        case status
+        case isDev = "is_dev"
+        case environment
+        case osVersion = "os_version"
+        case appVersion = "app_version"
+        case sdkName = "sdk_name"
+        case sdkVersion = "sdk_version"
+        case deviceModel = "device_model"
+        case countryCode = "country_code"
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+        case appName = "app_name"
+        case projectName = "project_name"
+        case userProperties = "user_properties"
+    }
+
+    /// From columns in the order of the members.
+    init(from row: inout Row) throws {
+        id = try row.read()
+        appID = try row.read()
+        projectID = try row.read()
+        sessionID = try row.read()
+        userID = try row.read()
+        message = try row.read()
+        submitterName = try row.read()
+        submitterEmail = try row.read()
+        status = try row.read()
+        isDev = try row.read()
+        environment = try row.read()
+        osVersion = try row.read()
+        appVersion = try row.read()
+        sdkName = try row.read()
+        sdkVersion = try row.read()
+        deviceModel = try row.read()
+        countryCode = try row.read()
+        createdAt = try row.read()
+        updatedAt = try row.read()
+        appName = try row.read()
+        projectName = try row.read()
+        let properties = try row.readJSON()
+        userProperties = userID == nil ? nil : properties ?? [:]
+    }
+}

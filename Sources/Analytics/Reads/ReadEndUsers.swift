@@ -1,0 +1,45 @@
+package import Database
+import MariaDB
+
+/// Reads of end users (analytics §13.2). A tombstone is nobody.
+extension Analytics {
+    package func endUsers(
+        _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID, _ database: Database
+    ) throws -> Page<EndUser> {
+        try database.snapshot { connection in
+            let projects = try connection.visibleProjects(of: team, in: filter.scope)
+            let rows = projects.isEmpty ? [] : try connection.endUsers(filter, in: projects, after: cursor, limit)
+            var page = Page(rows, limit: limit) { user in
+                let time = filter.sort == .lastSeen ? user.lastSeenAt : user.firstSeenAt
+                return Cursor(time: time.rawValue, id: user.record.rawValue)
+            }
+            page.rows = try connection.completed(page.rows)
+            return page
+        }
+    }
+
+    /// The users of one app.
+    ///
+    /// - Throws: 404 unless the app is live and the team's.
+    package func endUsers(
+        ofApp id: String, _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID,
+        _ database: Database
+    ) throws -> Page<EndUser> {
+        let app = try database.read { try $0.requireApp(id, of: team) }
+        var filter = filter
+        guard filter.scope.app.map({ $0 == app }) ?? true else { return Page() }
+        filter.scope.app = app
+        return try endUsers(filter, after: cursor, limit: limit, of: team, database)
+    }
+
+    /// - Throws: 404 unless it is a user of a live project of the team.
+    package func endUser(_ id: String, of team: Team.ID, _ database: Database) throws -> EndUser {
+        let user = try UUID(id).flatMap { id in
+            try database.snapshot { connection in
+                try connection.completed(connection.endUser(id, of: team).map { [$0] } ?? []).first
+            }
+        }
+        guard let user else { throw Refusal.notFound("User not found") }
+        return user
+    }
+}

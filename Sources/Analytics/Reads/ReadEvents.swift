@@ -1,0 +1,33 @@
+package import Database
+import MariaDB
+
+/// Reads of events (analytics §13.1). Rows count for whom their record was merged into, and rows before the horizon are not
+/// there.
+extension Analytics {
+    package func events(
+        _ filter: EventFilter, _ order: ListOrder, after cursor: Cursor<ListedEvent.ID>?, limit: PageLimit,
+        of team: Team.ID, _ database: Database
+    ) throws -> Page<ListedEvent> {
+        let rows = try database.snapshot { connection in
+            guard let selection = try connection.selection(of: filter, team) else { return [ListedEvent]() }
+            return try connection.events(selection, filter, order, after: cursor, limit)
+        }
+        return Page(rows, limit: limit) { Cursor(time: $0.timestamp.rawValue, id: $0.id) }
+    }
+
+    package func countEvents(_ filter: EventFilter, of team: Team.ID, _ database: Database) throws -> EventCount {
+        try database.snapshot { connection in
+            guard let selection = try connection.selection(of: filter, team) else { return EventCount() }
+            return try connection.countEvents(selection, filter)
+        }
+    }
+
+    /// - Throws: 404 unless it is an event of a live app of the team.
+    package func event(_ id: String, of team: Team.ID, _ database: Database) throws -> EventDetail {
+        let detail = try ListedEvent.ID(id).flatMap { id in
+            try database.snapshot { connection in try connection.event(id, of: team) }
+        }
+        guard let detail else { throw Refusal.notFound("Event not found") }
+        return detail
+    }
+}

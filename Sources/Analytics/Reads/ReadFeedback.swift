@@ -1,0 +1,30 @@
+package import Database
+import MariaDB
+
+/// Reads of feedback (analytics §13.3). Deleted messages are not there.
+extension Analytics {
+    package func feedback(
+        _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit, of team: Team.ID,
+        _ database: Database
+    ) throws -> Page<ListedFeedback> {
+        let rows = try database.snapshot { connection in
+            let apps = try connection.visibleApps(of: team, in: filter.scope)
+            return apps.isEmpty ? [] : try connection.feedback(filter, of: apps, after: cursor, limit)
+        }
+        return Page(rows, limit: limit) { Cursor(time: $0.createdAt.rawValue, id: $0.id) }
+    }
+
+    /// The feedback of one project.
+    ///
+    /// - Throws: 404 unless the project is live and the team's.
+    package func feedback(
+        ofProject id: String, _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit,
+        of team: Team.ID, _ database: Database
+    ) throws -> Page<ListedFeedback> {
+        let project = try database.read { try $0.requireProject(id, of: team) }
+        var filter = filter
+        guard filter.scope.project.map({ $0 == project }) ?? true else { return Page() }
+        filter.scope.project = project
+        return try feedback(filter, after: cursor, limit: limit, of: team, database)
+    }
+}
