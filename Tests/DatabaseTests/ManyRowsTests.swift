@@ -136,6 +136,20 @@ struct ManyRowsTests {
         #expect(try stored().map(\.text) == ["a", "b", "c", nil, nil])
     }
 
+    @Test func aChangedTableIsNoticed() throws {
+        try db.executeScript("CREATE TABLE parts (id INT) PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (10))")
+        func insert(_ ids: ClosedRange<Int>) throws -> Int {
+            try db.executeMany("INSERT INTO parts (id) VALUES (?)", ids.map { [$0] }).affectedRows
+        }
+        #expect(try insert(1...5) == 5)
+        let other = try database.connect()
+        try other.executeScript("ALTER TABLE parts ADD PARTITION (PARTITION b VALUES LESS THAN (20))")
+        #expect(try insert(6...15) == 10)
+        try other.executeScript("ALTER TABLE parts DROP PARTITION a")
+        #expect(try insert(16...19) == 4)
+        #expect(try db.first("SELECT SUM(id) FROM parts") { try $0.read(Int.self) } == (10...19).reduce(0, +))
+    }
+
     @Test func anErrorInOneRowIsTheStatements() throws {
         try db.begin()
         let error = #expect(throws: MariaDBError.self) {

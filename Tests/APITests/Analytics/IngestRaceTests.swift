@@ -1,6 +1,7 @@
 import JSON
 import MariaDB
 import Testing
+import Threads
 
 /// Guarantee 5 of analytics §16: exactly once, whoever sends what at the same time. Every racer is a responder of its own
 /// with a connection of its own, as in several instances.
@@ -148,5 +149,35 @@ import Testing
             try expectWhole((round + 1) * 384)
             try expectNobodyWithoutEvents()
         }
+    }
+
+    /// What retention does (analytics §14.2) while an older event is on its way.
+    @Test func theHorizonMovesMeanwhile() throws {
+        let retention = try app.database.connect()
+        try retention.begin()
+        try retention.execute("UPDATE retention_horizons SET horizon = '2026-05-01' WHERE table_name = 'events'")
+        let request = scene.ingest([
+            scene.event("old", of: "u", at: "2026-04-30"), scene.event("new", of: "u", at: "2026-05-01"),
+        ])
+        let answer = Monitor<JSONValue?>(nil)
+        let sender = Thread { [app] in
+            let json = app.client().send(request).json
+            answer.change { $0 = json }
+        }
+        try app.waitUntil(
+            """
+            SELECT COUNT(*) FROM information_schema.PROCESSLIST
+            WHERE DB = ? AND INFO LIKE '%horizon%LOCK IN SHARE MODE' AND ID <> CONNECTION_ID()
+            """)
+        // An event of this month cannot be concerned, and does not wait.
+        #expect(app.client().send(scene.ingest([scene.event("meanwhile")]))["accepted"] == 1)
+        try retention.commit()
+        sender.join()
+        #expect(
+            answer.withLock { $0 } == [
+                "accepted": 1, "rejected": 1,
+                "errors": [["index": 0, "message": "events[0]: timestamp is older than the retention period"]],
+            ])
+        #expect(try scene.events() == ["new of u", "meanwhile"])
     }
 }

@@ -494,7 +494,7 @@ import Time
 
     // MARK: Attachments and languages
 
-    private func reserve(_ id: Int, event: Int, user: String? = nil, more: String = "") throws {
+    private func reserve(_ id: Int, event: Int, user: String? = nil) throws {
         try app.change(
             """
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
