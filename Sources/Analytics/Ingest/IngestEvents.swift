@@ -55,17 +55,14 @@ extension AnalyticsTransaction {
     /// in the batch. All others the unique key decides on.
     private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
         let undated = events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID)
-        let stored = try recentlyStored(undated, of: app)
-        var seen = stored
+        var seen = try recentlyStored(undated, of: app)
         return events.filter { event in
             guard let id = event.clientEventID else { return true }
             let isNew = seen.insert(id).inserted
             return event.hasTimestamp || isNew
         }
     }
-}
 
-extension AnalyticsTransaction {
     /// - Returns: those that were inserted. The others have a client id and an event time that the app has an event with.
     func insertNew(_ events: [PlacedEvent], from source: EventSource) throws -> [PlacedEvent] {
         if try insert(events, from: source) == events.count { return events }

@@ -4,7 +4,8 @@ package import Time
 
 /// One run of one request's writes. The whole may run again from the start, with a new value.
 ///
-/// Order of locks: records of end users in ascending order of their surrogate keys (analytics §4.4), then everything else.
+/// Order of locks: the horizon of events if any may be before it, records of end users in ascending order of their
+/// surrogate keys (analytics §4.4), then everything else.
 package final class AnalyticsTransaction {
     package let connection: Connection
     package let now: Timestamp
