@@ -12,6 +12,8 @@ package struct Fetcher: Sendable {
         package var timeout: Duration = .seconds(5)
         /// The largest body that is received, in bytes.
         package var maximumSize = 1 << 20
+        /// Whether a larger body is cut there, instead of being an error.
+        package var cutsBody = false
         /// Certificates to trust, a PEM file, in place of the system's.
         package var certificateAuthorities: String?
         /// Whether plain http is allowed to `localhost`, `127.0.0.1` and `[::1]`; otherwise only https is.

@@ -13,8 +13,10 @@ final class Transfer {
     private var headerList: UnsafeMutablePointer<curl_slist>?
 
     private let maximumSize: Int
+    private let cutsBody: Bool
     private var headerSize = 0
     private var isTooLarge = false
+    private var isCut = false
     private var headers: [(name: String, value: String)] = []
     private var body: [UInt8] = []
 
@@ -27,6 +29,7 @@ final class Transfer {
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         maximumSize = options.maximumSize
+        cutsBody = options.cutsBody
 
         try parse(url, allowsLoopbackHTTP: options.allowsLoopbackHTTP)
         try set(CURLOPT_CURLU, UnsafeRawPointer(parsed))
@@ -69,7 +72,7 @@ final class Transfer {
     func perform() throws(FetchError) -> Fetcher.Response {
         let result = curl_easy_perform(handle)
         if isTooLarge { throw FetchError(.tooLarge, "the answer is larger than \(maximumSize) bytes") }
-        guard result == CURLE_OK else { throw FetchError(result, detail: String(cString: errorText)) }
+        guard result == CURLE_OK || isCut else { throw FetchError(result, detail: String(cString: errorText)) }
         var status = 0
         try check(merganser_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status))
         return Fetcher.Response(status: status, headers: headers, body: body)
@@ -141,9 +144,11 @@ final class Transfer {
     }
 
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        isTooLarge = bytes.count > maximumSize - body.count
-        if !isTooLarge { body.append(contentsOf: bytes) }
-        return !isTooLarge
+        let fits = bytes.count <= maximumSize - body.count
+        isTooLarge = !fits && !cutsBody
+        isCut = !fits && cutsBody
+        if !isTooLarge { body.append(contentsOf: bytes.prefix(maximumSize - body.count)) }
+        return fits
     }
 
     // MARK: Options

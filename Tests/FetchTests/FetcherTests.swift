@@ -92,6 +92,24 @@ import Testing
         #expect(try reason { try Fetcher(options { $0.maximumSize = 0 }).get(server.url) } == .tooLarge)
     }
 
+    @Test func aLargerBodyMayBeCut() throws {
+        let body = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+        let server = try LocalHTTPServer { _ in .response(status: 500, body: body) }
+        func get(_ size: Int) throws -> Fetcher.Response {
+            try Fetcher(
+                options {
+                    $0.maximumSize = size
+                    $0.cutsBody = true
+                }
+            ).get(server.url)
+        }
+        for size in [0, 1, 999, 1000, 1001] {
+            let response = try get(size)
+            #expect(response.status == 500)
+            #expect(response.body == Array(body.prefix(size)))
+        }
+    }
+
     @Test func endlessBodyIsCutOff() throws {
         let server = try LocalHTTPServer { _ in .endless }
         #expect(try reason { try Fetcher(options { $0.timeout = .seconds(60) }).get(server.url) } == .tooLarge)
