@@ -6,6 +6,7 @@ extension Routes {
         // Identity
         Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
         Route(.post, "/v1/identity/properties", .apiKey(.usersWrite), updateProperties),
+        Route(.post, "/v1/identity/attribution/{source}", .apiKey(.usersWrite), submitAttribution),
 
         // Events
         Route(.post, "/v1/ingest", .apiKey(.eventsWrite), ingestEvents),

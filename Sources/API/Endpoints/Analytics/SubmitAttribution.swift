@@ -1,0 +1,57 @@
+import Analytics
+import HTTP
+import JSON
+
+private struct AttributionReply: Encodable {
+    @Nullable var attributed: Bool?
+    var pending: Bool
+    var retryAfterSeconds: Int?
+    var properties: JSONValue
+
+    private enum CodingKeys: String, CodingKey {
+        case attributed
+        case pending
+        case retryAfterSeconds = "retry_after_seconds"
+        case properties
+    }
+}
+
+/// `POST /v1/identity/attribution/:source` (analytics §7). Nothing is locked while the ad network is asked.
+@Sendable func submitAttribution(_ call: Call, _ key: APIKey) throws -> Response {
+    let (fields, source) = (try call.fields(), call.arguments[0])
+    guard source.utf8.elementsEqual("apple-search-ads".utf8) else {
+        throw Refusal.invalid("Unknown attribution source: \(source)")
+    }
+    let userID = try fields.endUserID("user_id")
+    guard let token = fields["attribution_token"]?.string else {
+        throw Refusal.invalid("attribution_token is required")
+    }
+    try userID.check(field: "user_id")
+    let project = try key.liveApp().project.id
+
+    switch try call.attribution(token, mock: fields["dev_mock"]?.string) {
+    case .pending:
+        return .json(.ok, AttributionReply(attributed: nil, pending: true, retryAfterSeconds: 3600, properties: [:]))
+    case .resolved(let isAttributed, let properties):
+        try call.analytics.store(properties, of: userID, in: project, call.database)
+        let object = JSONObject(properties.map { ($0.key, .string($0.value)) })
+        return .json(.ok, AttributionReply(attributed: isAttributed, pending: false, properties: .object(object)))
+    }
+}
+
+extension Call {
+    /// - Parameter mock: the outcome asked for; it counts in development alone.
+    fileprivate func attribution(_ token: String, mock: String?) throws -> Attribution {
+        if analytics.settings.isDevelopment, let attribution = mock.flatMap(Attribution.init(mock:)) {
+            return attribution
+        }
+        if token.isEmpty {
+            throw Refusal.rejected("Attribution token rejected by upstream", reason: "empty token")
+        }
+        let network = AdNetwork(endpoint: analytics.settings.attributionEndpoint)
+        guard let attribution = try service.slowPeers.pass({ try network.resolve(token) }) else {
+            throw Refusal.temporarilyUnavailable
+        }
+        return attribution
+    }
+}

@@ -1,0 +1,62 @@
+import JSON
+
+/// Which campaign brought a user, as the ad network tells it (analytics §7). This folder owns asking the network and what
+/// its answers mean; the properties they become are stored by `Users`.
+package enum Attribution: Sendable {
+    /// The network does not know yet.
+    case pending
+    case resolved(isAttributed: Bool, properties: [Properties.Entry])
+
+    /// From the network's answer.
+    init(_ answer: JSONObject) {
+        guard answer["attribution"] == true else {
+            self = .resolved(isAttributed: false, properties: [(Properties.attributionSource, "none")])
+            return
+        }
+        if let campaign = positive(answer["campaignId"]), positive(answer["adGroupId"]) == campaign,
+            positive(answer["adId"]) == campaign
+        {
+            let properties = [(key: Properties.attributionSource, value: "apple_test_install")]
+            self = .resolved(isAttributed: false, properties: properties)
+            return
+        }
+        var properties = [(key: Properties.attributionSource, value: "apple_search_ads")]
+        for (member, key) in Self.keys {
+            if let number = positive(answer[member]) { properties.append((key, number)) }
+        }
+        if let claimType = answer["claimType"]?.string, !claimType.isEmpty, !claimType.hasNUL {
+            properties.append(("asa_claim_type", claimType.cut(to: UpdateProperties.maximumValueLength)))
+        }
+        self = .resolved(isAttributed: true, properties: properties)
+    }
+
+    private static let keys = [
+        ("campaignId", "asa_campaign_id"), ("adGroupId", "asa_ad_group_id"), ("keywordId", "asa_keyword_id"),
+        ("adId", "asa_ad_id"), ("creativeSetId", "asa_creative_set_id"),
+    ]
+
+    /// What a developer asks to be told; nil when that is nothing known.
+    package init?(mock: String) {
+        switch mock {
+        case "pending": self = .pending
+        case "unattributed": self.init(JSONObject([("attribution", false)]))
+        case "attributed":
+            self.init(
+                JSONObject([
+                    ("attribution", true), ("campaignId", 542_370_539), ("adGroupId", 542_317_095),
+                    ("keywordId", 87_675_432), ("creativeSetId", 542_317_096), ("adId", 542_317_097),
+                    ("claimType", "click"),
+                ]))
+        default: return nil
+        }
+    }
+}
+
+/// A number above zero in decimal; nil for anything else.
+private func positive(_ value: JSONValue?) -> String? {
+    switch value {
+    case .integer(let number) where number > 0: "\(number)"
+    case .number(let number) where number > 0: String(decoding: number.json(), as: UTF8.self)
+    default: nil
+    }
+}

@@ -1,0 +1,14 @@
+package import Database
+import MariaDB
+
+extension Analytics {
+    /// Merges what an attribution tells into the properties of whoever the id belongs to by now (analytics §7).
+    package func store(
+        _ properties: [Properties.Entry], of user: EndUserID, in project: Project.ID, _ database: Database
+    ) throws {
+        try write(database) { transaction in
+            guard let owner = try transaction.lockOwner(of: user, in: project, orCreate: NewRecord()) else { return }
+            _ = try transaction.setProperties(properties, of: owner, isCapped: false)
+        }
+    }
+}
