@@ -23,7 +23,17 @@ import Testing
             let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
             return route.replay.map { line.padded(to: 95) + "replays by \($0.name)" } ?? line
         }
-        try expectGolden("routes.txt", lines)
+        try expectGolden("routes.txt", lines + analyticsLines())
+    }
+
+    /// With the permission that a key without any is told to lack.
+    private func analyticsLines() throws -> [String] {
+        let key = try AnalyticsScene(app).makeKey(.agent, permissions: [])
+        return Routes.analytics.map { route in
+            let refused = send(route, token: key)
+            let permission = refused.status == 403 ? refused.error?.split(separator: ": ").last.map(String.init) : nil
+            return route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + (permission ?? "anyone")
+        }
     }
 
     /// Who is let in: an answer that is about the request's content, not about its sender.
