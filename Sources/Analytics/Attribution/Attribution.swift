@@ -56,7 +56,7 @@ package enum Attribution: Sendable {
 private func positive(_ value: JSONValue?) -> String? {
     switch value {
     case .integer(let number) where number > 0: "\(number)"
-    case .number(let number) where number > 0: String(decoding: number.json(), as: UTF8.self)
+    case .number(let number) where number > 0 && number.isFinite: String(decoding: number.json(), as: UTF8.self)
     default: nil
     }
 }

@@ -10,14 +10,15 @@ extension SwapScene {
         try db.all(sql, arguments: arguments) { row in try row.read() }
     }
 
-    /// Each column that refers to a user, with how many rows name one of these there.
+    /// Each column that refers to a user of the accounts surface, with how many rows name one of these there.
     func mentions(of users: [Int]) throws -> [String: Int] {
         let columns = try db.all(
             """
             SELECT table_name, column_name FROM information_schema.key_column_usage
             WHERE table_schema = DATABASE() AND referenced_table_name = 'users'
             UNION SELECT table_name, column_name FROM information_schema.columns
-            WHERE table_schema = DATABASE() AND column_name LIKE '%user_id'
+            WHERE table_schema = DATABASE() AND column_name LIKE '%user_id' AND data_type = 'bigint'
+              AND column_name <> 'app_user_id'
             UNION SELECT 'users', 'id'
             """
         ) { row in (table: try row.read(String.self), column: try row.read(String.self)) }
