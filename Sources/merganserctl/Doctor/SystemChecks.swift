@@ -10,6 +10,7 @@ struct SystemChecks {
         findings = [
             Self.socket("socket", server.socket), Self.socket("control socket", server.controlSocket),
             Self.stateDirectory(server.stateDirectory),
+            Self.attachmentDirectory(configuration.analytics.attachments.directory),
         ]
     }
 
@@ -46,6 +47,25 @@ struct SystemChecks {
             return .fail("state", "others may write to \(path)", "chmod 0700 \(path)")
         }
         return .ok("state", path)
+    }
+
+    /// The server makes it, in a folder that is there.
+    private static func attachmentDirectory(_ path: String) -> Finding {
+        let mend = "install -d -m 0700 -o USER \(path)"
+        guard let status = Status(path) else {
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            guard access(folder, W_OK) == 0 else {
+                return .fail("attachments", "there is no folder \(path), and this user cannot make it", mend)
+            }
+            return .ok("attachments", "\(path) can be made")
+        }
+        guard status.type == S_IFDIR, access(path, W_OK) == 0 else {
+            return .fail("attachments", "\(path) is no folder this user can write to", mend)
+        }
+        guard status.permissions & 0o002 == 0 else {
+            return .fail("attachments", "everybody may write to \(path)", "chmod o-w \(path)")
+        }
+        return .ok("attachments", path)
     }
 
     private struct Status {
