@@ -150,7 +150,14 @@ import Threads
                 "timestamp":"\#(keys.start)"}
                 """#
             }
-            try send("/v1/ingest", #"{"bundle_id":"com.example","events":[\#(events.joined(separator: ","))]}"#)
+            let batch = #"{"bundle_id":"com.example","events":[\#(events.joined(separator: ","))]}"#
+            try send("/v1/ingest", batch)
+            if round % 4 == 1 {
+                // As after an answer that was lost, and to the other instance.
+                attempts += 1
+                connection = nil
+                try send("/v1/ingest", batch)
+            }
             switch round % 3 {
             case 0: try send("/v1/identity/properties", #"{"user_id":"\#(user)","properties":{"k\#(number)":"v"}}"#)
             case 1: try send("/v1/feedback", #"{"bundle_id":"com.example","message":"m","user_id":"\#(user)"}"#)
