@@ -24,9 +24,7 @@ enum Operation {
     /// - Parameter body: may run more than once.
     static func analytics<Result>(_ body: (AnalyticsTransaction) throws -> Result) throws -> Result {
         do {
-            return try Environment.database().transaction(.analytics) { connection in
-                try body(AnalyticsTransaction(connection: connection, now: Clock.system.now))
-            }
+            return try Environment.database().write(at: .system, body)
         } catch let error as OperatorError {
             throw ToolError(.refused, error.description)
         }

@@ -26,7 +26,7 @@ extension Response {
         }
     }
 
-    /// - Returns: nil for a body that nobody waits for the answer to.
+    /// What is answered to `incomplete` reaches nobody.
     static func refusal(_ body: UnusableBody) -> Response {
         switch body {
         case .compressedTooLarge: .shapeA(.payloadTooLarge, "Compressed payload too large")

@@ -8,9 +8,7 @@ extension Call {
     /// - Throws: `UnusableBody` for a media type or JSON text that cannot be read.
     func fields() throws -> JSONObject {
         if body.isEmpty { return JSONObject([]) }
-        let contentType = request.headers.first("content-type") ?? ""
-        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        switch mediaType {
+        switch request.headers.first("content-type")?.mediaType {
         case "text/plain": return JSONObject([])
         case "application/json": break
         default: throw UnusableBody.mediaType
@@ -23,8 +21,8 @@ extension Call {
         }
     }
 
-    /// Where the end user is (analytics §2.7): two letters, or nil.
-    var country: String? {
+    /// Where the client is (analytics §2.7): two letters, or nil.
+    private var country: String? {
         guard let header = analytics.settings.countryHeader, let value = request.headers.first(header) else {
             return nil
         }

@@ -21,20 +21,18 @@ struct Route: Sendable {
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
-    /// A route of the analytics surface, whose body is read after its credential was checked (analytics §2.3).
-    ///
-    /// - Parameter readsBody: false for an upload, which reads it itself. Only POST has a body otherwise.
+    /// A route of the analytics surface, whose body is read after its credential was checked (analytics §2.3). Only POST
+    /// has one that is read whole; an upload (PUT) reads its own.
     init(
-        _ method: Method, _ pattern: String, _ credential: Credential<APIKey>, readsBody: Bool = true,
+        _ method: Method, _ pattern: String, _ credential: Credential<APIKey>,
         _ handler: @escaping @Sendable (Call, APIKey) throws -> Response
     ) {
         self.method = method
         self.pattern = pattern
         replay = nil
-        let readsBody = readsBody && method == .post
         handle = { call in
             let key = try credential.check(call)
-            if readsBody { call.body = try call.readAnalyticsBody() }
+            if method == .post { call.body = try call.readAnalyticsBody() }
             return try handler(call, key)
         }
     }

@@ -22,13 +22,15 @@ package struct AttachmentReservation: Sendable {
         guard let filename = body["original_filename"]?.string, !filename.isEmpty, !filename.isLonger(than: 255) else {
             throw .invalidAttachment("original_filename is required and must be at most 255 chars")
         }
-        self.filename = try filename.withoutNUL("original_filename")
+        try filename.checkForNUL(field: "original_filename")
+        self.filename = filename
 
         guard let contentType = body["content_type"]?.string, !contentType.isEmpty else {
             throw .invalidAttachment("content_type is required")
         }
         if contentType.isLonger(than: 128) { throw .invalidAttachment("content_type must be at most 128 chars") }
-        self.contentType = try contentType.withoutNUL("content_type")
+        try contentType.checkForNUL(field: "content_type")
+        self.contentType = contentType
         let mediaType = contentType.mediaType
         if deniedTypes.contains(mediaType) {
             throw .attachment(
@@ -51,7 +53,8 @@ package struct AttachmentReservation: Sendable {
         switch value {
         case nil, .null: return nil
         case .string(let id) where !id.isEmpty && !id.isLonger(than: EndUserID.maximumLength):
-            return EndUserID(rawValue: try id.withoutNUL("user_id"))
+            try id.checkForNUL(field: "user_id")
+            return EndUserID(rawValue: id)
         default: throw .invalidAttachment("user_id must be a non-empty string of at most 255 chars")
         }
     }
@@ -60,13 +63,6 @@ package struct AttachmentReservation: Sendable {
 extension Refusal {
     fileprivate static func invalidAttachment(_ message: String) -> Refusal {
         .attachment(AttachmentRejection(.invalidRequest, message))
-    }
-}
-
-extension String {
-    fileprivate func withoutNUL(_ field: String) throws(Refusal) -> String {
-        if hasNUL { throw .invalid("\(field) must not contain NUL characters") }
-        return self
     }
 }
 

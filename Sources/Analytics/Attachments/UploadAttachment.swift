@@ -21,7 +21,7 @@ extension Analytics {
     package func beginUpload(
         _ id: String, contentType: String?, by key: APIKey, _ connection: Connection
     ) throws -> AttachmentUpload {
-        guard let app = key.app else { throw Refusal.invalid("API key must be scoped to an app") }
+        let app = try key.scopedApp()
         guard let id = Attachment.ID(id), let state = try connection.uploadState(of: id) else {
             throw Refusal.attachmentNotFound
         }

@@ -42,6 +42,6 @@ package struct EventSource: Sendable {
     package init(key: APIKey.ID, app: App, country: String?) {
         self.key = key
         self.app = app
-        countryCode = app.platform == .backend ? nil : country
+        countryCode = country
     }
 }

@@ -38,7 +38,7 @@ package struct Compaction: Sendable {
     package func run(_ database: Database, step: (Report) throws -> Void = { _ in }) throws -> Report {
         var report = Report()
         try forEachStray(database) { stray in
-            if try write(database, { try $0.fold(stray) }) {
+            if try database.write(at: clock, { try $0.fold(stray) }) {
                 report.folded += 1
                 try step(report)
             }
@@ -50,7 +50,7 @@ package struct Compaction: Sendable {
             try forEachDueTombstone(database) { tombstone in
                 var chunk: Chunk
                 repeat {
-                    chunk = try write(database) { try $0.repoint(tombstone) }
+                    chunk = try database.write(at: clock) { try $0.repoint(tombstone) }
                     report.repointed.merge(chunk.repointed, uniquingKeysWith: +)
                     if chunk.isRemoved { report.removed += 1 }
                     try step(report)
@@ -72,14 +72,6 @@ package struct Compaction: Sendable {
             report.removed += 1
         }
         return report
-    }
-
-    private func write<Result>(
-        _ database: Database, _ rule: (AnalyticsTransaction) throws -> Result
-    ) throws -> Result {
-        try database.transaction(.analytics) { connection in
-            try rule(AnalyticsTransaction(connection: connection, now: clock.now))
-        }
     }
 
     private func forEachStray(_ database: Database, _ body: (AppUser.ID) throws -> Void) throws {

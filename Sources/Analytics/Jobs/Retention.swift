@@ -66,7 +66,7 @@ package struct Retention {
         report.monthsMade = try makeMonths(database)
         // What an earlier run began comes first: only then the horizon may move back.
         try dropDead(&report, database, step)
-        let horizon = try write(database) { try $0.moveHorizon(of: table) }
+        let horizon = try database.write(at: clock) { try $0.moveHorizon(of: table) }
         if horizon != report.horizon {
             report.horizon = horizon
             try step(report)
@@ -76,7 +76,7 @@ package struct Retention {
             let cutoff = clock.now.days(before: days ?? table.defaultRetentionDays)
             var chunk: (deleted: Int, isLast: Bool)
             repeat {
-                chunk = try write(database) { try $0.deleteRows(of: table, app: app, before: cutoff) }
+                chunk = try database.write(at: clock) { try $0.deleteRows(of: table, app: app, before: cutoff) }
                 report.rowsDeleted += chunk.deleted
                 if chunk.deleted > 0 { try step(report) }
             } while !chunk.isLast
@@ -125,18 +125,10 @@ package struct Retention {
         guard table == .events else { return }
         var count: Int
         repeat {
-            count = try write(database) { try $0.deleteDeadCounters() }
+            count = try database.write(at: clock) { try $0.deleteDeadCounters() }
             report.countersDeleted += count
             if count > 0 { try step(report) }
         } while count == Retention.chunk
-    }
-
-    private func write<Result>(
-        _ database: Database, _ rule: (AnalyticsTransaction) throws -> Result
-    ) throws -> Result {
-        try database.transaction(.analytics) { connection in
-            try rule(AnalyticsTransaction(connection: connection, now: clock.now))
-        }
     }
 
     /// - Returns: false when another node was faster, and the partition is made or dropped already.

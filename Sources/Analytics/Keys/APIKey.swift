@@ -42,9 +42,15 @@ package struct APIKey: Sendable {
         return app
     }
 
-    /// The app of a key of any kind, for what events come with (§8.1, checks 3 and 4).
-    package func ingestApp() throws(Refusal) -> App {
+    /// The app of a key of any kind, deleted or not.
+    package func scopedApp() throws(Refusal) -> App {
         guard let app else { throw .invalid("API key must be scoped to an app") }
+        return app
+    }
+
+    /// The live app of a key of any kind, for what events come with (§8.1, checks 3 and 4).
+    package func ingestApp() throws(Refusal) -> App {
+        let app = try scopedApp()
         guard app.isLive else { throw .invalid("App associated with this API key no longer exists") }
         return app
     }

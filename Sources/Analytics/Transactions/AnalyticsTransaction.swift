@@ -30,7 +30,14 @@ extension Analytics {
     package func write<Result>(
         _ database: Database, _ rule: (AnalyticsTransaction) throws -> Result
     ) throws -> Result {
-        try database.transaction(.analytics) { connection in
+        try database.write(at: clock, rule)
+    }
+}
+
+extension Database {
+    /// Runs a rule in one transaction. The closure may run again, and finds the time of its own run.
+    package func write<Result>(at clock: Clock, _ rule: (AnalyticsTransaction) throws -> Result) throws -> Result {
+        try transaction(.analytics) { connection in
             try rule(AnalyticsTransaction(connection: connection, now: clock.now))
         }
     }

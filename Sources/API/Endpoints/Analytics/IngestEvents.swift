@@ -23,6 +23,6 @@ private struct IngestReply: Encodable {
     let batch = try EventBatch(fields["events"])
     let app = try key.ingestApp()
     try app.check(bundleID: fields["bundle_id"]?.string)
-    let source = EventSource(key: key.id, app: app, country: call.country)
+    let source = EventSource(key: key.id, app: app, country: call.country(for: app))
     return .json(.ok, IngestReply(try call.analytics.ingest(batch, from: source, call.database)))
 }

@@ -22,7 +22,7 @@ private struct AttachmentsReply: Encodable {
         project: query["project_id"])
     let page = try call.database.read { connection in
         try call.analytics.attachments(
-            of: key.team, filter, after: query["cursor"].flatMap(Cursor.init), limit: PageLimit(query["limit"]),
+            of: key.team, filter, after: query.cursor(), limit: query.limit,
             connection)
     }
     return .json(

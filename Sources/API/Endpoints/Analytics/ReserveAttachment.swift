@@ -18,7 +18,7 @@ private struct ReservationReply: Encodable {
 /// `POST /v1/ingest/attachment` (analytics §11.1).
 @Sendable func reserveAttachment(_ call: Call, _ key: APIKey) throws -> Response {
     let fields = try call.fields()
-    guard let app = key.app else { throw Refusal.invalid("API key must be scoped to an app") }
+    let app = try key.scopedApp()
     let id = try call.analytics.reserve(AttachmentReservation(fields), for: app, call.database)
     return .json(
         .created,
