@@ -9,6 +9,7 @@ CREATE TABLE `absorbed_subs` (
   `via` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `was_anonymous` tinyint(1) NOT NULL,
   `occurred_at` datetime(3) NOT NULL,
+  `source_event_id` varchar(30) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
   PRIMARY KEY (`application_id`,`sub`),
   KEY `absorbed_subs_canonical` (`canonical_user_id`,`application_id`),
   CONSTRAINT `absorbed_subs_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE,
@@ -123,6 +124,14 @@ CREATE TABLE `application_event_counters` (
   CONSTRAINT `application_event_counters_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `application_faults` (
+  `application_id` bigint(20) unsigned NOT NULL,
+  `fault` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `last_seen_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`application_id`,`fault`),
+  CONSTRAINT `application_faults_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `applications` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `client_id` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
@@ -138,6 +147,12 @@ CREATE TABLE `applications` (
   `notify_anonymous_swap` tinyint(1) NOT NULL DEFAULT 0,
   `first_party` tinyint(1) NOT NULL DEFAULT 0,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `app_link_url` varchar(2000) DEFAULT NULL,
+  `backchannel_logout_uri` varchar(2000) DEFAULT NULL,
+  `scope_policy` enum('block','log_only','alert') NOT NULL DEFAULT 'block',
+  `linked_sub_details` tinyint(1) NOT NULL DEFAULT 0,
+  `previous_secret_digest` binary(32) DEFAULT NULL,
+  `previous_secret_expires_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `applications_client_id` (`client_id`),
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),
@@ -203,11 +218,55 @@ CREATE TABLE `authorization_codes` (
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `expires_at` datetime(3) NOT NULL,
   `used_at` datetime(3) DEFAULT NULL,
+  `redirect_uri` varchar(2000) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
+  `code_challenge` char(43) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
+  `nonce` text CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin DEFAULT NULL,
+  `scopes` text CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
+  `authenticated_at` datetime(3) DEFAULT NULL,
+  `refresh_family_id` bigint(20) unsigned DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `authorization_codes_digest` (`digest`),
   KEY `authorization_codes_grant` (`grant_id`),
   KEY `authorization_codes_expires` (`expires_at`),
   CONSTRAINT `authorization_codes_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `authorization_requests` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `digest` binary(32) NOT NULL,
+  `browser_digest` binary(32) NOT NULL,
+  `application_id` bigint(20) unsigned DEFAULT NULL,
+  `parameters` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`parameters`)),
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `authorization_requests_digest` (`digest`),
+  KEY `authorization_requests_expires` (`expires_at`),
+  KEY `authorization_requests_application_fk` (`application_id`),
+  CONSTRAINT `authorization_requests_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `device_codes` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `digest` binary(32) NOT NULL,
+  `user_code` char(8) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `scopes` text CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `status` enum('pending','approved','denied','used') NOT NULL DEFAULT 'pending',
+  `grant_id` bigint(20) unsigned DEFAULT NULL,
+  `authenticated_at` datetime(3) DEFAULT NULL,
+  `interval_seconds` int(10) unsigned NOT NULL,
+  `last_polled_at` datetime(3) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `device_codes_digest` (`digest`),
+  UNIQUE KEY `device_codes_user_code` (`user_code`),
+  KEY `device_codes_grant` (`grant_id`),
+  KEY `device_codes_application` (`application_id`),
+  KEY `device_codes_expires` (`expires_at`),
+  CONSTRAINT `device_codes_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE,
+  CONSTRAINT `device_codes_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `devices` (
@@ -559,6 +618,20 @@ CREATE TABLE `projects` (
   CONSTRAINT `projects_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `provider_sign_ins` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `provider` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `state_digest` binary(32) NOT NULL,
+  `browser_digest` binary(32) NOT NULL,
+  `sealed` blob DEFAULT NULL,
+  `finish_digest` binary(32) DEFAULT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `provider_sign_ins_state` (`state_digest`),
+  UNIQUE KEY `provider_sign_ins_finish` (`finish_digest`),
+  KEY `provider_sign_ins_expires` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `push_approval_requests` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `requested_user_id` bigint(20) unsigned DEFAULT NULL,
@@ -628,20 +701,56 @@ CREATE TABLE `questionnaires` (
   CONSTRAINT `questionnaires_project_fk` FOREIGN KEY (`project_id`) REFERENCES `projects` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
+CREATE TABLE `rate_limits` (
+  `digest` binary(32) NOT NULL,
+  `count` int(10) unsigned NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`digest`),
+  KEY `rate_limits_expires` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `refresh_families` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `grant_id` bigint(20) unsigned NOT NULL,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `revoked_at` datetime(3) DEFAULT NULL,
+  `handle` binary(16) DEFAULT NULL,
+  `scopes` text CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
+  `authenticated_at` datetime(3) DEFAULT NULL,
+  `current_digest` binary(32) DEFAULT NULL,
+  `current_expires_at` datetime(3) DEFAULT NULL,
+  `predecessor_digest` binary(32) DEFAULT NULL,
+  `rotated_at` datetime(3) DEFAULT NULL,
+  `sealed_answer` mediumblob DEFAULT NULL,
+  `answered_scope` text CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
   PRIMARY KEY (`id`),
+  UNIQUE KEY `refresh_families_handle` (`handle`),
   KEY `refresh_families_grant` (`grant_id`),
+  KEY `refresh_families_current_expires` (`current_expires_at`),
   CONSTRAINT `refresh_families_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `refresh_tokens` (
+  `digest` binary(32) NOT NULL,
+  `refresh_family_id` bigint(20) unsigned NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`digest`),
+  KEY `refresh_tokens_family` (`refresh_family_id`),
+  KEY `refresh_tokens_expires` (`expires_at`),
+  CONSTRAINT `refresh_tokens_family_fk` FOREIGN KEY (`refresh_family_id`) REFERENCES `refresh_families` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `retention_horizons` (
   `table_name` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `horizon` datetime(3) NOT NULL,
   PRIMARY KEY (`table_name`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `revoked_access_tokens` (
+  `jti` binary(24) NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`jti`),
+  KEY `revoked_access_tokens_expires` (`expires_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `schema_migrations` (
@@ -655,6 +764,19 @@ CREATE TABLE `schema_migrations` (
   `statements_done` int(10) unsigned NOT NULL,
   `done_digest` binary(32) NOT NULL,
   PRIMARY KEY (`number`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `signing_keys` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `kid` char(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `public_jwk` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`public_jwk`)),
+  `sealed_private_key` varbinary(8192) DEFAULT NULL,
+  `published_at` datetime(3) NOT NULL,
+  `activated_at` datetime(3) DEFAULT NULL,
+  `retired_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `signing_keys_kid` (`kid`),
+  CONSTRAINT `signing_keys_order` CHECK (`activated_at` >= `published_at` and `retired_at` >= `activated_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `swap_tickets` (
@@ -696,6 +818,10 @@ CREATE TABLE `users` (
   `deleted_at` datetime(3) DEFAULT NULL,
   `purge_at` datetime(3) DEFAULT NULL,
   `live_login_email` varchar(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin GENERATED ALWAYS AS (if(`deleted_at` is null,`login_email`,NULL)) STORED,
+  `phone_number` varchar(32) DEFAULT NULL,
+  `address` varchar(500) DEFAULT NULL,
+  `postal_code` varchar(32) DEFAULT NULL,
+  `verified_level` tinyint(3) unsigned NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `users_live_login_email` (`live_login_email`),
   KEY `users_purge_at` (`purge_at`),
@@ -709,11 +835,24 @@ CREATE TABLE `web_sessions` (
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `last_used_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `expires_at` datetime(3) NOT NULL,
+  `provider` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `web_sessions_digest` (`digest`),
   KEY `web_sessions_user` (`user_id`),
   KEY `web_sessions_expires` (`expires_at`),
   CONSTRAINT `web_sessions_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `webhook_keys` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `kid` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `sealed_secret` varbinary(255) NOT NULL,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `retired_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `webhook_keys_application_kid` (`application_id`,`kid`),
+  CONSTRAINT `webhook_keys_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `webhook_outbox` (

@@ -1,0 +1,19 @@
+-- The keys that sign tokens. Every row with a public part is published; of those activated, the newest signs.
+
+CREATE TABLE signing_keys (
+    id                 BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+    -- Never reused: rows stay when both parts of the key are gone.
+    kid                CHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+    -- RFC 7517 §4, without private members.
+    public_jwk         JSON NULL,
+    -- PKCS #8, encrypted; its row identity is `signing_key:<kid>`.
+    sealed_private_key VARBINARY(8192) NULL,
+    published_at       DATETIME(3) NOT NULL,
+    -- Signs from then on; NULL: it is the next one.
+    activated_at       DATETIME(3) NULL,
+    -- When its successor began to sign.
+    retired_at         DATETIME(3) NULL,
+    PRIMARY KEY (id),
+    UNIQUE KEY signing_keys_kid (kid),
+    CONSTRAINT signing_keys_order CHECK (activated_at >= published_at AND retired_at >= activated_at)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
