@@ -1,6 +1,7 @@
 import Fetch
 import Foundation
 import TestSupport
+import Testing
 
 /// nginx with one of the shipped configurations, in a folder of its own.
 struct Front {
@@ -85,4 +86,18 @@ func shipped(_ name: String) throws -> String {
 
 extension Fetcher.Response {
     var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// What an answer of nginx itself has in common with the responder's.
+func expectOwnHeaders(
+    _ header: (String) -> String?, _ type: String = "application/json",
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(header("content-type") == type, sourceLocation: sourceLocation)
+    #expect(header("cache-control") == "no-store", sourceLocation: sourceLocation)
+    #expect(header("x-request-id")?.count == 32, sourceLocation: sourceLocation)
+    #expect(header("x-logi-request-id") == header("x-request-id"), sourceLocation: sourceLocation)
+    #expect(header("server") == "nginx", sourceLocation: sourceLocation)
+    #expect(header("x-content-type-options") == "nosniff", sourceLocation: sourceLocation)
+    #expect(header("referrer-policy") == "no-referrer", sourceLocation: sourceLocation)
 }

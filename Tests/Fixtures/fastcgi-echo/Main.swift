@@ -16,6 +16,8 @@ import Threads
 //     /stream/BYTES   as many x, one part after the other; /stream/BYTES/MORE announces as many more
 //     /unread         413 without a look at the body
 //     /part/BYTES     as much of the body as that, and the rest unread
+//     /field/NAME/VALUE
+//                     has that field besides
 //     /gated          waits for its body with a permit of the SlowPeerGate, 503 without one
 //
 // On SIGTERM it drains and writes how that went.
@@ -77,6 +79,8 @@ import Threads
                 return Response(.ok, stream: Letters(count: number, announcing: number + more))
             case "unread": return Response(.payloadTooLarge, body: Array("too large".utf8))
             case "part": return echo(request, try request.body.read(atMost: number))
+            case "field" where parts.count == 3:
+                return echo(request, [], besides: [Response.Field(String(parts[1]), String(parts[2]))])
             case "gated":
                 let body = try gate.pass { () throws(BodyError) in try request.body.collect(limit: 1 << 30) }
                 return body.map { echo(request, $0) } ?? Response(.serviceUnavailable)
@@ -89,7 +93,9 @@ import Threads
         }
     }
 
-    private static func echo(_ request: Request, _ body: [UInt8]) -> Response {
+    private static func echo(
+        _ request: Request, _ body: [UInt8], besides fields: [Response.Field] = []
+    ) -> Response {
         var headers = [
             Response.Field("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
             Response.Field("X-Method", request.method.rawValue), Response.Field("X-Path", request.path),
@@ -97,7 +103,7 @@ import Threads
             Response.Field("X-Request-Id", request.requestID ?? "-"),
             Response.Field("X-Length", request.body.length.map { String($0) } ?? "-"),
         ]
-        headers += request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
+        headers += fields + request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
         return Response(.ok, headers: headers, body: body)
     }
 }
