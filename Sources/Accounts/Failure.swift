@@ -24,5 +24,11 @@ package enum Failure: Error, Equatable {
     case identityBelongsToAnotherAnonymousUser
     case planChanged
     case idempotencyKeyReused
+    case notFound
+    case developerRequired
+    case clientTypeImmutable
+    case invalidRedirectURI(InvalidRedirectURI.Reason)
+    case invalidWebhookURL
+    case rateLimited(retryAfter: Duration)
     case temporarilyUnavailable
 }

@@ -8,8 +8,8 @@ struct CollectGarbageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc", abstract: "Deletes rows that have outlived their use.",
         discussion: """
-            Expired idempotency records, swap tickets, web sessions and authorization codes, old sign-ins \
-            (MERGANSER_LOGIN_HISTORY_DAYS) and PAKs revoked a month ago; at most 500 rows a transaction, beside the \
+            Expired idempotency records, swap tickets, web sessions and authorization codes, counters of limits, \
+            old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS) and PAKs revoked a month ago; at most 500 rows a transaction, beside the \
             running servers. A timer runs it hourly.
             """)
 

@@ -50,7 +50,13 @@ extension Failure {
         case .identityDoesNotResolveToExistingAccount: .identityBelongsToAnotherAnonymousUser
         case .identityBelongsToAnotherAnonymousUser: .planChanged
         case .planChanged: .idempotencyKeyReused
-        case .idempotencyKeyReused: .temporarilyUnavailable
+        case .idempotencyKeyReused: .notFound
+        case .notFound: .developerRequired
+        case .developerRequired: .clientTypeImmutable
+        case .clientTypeImmutable: .invalidRedirectURI(.plainHTTP)
+        case .invalidRedirectURI: .invalidWebhookURL
+        case .invalidWebhookURL: .rateLimited(retryAfter: .milliseconds(1500))
+        case .rateLimited: .temporarilyUnavailable
         case .temporarilyUnavailable: nil
         }
     }

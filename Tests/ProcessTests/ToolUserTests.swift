@@ -69,21 +69,23 @@ import Testing
             INSERT INTO paks (user_id, digest, scopes, revoked_at) VALUES
                 (1, REPEAT('a', 32), '', NOW(3) - INTERVAL 31 DAY), (1, REPEAT('b', 32), '', NOW(3)),
                 (1, REPEAT('c', 32), '', NULL);
+            INSERT INTO rate_limits (digest, count, expires_at) VALUES
+                (REPEAT('a', 32), 11, NOW(3) - INTERVAL 1 SECOND), (REPEAT('b', 32), 1, NOW(3) + INTERVAL 1 HOUR);
             """)
         let outcome = try installation.tool("gc", "--json", setting: ["MERGANSER_LOGIN_HISTORY_DAYS": "7"])
         #expect(outcome.exit == .status(0))
         #expect(
             outcome.output
                 == #"{"deleted":{"idempotency_records":1200,"swap_tickets":1,"authorization_codes":1,"web_sessions":1,"#
-                + #""login_events":1,"paks":1}}"# + "\n")
+                + #""login_events":1,"paks":1,"rate_limits":1}}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
             """
             SELECT (SELECT COUNT(*) FROM idempotency_records), (SELECT COUNT(*) FROM swap_tickets),
                 (SELECT COUNT(*) FROM authorization_codes), (SELECT COUNT(*) FROM web_sessions),
-                (SELECT COUNT(*) FROM login_events), (SELECT COUNT(*) FROM paks)
+                (SELECT COUNT(*) FROM login_events), (SELECT COUNT(*) FROM paks), (SELECT COUNT(*) FROM rate_limits)
             """)
-        #expect(left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } } == ["1", "1", "1", "1", "1", "2"])
+        #expect(left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } } == ["1", "1", "1", "1", "1", "2", "1"])
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))

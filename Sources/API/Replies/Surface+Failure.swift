@@ -31,6 +31,17 @@ extension Surface {
             refusal(.unprocessableContent, "identity_belongs_to_another_anonymous_user")
         case .planChanged: refusal(.preconditionFailed, "plan_changed")
         case .idempotencyKeyReused: refusal(.unprocessableContent, "idempotency_key_reused")
+        case .notFound: refusal(.notFound, "not_found")
+        case .developerRequired: refusal(.forbidden, "developer_required")
+        case .clientTypeImmutable: refusal(.unprocessableContent, "client_type_immutable")
+        case .invalidRedirectURI(let reason):
+            refusal(
+                .unprocessableContent, ErrorReply(error: "invalid_redirect_uri", errorDescription: reason.rawValue))
+        case .invalidWebhookURL: refusal(.unprocessableContent, "invalid_webhook_url")
+        case .rateLimited(let wait):
+            refusal(
+                .tooManyRequests, "rate_limited",
+                headers: [Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp))])
         case .temporarilyUnavailable:
             refusal(.serviceUnavailable, "temporarily_unavailable", headers: [Response.Field("Retry-After", "1")])
         }
@@ -39,5 +50,13 @@ extension Surface {
     /// RFC 6750 §3.
     private func bearerRefusal(_ status: Status, _ code: String) -> Response {
         refusal(status, code, headers: [Response.Field("WWW-Authenticate", "Bearer error=\"\(code)\"")])
+    }
+}
+
+extension Duration {
+    /// Retry-After (RFC 9110 §10.2.3): who waits that long has waited long enough.
+    fileprivate var wholeSecondsRoundedUp: Int64 {
+        let (seconds, attoseconds) = components
+        return max(1, attoseconds > 0 ? seconds + 1 : seconds)
     }
 }

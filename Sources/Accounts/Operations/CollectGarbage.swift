@@ -9,6 +9,7 @@ package enum Garbage: String, Sendable, CaseIterable {
     case webSessions = "web_sessions"
     case loginEvents = "login_events"
     case paks
+    case rateLimits = "rate_limits"
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
@@ -40,6 +41,8 @@ extension Connection {
             case .paks:
                 try execute(
                     "DELETE FROM paks WHERE revoked_at <= ? ORDER BY revoked_at LIMIT 500", now - Garbage.afterlife)
+            case .rateLimits:
+                try execute("DELETE FROM rate_limits WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             }
         return outcome.affectedRows
     }

@@ -1,0 +1,33 @@
+// This folder owns limits per user, client or target, whose counters all instances share (accounts §0.2). It does not own
+// those per client address, which are nginx's, nor what a refusal looks like.
+
+/// How often something may happen within a while.
+package struct Limit: Sendable {
+    /// A number of times within a length of time, which begins with the first of them.
+    package struct Window: Sendable {
+        let count: Int
+        let length: Duration
+    }
+
+    /// Part of what a counter's row is found by.
+    let name: StaticString
+    let windows: [Window]
+
+    init(_ name: StaticString, _ windows: Window...) {
+        self.name = name
+        self.windows = windows
+    }
+
+    /// Applications that one user makes (accounts §2.1).
+    package static let applicationCreation = Limit(
+        "application_creation", Window(count: 10, length: .hour), Window(count: 30, length: .day))
+    /// Calls of the PAK exchange, for one user and application (accounts §1.4).
+    package static let pakExchange = Limit("pak_exchange", Window(count: 10, length: .hour))
+    /// User codes tried by one web session or PAK (accounts §2.11).
+    package static let userCodeTries = Limit("user_code_tries", Window(count: 10, length: .seconds(600)))
+}
+
+extension Duration {
+    fileprivate static let hour = Duration.seconds(3600)
+    fileprivate static let day = Duration.seconds(86_400)
+}
