@@ -1,15 +1,23 @@
 import IdentityTokens
 
 extension ProviderSettings {
-    /// The providers that have an audience; nil when there is none or something is wrong.
+    /// The providers that have a client id; nil when there is none or something is wrong.
     static func all(
         _ variables: VariableReader, _ environment: Deployment.Environment
     ) -> [Provider: ProviderSettings]? {
         let providers = [
-            Provider.apple: read(variables, environment, .appleAudiences, .appleIssuers, .appleJWKSURL),
-            Provider.google: read(variables, environment, .googleAudiences, .googleIssuers, .googleJWKSURL),
+            Provider.apple: read(
+                variables, environment,
+                Names(
+                    audiences: .appleAudiences, issuers: .appleIssuers, jwksURL: .appleJWKSURL,
+                    authorizeURL: .appleAuthorizeURL, webClientID: .appleWebClientID)),
+            Provider.google: read(
+                variables, environment,
+                Names(
+                    audiences: .googleAudiences, issuers: .googleIssuers, jwksURL: .googleJWKSURL,
+                    authorizeURL: .googleAuthorizeURL, webClientID: .googleWebClientID)),
         ].compactMapValues { $0 }
-        if !variables.isSet(.appleAudiences), !variables.isSet(.googleAudiences) {
+        if providers.isEmpty, ![Variable].clientIDs.contains(where: variables.isSet) {
             variables.report(
                 .appleAudiences,
                 "is not set, and MERGANSER_GOOGLE_AUDIENCES neither; set the client ids of at least one")
@@ -18,16 +26,34 @@ extension ProviderSettings {
         return providers
     }
 
+    private struct Names {
+        var audiences, issuers, jwksURL, authorizeURL, webClientID: Variable
+    }
+
     private static func read(
-        _ variables: VariableReader, _ environment: Deployment.Environment, _ audiences: Variable, _ issuers: Variable,
-        _ jwksURL: Variable
+        _ variables: VariableReader, _ environment: Deployment.Environment, _ names: Names
     ) -> ProviderSettings? {
-        let audiences = variables.optional(audiences, list)
-        let issuers = variables.value(issuers, list)
-        let url = variables.value(jwksURL) { text throws(InvalidValue) in try secureURL(text, in: environment) }
-        guard let audiences, let issuers, let url else { return nil }
+        let audiences = variables.optional(names.audiences, list)
+        let issuers = variables.value(names.issuers, list)
+        let url = variables.value(names.jwksURL) { text throws(InvalidValue) in try secureURL(text, in: environment) }
+        let authorizeURL = variables.value(names.authorizeURL) { text throws(InvalidValue) in
+            let url = try secureURL(text, in: environment)
+            if url.rest.contains("?") { throw InvalidValue("is \(quoted(text)); set a URL without a query") }
+            return url
+        }
+        let webClientID = variables.optional(names.webClientID) { text throws(InvalidValue) in text }
+        guard let issuers, let url, let authorizeURL, audiences != nil || webClientID != nil else { return nil }
+        let others = audiences?.filter { $0 != webClientID } ?? []
         return ProviderSettings(
-            issuers: issuers, jwksURL: url.description, audiences: audiences,
+            issuers: issuers, jwksURL: url.description, audiences: others + (webClientID.map { [$0] } ?? []),
+            authorizeURL: authorizeURL.description, webClientID: webClientID,
             allowsLoopbackHTTP: environment == .development)
     }
+}
+
+extension [Variable] {
+    /// A provider with any of them is on.
+    fileprivate static let clientIDs: [Variable] = [
+        .appleAudiences, .appleWebClientID, .googleAudiences, .googleWebClientID,
+    ]
 }

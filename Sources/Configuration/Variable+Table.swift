@@ -4,7 +4,8 @@ extension Variable {
     /// The reference, in its order.
     package static let all = [
         issuer, environment, serverKey, serverKeyPrevious,
-        appleAudiences, appleIssuers, appleJWKSURL, googleAudiences, googleIssuers, googleJWKSURL,
+        appleAudiences, appleIssuers, appleJWKSURL, appleAuthorizeURL, appleWebClientID,
+        googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
         pakTTLDays, loginHistoryDays, linkByEmail, errorDocsBase,
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
         tombstoneGrace,
@@ -28,22 +29,34 @@ extension Variable {
 
     static let appleAudiences = Variable(
         "MERGANSER_APPLE_AUDIENCES", "list", .none,
-        "Client ids accepted as `aud` of Apple's identity tokens; without one Apple is off")
+        "Client ids of apps accepted as `aud` of Apple's identity tokens; without any client id Apple is off")
     static let appleIssuers = Variable(
         "MERGANSER_APPLE_ISSUERS", "list", .text(Provider.apple.defaults.issuers.joined(separator: ",")),
         "Accepted as `iss` of Apple's tokens")
     static let appleJWKSURL = Variable(
         "MERGANSER_APPLE_JWKS_URL", "URL", .text(Provider.apple.defaults.jwksURL),
         "Apple's key set; https, in development also http to a loopback host")
+    static let appleAuthorizeURL = Variable(
+        "MERGANSER_APPLE_AUTHORIZE_URL", "URL", .text(Provider.apple.defaults.authorizeURL),
+        "Where people in browsers sign in with Apple; https, in development also http to a loopback host")
+    static let appleWebClientID = Variable(
+        "MERGANSER_APPLE_WEB_CLIENT_ID", "client id", .none,
+        "Apple's client id of the login page, accepted as `aud` too; without it the page does not offer Apple")
     static let googleAudiences = Variable(
         "MERGANSER_GOOGLE_AUDIENCES", "list", .none,
-        "Client ids accepted as `aud` of Google's identity tokens; without one Google is off")
+        "Client ids of apps accepted as `aud` of Google's identity tokens; without any client id Google is off")
     static let googleIssuers = Variable(
         "MERGANSER_GOOGLE_ISSUERS", "list", .text(Provider.google.defaults.issuers.joined(separator: ",")),
         "Accepted as `iss` of Google's tokens")
     static let googleJWKSURL = Variable(
         "MERGANSER_GOOGLE_JWKS_URL", "URL", .text(Provider.google.defaults.jwksURL),
         "Google's key set; https, in development also http to a loopback host")
+    static let googleAuthorizeURL = Variable(
+        "MERGANSER_GOOGLE_AUTHORIZE_URL", "URL", .text(Provider.google.defaults.authorizeURL),
+        "Where people in browsers sign in with Google; https, in development also http to a loopback host")
+    static let googleWebClientID = Variable(
+        "MERGANSER_GOOGLE_WEB_CLIENT_ID", "client id", .none,
+        "Google's client id of the login page, accepted as `aud` too; without it the page does not offer Google")
 
     static let pakTTLDays = Variable(
         "MERGANSER_PAK_TTL_DAYS", "days, 0 to 3650", .text("0"), "Lifetime of a PAK; 0: until it is revoked")

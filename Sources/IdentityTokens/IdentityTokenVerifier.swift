@@ -3,7 +3,7 @@ package import Time
 
 /// Checks identity tokens; shared by all threads.
 package final class IdentityTokenVerifier: Sendable {
-    private let providers: [Provider: ProviderSettings]
+    package let providers: [Provider: ProviderSettings]
     private let sources: [Provider: KeySetSource]
     private let clock: Clock
 

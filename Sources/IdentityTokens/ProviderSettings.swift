@@ -6,28 +6,39 @@ package struct ProviderSettings: Equatable, Sendable {
     package var jwksURL: String
     /// The client ids tokens may be issued to; with none, no token is accepted.
     package var audiences: [String]
+    /// Where people in browsers sign in.
+    package var authorizeURL: String
+    /// The client id browsers are sent there with, one of the audiences; nil: not offered in browsers.
+    package var webClientID: String?
     /// For the development issuer and tests.
     package var allowsLoopbackHTTP: Bool
 
-    package init(issuers: [String], jwksURL: String, audiences: [String], allowsLoopbackHTTP: Bool = false) {
+    package init(
+        issuers: [String], jwksURL: String, audiences: [String], authorizeURL: String, webClientID: String? = nil,
+        allowsLoopbackHTTP: Bool = false
+    ) {
         self.issuers = issuers
         self.jwksURL = jwksURL
         self.audiences = audiences
+        self.authorizeURL = authorizeURL
+        self.webClientID = webClientID
         self.allowsLoopbackHTTP = allowsLoopbackHTTP
     }
 }
 
 extension Provider {
-    /// The issuers and the key set's address that the provider publishes.
+    /// The issuers and the addresses that the provider publishes.
     package var defaults: ProviderSettings {
         switch self {
         case .apple:
             ProviderSettings(
-                issuers: ["https://appleid.apple.com"], jwksURL: "https://appleid.apple.com/auth/keys", audiences: [])
+                issuers: ["https://appleid.apple.com"], jwksURL: "https://appleid.apple.com/auth/keys", audiences: [],
+                authorizeURL: "https://appleid.apple.com/auth/authorize")
         case .google:
             ProviderSettings(
                 issuers: ["https://accounts.google.com", "accounts.google.com"],
-                jwksURL: "https://www.googleapis.com/oauth2/v3/certs", audiences: [])
+                jwksURL: "https://www.googleapis.com/oauth2/v3/certs", audiences: [],
+                authorizeURL: "https://accounts.google.com/o/oauth2/v2/auth")
         }
     }
 }

@@ -56,6 +56,20 @@ import Testing
         #expect(throws: OpenSSLError.self) { try ServerKey(current: old).open(rotated.seal([6], for: row), for: row) }
     }
 
+    @Test func aMACIsThatOfItsMessageUnderEitherKey() {
+        let (old, new) = (Array(repeating: UInt8(1), count: 32), Array(repeating: UInt8(2), count: 32))
+        let (before, after) = (ServerKey(current: old), ServerKey(current: new))
+        let during = ServerKey(current: new, previous: old)
+        #expect(before.isMAC(before.mac([1]), of: [1]) && during.isMAC(before.mac([1]), of: [1]))
+        #expect(during.mac([1]) == after.mac([1]) && during.isMAC(after.mac([1]), of: [1]))
+        #expect(!after.isMAC(before.mac([1]), of: [1]))
+        for mac in [[], before.mac([2]), Array(before.mac([1]).dropLast()), before.mac([1]) + [0]] {
+            #expect(!before.isMAC(mac, of: [1]))
+        }
+        // Not the bare key: that one seals.
+        #expect(before.mac([1]) != hmacSHA256(key: old, [1]))
+    }
+
     // MARK: Idempotency keys (accounts §0.5)
 
     private func record(_ credential: String, _ key: String, _ request: String...) -> IdempotencyKey {

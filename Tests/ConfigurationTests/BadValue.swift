@@ -98,6 +98,12 @@ private let providers = [
     BadValue(
         development.setting(["MERGANSER_GOOGLE_JWKS_URL": "http://keys.example.com/"]),
         "MERGANSER_GOOGLE_JWKS_URL: is \"http://keys.example.com/\"; set an https URL, or http to a loopback host"),
+    BadValue(
+        ["MERGANSER_GOOGLE_AUTHORIZE_URL": "http://127.0.0.1/authorize"],
+        "MERGANSER_GOOGLE_AUTHORIZE_URL: is \"http://127.0.0.1/authorize\"; set an https URL"),
+    BadValue(
+        ["MERGANSER_APPLE_AUTHORIZE_URL": "https://apple.example/authorize?a=b"],
+        "MERGANSER_APPLE_AUTHORIZE_URL: is \"https://apple.example/authorize?a=b\"; set a URL without a query"),
 ]
 
 private let analytics = [

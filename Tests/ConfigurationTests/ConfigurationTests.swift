@@ -37,6 +37,8 @@ import Testing
         #expect(apple.issuers == ["https://appleid.apple.com"])
         #expect(apple.jwksURL == "https://appleid.apple.com/auth/keys")
         #expect(apple.audiences == ["com.example.app"])
+        #expect(apple.authorizeURL == "https://appleid.apple.com/auth/authorize")
+        #expect(apple.webClientID == nil)
         #expect(!apple.allowsLoopbackHTTP)
     }
 
@@ -47,6 +49,8 @@ import Testing
                 "MERGANSER_SERVER_KEY_PREVIOUS": String(repeating: "cd", count: 32),
                 "MERGANSER_GOOGLE_AUDIENCES": "one.apps.example, two.apps.example",
                 "MERGANSER_GOOGLE_JWKS_URL": "http://127.0.0.1:8080/dev/google/keys",
+                "MERGANSER_GOOGLE_AUTHORIZE_URL": "http://127.0.0.1:8081/google/authorize",
+                "MERGANSER_GOOGLE_WEB_CLIENT_ID": "web.apps.example",
                 "MERGANSER_PAK_TTL_DAYS": "30", "MERGANSER_LOGIN_HISTORY_DAYS": "1",
                 "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_DATABASE_HOST": "db.example.com",
                 "MERGANSER_DATABASE_PORT": "3307", "MERGANSER_DATABASE_USER": "u", "MERGANSER_DATABASE_PASSWORD": "p w",
@@ -65,7 +69,9 @@ import Testing
         #expect(configuration.deployment.developmentKeysDirectory == "/tmp/keys")
         #expect(configuration.previousServerKey?.bytes == [UInt8](repeating: 0xCD, count: 32))
         let google = try #require(configuration.providers[.google])
-        #expect(google.audiences == ["one.apps.example", "two.apps.example"])
+        #expect(google.audiences == ["one.apps.example", "two.apps.example", "web.apps.example"])
+        #expect(google.authorizeURL == "http://127.0.0.1:8081/google/authorize")
+        #expect(google.webClientID == "web.apps.example")
         #expect(google.issuers == ["https://accounts.google.com", "accounts.google.com"])
         #expect(google.jwksURL == "http://127.0.0.1:8080/dev/google/keys")
         #expect(google.allowsLoopbackHTTP)
@@ -91,6 +97,15 @@ import Testing
         #expect(configuration.server.drainLimit == .seconds(5))
         #expect(configuration.server.stateDirectory == "/tmp/state")
         #expect(configuration.server.logLevel == .debug)
+    }
+
+    @Test func aProviderMayBeForBrowsersAlone() throws {
+        let configuration = try Configuration.load(
+            environment: good.setting(["MERGANSER_APPLE_AUDIENCES": "", "MERGANSER_APPLE_WEB_CLIENT_ID": "web"]))
+        #expect(configuration.providers.mapValues(\.audiences) == [.apple: ["web"]])
+        let both = try Configuration.load(
+            environment: good.setting(["MERGANSER_APPLE_WEB_CLIENT_ID": "com.example.app"]))
+        #expect(both.providers.mapValues(\.audiences) == [.apple: ["com.example.app"]])
     }
 
     @Test(arguments: badValues) func namesTheVariableAndWhatToSet(_ bad: BadValue) {

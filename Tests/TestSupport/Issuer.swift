@@ -11,6 +11,7 @@ package final class TestIssuer: Sendable {
     package let provider: Provider
     package let issuer: String
     package let audience = "com.example.app"
+    package let webClientID = "com.example.web"
 
     private let clock: Clock
     private let published: Mutex<[Signer]>
@@ -47,7 +48,10 @@ package final class TestIssuer: Sendable {
 
     /// - Parameter jwksURL: by default an address where nobody answers.
     package func settings(jwksURL: String = "http://127.0.0.1:1/keys") -> ProviderSettings {
-        ProviderSettings(issuers: [issuer], jwksURL: jwksURL, audiences: [audience], allowsLoopbackHTTP: true)
+        ProviderSettings(
+            issuers: [issuer], jwksURL: jwksURL, audiences: [audience, webClientID],
+            authorizeURL: "https://\(provider.rawValue).example/authorize", webClientID: webClientID,
+            allowsLoopbackHTTP: true)
     }
 
     /// Serves the key set at every path.

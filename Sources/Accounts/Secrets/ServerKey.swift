@@ -5,13 +5,20 @@ import OpenSSL
 /// A sealed value is `version (1) | key id (4) | nonce (12) | ciphertext | tag (16)`: AES-256-GCM with the row's
 /// identity as associated data, so that a value moved to another row does not open.
 package struct ServerKey: Sendable {
-    private let current: (id: [UInt8], cipher: AES256GCM)
-    private let previous: (id: [UInt8], cipher: AES256GCM)?
+    private typealias Key = (id: [UInt8], cipher: AES256GCM, macKey: [UInt8])
+
+    private let current: Key
+    private let previous: Key?
 
     /// - Parameters: 32 bytes each.
     package init(current: [UInt8], previous: [UInt8]? = nil) {
-        self.current = (ServerKey.id(of: current), AES256GCM(key: current))
-        self.previous = previous.map { (ServerKey.id(of: $0), AES256GCM(key: $0)) }
+        self.current = ServerKey.key(current)
+        self.previous = previous.map(ServerKey.key)
+    }
+
+    /// Each use has a key of its own.
+    private static func key(_ bytes: [UInt8]) -> Key {
+        (id(of: bytes), AES256GCM(key: bytes), hmacSHA256(key: bytes, Array("mac key".utf8)))
     }
 
     func seal(_ plaintext: [UInt8], for row: [UInt8]) -> [UInt8] {
@@ -23,6 +30,16 @@ package struct ServerKey: Sendable {
         let id = Array(sealed.dropFirst().prefix(4))
         let cipher = id == previous?.id ? previous?.cipher : nil
         return try (cipher ?? current.cipher).open(Array(sealed.dropFirst(5)), associatedData: row)
+    }
+
+    /// HMAC-SHA256 of a message.
+    func mac(_ message: [UInt8]) -> [UInt8] { hmacSHA256(key: current.macKey, message) }
+
+    /// Whether either key made the MAC for the message.
+    func isMAC(_ mac: [UInt8], of message: [UInt8]) -> Bool {
+        [current, previous].contains { key in
+            key.map { constantTimeEqual(mac, hmacSHA256(key: $0.macKey, message)) } ?? false
+        }
     }
 
     /// Tells keys apart without telling anything about them.
