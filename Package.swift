@@ -62,8 +62,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JSON", "MariaDB", "OpenSSL", "Threads",
-                "Time",
+                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB", "OpenSSL",
+                "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -116,7 +116,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Analytics", "Database", "HTTP", "IdentityTokens", "JSON", "MariaDB", "OpenSSL",
+                "API", "Accounts", "Analytics", "Database", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB",
+                "OpenSSL",
                 "TestSupport", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),

@@ -35,6 +35,10 @@ extension Responder {
         }
         switch error {
         case let failure as Failure: return surface.refusal(failure)
+        case let error as OAuthError: return surface.refusal(error, to: call.request)
+        case let error as SigningKeyring.NoActiveKey:
+            call.logger.error("no tokens can be issued", metadata: ["error": "\(error)"])
+            return surface.refusal(.temporarilyUnavailable)
         case is AlreadyAnswered: return surface.refusal(.temporarilyUnavailable)
         case _ where Self.isUnavailability(error):
             call.logger.warning("database unavailable", metadata: ["error": "\(error)"])

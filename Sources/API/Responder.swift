@@ -50,13 +50,18 @@ package final class Responder {
     ) -> Response {
         switch match {
         case .none: return surface.notFound(request)
-        case .otherMethods(let allow): return surface.methodNotAllowed(request, allow: allow)
+        case .otherMethods(let allow, let isCrossOrigin):
+            if isCrossOrigin && request.method == .options { return .preflight }
+            let refusal = surface.methodNotAllowed(request, allow: allow)
+            return isCrossOrigin ? refusal.readableByOtherOrigins : refusal
         case .route(let index, let arguments):
             let call = Call(
                 request, requestID: requestID, arguments: arguments, service: service, database: database,
-                logger: logger)
+                surface: surface, logger: logger)
             let route = service.router.routes[index]
-            return surface.isAnalytics ? answerOnAnalytics(call, route) : answerOnAccounts(call, route, surface)
+            if surface.isAnalytics { return answerOnAnalytics(call, route) }
+            let response = answerOnAccounts(call, route, surface)
+            return route.isCrossOrigin ? response.readableByOtherOrigins : response
         }
     }
 

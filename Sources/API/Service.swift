@@ -12,7 +12,7 @@ package final class Service: Sendable {
     package let analytics: Analytics
     package let logger: Logger
     package let metrics = RequestMetrics()
-    let router = Router(Routes.accounts + Routes.analytics)
+    let router = Router(Routes.accounts + Routes.oauth + Routes.analytics)
     /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
     let errorDocsBase: String
     /// Requests that wait for somebody outside go through it.

@@ -13,6 +13,7 @@ package struct Accounts: Sendable {
     package let settings: AccountsSettings
     package let serverKey: ServerKey
     package let identityTokens: IdentityTokenVerifier
+    package let signingKeys: SigningKeyring
     package let clock: Clock
 
     package init(
@@ -22,16 +23,20 @@ package struct Accounts: Sendable {
         self.serverKey = serverKey
         self.identityTokens = identityTokens
         self.clock = clock
+        signingKeys = SigningKeyring(serverKey: serverKey, clock: clock)
     }
 }
 
 /// What an operator may set (accounts Annex A).
 package struct AccountsSettings: Sendable {
+    /// The base URL without trailing slash: `iss`, byte for byte.
+    package var issuer: String
     /// The lifetime of a PAK; nil: until revoked.
     package var pakLifetime: Duration?
     package var linkByEmail: LinkByEmail
 
-    package init(pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative) {
+    package init(issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative) {
+        self.issuer = issuer
         self.pakLifetime = pakLifetime
         self.linkByEmail = linkByEmail
     }

@@ -6,6 +6,7 @@ package enum Failure: Error, Equatable {
     case invalidRequest
     case invalidToken
     case insufficientScope
+    case anonymousNotAllowed
     case unknownPlatform
     case unknownProvider
     case invalidDeviceSecret
@@ -29,6 +30,8 @@ package enum Failure: Error, Equatable {
     case clientTypeImmutable
     case invalidRedirectURI(InvalidRedirectURI.Reason)
     case invalidWebhookURL
+    case unknownSub
+    case unknownUserCode
     case rateLimited(retryAfter: Duration)
     case temporarilyUnavailable
 }

@@ -28,7 +28,7 @@ final class Instance {
         service = Service(
             accounts: Accounts(
                 settings: AccountsSettings(
-                    pakLifetime: configuration.pakLifetime, linkByEmail: configuration.linkByEmail),
+                    issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime, linkByEmail: configuration.linkByEmail),
                 serverKey: ServerKey(
                     current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
                 identityTokens: keySets),

@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func aPAKExpiresWhenTheOperatorSaysSo() throws {
-        let app = try TestApp(settings: AccountsSettings(pakLifetime: .seconds(86_400)))
+        let app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, pakLifetime: .seconds(86_400)))
         let client = app.client()
         let phone = try client.bootstrap()
         app.time.advance(by: .seconds(86_399))

@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func expiresInIsThePAKsLifetime() throws {
-        let app = try TestApp(settings: AccountsSettings(pakLifetime: .seconds(30 * 86_400)))
+        let app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, pakLifetime: .seconds(30 * 86_400)))
         let body = Face.anonymousBootstrap.body(.string(uuid(1)), "macos")
         #expect(app.client().send(.post, Face.anonymousBootstrap.rawValue, body)["expires_in"] == 2_592_000)
     }

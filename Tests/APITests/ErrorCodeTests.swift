@@ -31,7 +31,8 @@ extension Failure {
         case nil: .invalidRequest
         case .invalidRequest: .invalidToken
         case .invalidToken: .insufficientScope
-        case .insufficientScope: .unknownPlatform
+        case .insufficientScope: .anonymousNotAllowed
+        case .anonymousNotAllowed: .unknownPlatform
         case .unknownPlatform: .unknownProvider
         case .unknownProvider: .invalidDeviceSecret
         case .invalidDeviceSecret: .invalidIdentityToken("bad signature")
@@ -55,7 +56,9 @@ extension Failure {
         case .developerRequired: .clientTypeImmutable
         case .clientTypeImmutable: .invalidRedirectURI(.plainHTTP)
         case .invalidRedirectURI: .invalidWebhookURL
-        case .invalidWebhookURL: .rateLimited(retryAfter: .milliseconds(1500))
+        case .invalidWebhookURL: .unknownSub
+        case .unknownSub: .unknownUserCode
+        case .unknownUserCode: .rateLimited(retryAfter: .milliseconds(1500))
         case .rateLimited: .temporarilyUnavailable
         case .temporarilyUnavailable: nil
         }

@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func oneNewAddressFromBothProviders() throws {
-        let app = try TestApp(settings: AccountsSettings(linkByEmail: .verified))
+        let app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, linkByEmail: .verified))
         let rounds = app.race(8, rounds: Self.rounds) { client, thread, round in
             let provider: Provider = thread % 2 == 0 ? .apple : .google
             return client.send(

@@ -63,7 +63,7 @@ import Testing
     func aVerifiedAddressLinksWhereTheProviderHasTheLastWord(
         _ setting: LinkByEmail, links: [SignIn], others: [SignIn]
     ) throws {
-        let app = try TestApp(settings: AccountsSettings(linkByEmail: setting))
+        let app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, linkByEmail: setting))
         let client = app.client()
         for (number, signIn) in (links + others).enumerated() {
             // The other provider's word for the same address, in another spelling.
@@ -130,7 +130,8 @@ import Testing
     @Test func aSyntheticAddressIsNobodys() throws {
         let imported = try client.signIn(app.proof("1", of: .google), with: "google", on: 1)
         try app.change("UPDATE users SET login_email = 'ada@device.internal'")
-        let trusting = try TestApp(settings: AccountsSettings(linkByEmail: .verified), database: app.database)
+        let trusting = try TestApp(
+            settings: AccountsSettings(issuer: TestApp.issuer, linkByEmail: .verified), database: app.database)
         let answer = trusting.client().send(
             .post, "/auth/apple/session", trusting.proof("2", email: "ada@device.internal"))
         #expect(answer.status == 200)

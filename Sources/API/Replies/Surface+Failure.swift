@@ -8,6 +8,7 @@ extension Surface {
         case .invalidRequest: refusal(.badRequest, "invalid_request")
         case .invalidToken: bearerRefusal(.unauthorized, "invalid_token")
         case .insufficientScope: bearerRefusal(.forbidden, "insufficient_scope")
+        case .anonymousNotAllowed: refusal(.forbidden, "anonymous_not_allowed")
         case .unknownPlatform: refusal(.unprocessableContent, "unknown_platform")
         case .unknownProvider: refusal(.unprocessableContent, "unknown_provider")
         case .invalidDeviceSecret: refusal(.unauthorized, "invalid_device_secret")
@@ -38,6 +39,8 @@ extension Surface {
             refusal(
                 .unprocessableContent, ErrorReply(error: "invalid_redirect_uri", errorDescription: reason.rawValue))
         case .invalidWebhookURL: refusal(.unprocessableContent, "invalid_webhook_url")
+        case .unknownSub: refusal(.notFound, "unknown_sub")
+        case .unknownUserCode: refusal(.notFound, "unknown_user_code")
         case .rateLimited(let wait):
             refusal(
                 .tooManyRequests, "rate_limited",

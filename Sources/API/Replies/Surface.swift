@@ -30,6 +30,7 @@ struct Surface {
     }
 
     var isAnalytics: Bool { shape == .analytics }
+    var isOAuth: Bool { shape == .oauth }
 
     /// With the content type as the surface writes it (analytics §2.2).
     func labeled(_ response: Response) -> Response {

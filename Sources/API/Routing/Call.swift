@@ -16,18 +16,21 @@ final class Call {
     var body: [UInt8] = []
     let service: Service
     let database: Database
+    let surface: Surface
     let logger: Logger
     /// Set when the request carries an Idempotency-Key and its endpoint takes one.
     var idempotencyKey: IdempotencyKey?
 
     init(
-        _ request: Request, requestID: String, arguments: [String], service: Service, database: Database, logger: Logger
+        _ request: Request, requestID: String, arguments: [String], service: Service, database: Database,
+        surface: Surface, logger: Logger
     ) {
         self.request = request
         self.requestID = requestID
         self.arguments = arguments
         self.service = service
         self.database = database
+        self.surface = surface
         self.logger = logger
     }
 

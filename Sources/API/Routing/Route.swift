@@ -8,16 +8,19 @@ struct Route: Sendable {
     let pattern: String
     /// Which credential a repeated request is recognized by; nil: the endpoint takes no Idempotency-Key.
     let replay: ReplayScope?
+    /// Whether scripts of any origin may call it, without credentials of the browser's (accounts §2.12).
+    let isCrossOrigin: Bool
     private let handle: @Sendable (Call) throws -> Response
 
     /// - Parameter handler: gets the principal the credential stands for, and so cannot run without it.
     init<Principal>(
         _ method: Method, _ pattern: String, _ credential: Credential<Principal>, replay: ReplayScope? = nil,
-        _ handler: @escaping @Sendable (Call, Principal) throws -> Response
+        crossOrigin: Bool = false, _ handler: @escaping @Sendable (Call, Principal) throws -> Response
     ) {
         self.method = method
         self.pattern = pattern
         self.replay = replay
+        isCrossOrigin = crossOrigin
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
@@ -30,6 +33,7 @@ struct Route: Sendable {
         self.method = method
         self.pattern = pattern
         replay = nil
+        isCrossOrigin = false
         handle = { call in
             let key = try credential.check(call)
             if method == .post { call.body = try call.readAnalyticsBody() }

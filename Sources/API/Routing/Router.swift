@@ -5,7 +5,7 @@ struct Router: Sendable {
     enum Match {
         /// - Parameter arguments: what the pattern's braces matched, in order.
         case route(Int, arguments: [String])
-        case otherMethods(allow: String)
+        case otherMethods(allow: String, isCrossOrigin: Bool)
         case none
     }
 
@@ -50,7 +50,8 @@ struct Router: Sendable {
             return .route(match.route, arguments: match.arguments)
         }
         return .otherMethods(
-            allow: candidates.map { routes[$0.route].method.rawValue }.sorted().joined(separator: ", "))
+            allow: candidates.map { routes[$0.route].method.rawValue }.sorted().joined(separator: ", "),
+            isCrossOrigin: candidates.contains { routes[$0.route].isCrossOrigin })
     }
 
     private func arguments(of pattern: [String], in path: ArraySlice<Substring>) -> [String]? {

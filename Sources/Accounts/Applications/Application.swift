@@ -1,9 +1,46 @@
-/// A registered OAuth client: a relying party.
+import Time
+
+/// A registered OAuth client: a relying party (accounts §2.1).
+///
+/// This folder owns who relying parties are: registration, secrets, redirect URIs, webhook keys. What people allow them
+/// is in `Authorization`, what they get for it in `Tokens`.
 package struct Application: Sendable {
     package typealias ID = Identifier<Application>
-}
 
-/// The consent of one user to one application.
-package struct Grant: Sendable {
-    package typealias ID = Identifier<Grant>
+    package enum ClientType: String, Sendable, CaseIterable {
+        case `public`, confidential
+    }
+
+    /// Only active applications work.
+    package enum Status: String, Sendable, CaseIterable {
+        case pending, active, suspended
+    }
+
+    /// What is done with a requested scope that the application may not have.
+    package enum ScopePolicy: String, Sendable, CaseIterable {
+        case block
+        /// It is dropped silently.
+        case logOnly = "log_only"
+        /// It is dropped, and the audit log tells.
+        case alert
+    }
+
+    package var id: ID
+    package var clientID: String
+    package var name: String
+    package var clientType: ClientType
+    package var status: Status
+    package var redirectURIs: [String]
+    package var allowedScopes: Scopes
+    package var appLinkURL: String?
+    package var scopePolicy: ScopePolicy
+    package var allowAnonymousGrants: Bool
+    package var firstParty: Bool
+    package var linkedSubDetails: Bool
+    /// SHA-256.
+    var secretDigest: [UInt8]?
+    /// The secret before the last rotation, and until when it opens.
+    var previousSecret: (digest: [UInt8], expiresAt: Timestamp)?
+
+    package var isActive: Bool { status == .active }
 }

@@ -14,19 +14,24 @@ struct AuditEntry {
         case deviceSecretRotated = "device.secret_rotated"
         case deviceSecretVoided = "device.secret_voided"
         case grantCreated = "grant.created"
+        case grantRevoked = "grant.revoked"
+        case tokensRevoked = "tokens.revoked"
+        case scopeDropped = "scope.dropped"
         case pakIssued = "pak.issued"
         case pakRevoked = "pak.revoked"
         case applicationCreated = "application.created"
     }
 
-    /// Who did it: a user by id, or the operator's tool.
+    /// Who did it: a user by id, a relying party, or the operator's tool.
     enum Actor {
         case user(User.ID)
+        case application(Application.ID)
         case `operator`
 
         var text: String {
             switch self {
             case .user(let id): "user:\(id.rawValue)"
+            case .application(let id): "application:\(id.rawValue)"
             case .operator: "operator"
             }
         }

@@ -1,5 +1,5 @@
 package import MariaDB
-import Time
+package import Time
 
 /// Whoever presented a live PAK: the account as the authenticating read saw it, and the key.
 package struct Caller: Sendable {
@@ -9,6 +9,8 @@ package struct Caller: Sendable {
     /// Set: the PAK is bound to this application and good for next to nothing (accounts §1.1).
     package var application: Application.ID?
     package var scopes: Set<String>
+    /// When the PAK was issued: the sign-in that others may rely on.
+    package var authenticatedAt: Timestamp
 
     package var id: User.ID { user.id }
     var actor: AuditEntry.Actor { .user(user.id) }
@@ -33,14 +35,14 @@ extension Accounts {
             )
             let scopes = try row.read(String.self).split(separator: " ").map(String.init)
             let issuedAt = try row.read(Timestamp.self)
-            let caller = Caller(
-                user: try User(from: &row), pak: pak, device: device, application: application, scopes: Set(scopes))
-            return (caller: caller, issuedAt: issuedAt)
+            return Caller(
+                user: try User(from: &row), pak: pak, device: device, application: application, scopes: Set(scopes),
+                authenticatedAt: issuedAt)
         }
-        guard let found, found.caller.user.deletedAt == nil, !isExpired(issuedAt: found.issuedAt) else {
+        guard let found, found.user.deletedAt == nil, !isExpired(issuedAt: found.authenticatedAt) else {
             throw Failure.invalidToken
         }
-        return found.caller
+        return found
     }
 
     private func isExpired(issuedAt: Timestamp) -> Bool {

@@ -4,6 +4,7 @@ import JSON
 struct Event {
     enum Kind: String {
         case userMerged = "user.merged"
+        case tokenRevoked = "token.revoked"
     }
 
     var application: Application.ID

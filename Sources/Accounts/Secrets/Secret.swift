@@ -8,6 +8,8 @@ package struct Secret: Sendable {
         case pak = "lpk_live_"
         case device = "ds_"
         case swapTicket = "swt_"
+        /// Codes, refresh tokens, device codes, cookies: clients and browsers send them as they are.
+        case plain = ""
     }
 
     package let text: String

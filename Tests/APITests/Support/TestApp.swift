@@ -14,6 +14,8 @@ import Time
 
 /// The whole API in process on a migrated schema of its own.
 final class TestApp: Sendable {
+    static let issuer = "https://id.example"
+
     let database: TestDatabase
     let service: Service
     /// The clock of server, verifier and issuers; it stands still until a test moves it.
@@ -31,7 +33,8 @@ final class TestApp: Sendable {
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     init(
-        settings: AccountsSettings = AccountsSettings(), analytics: (inout AnalyticsSettings) -> Void = { _ in },
+        settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
+        analytics: (inout AnalyticsSettings) -> Void = { _ in },
         workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true
     ) throws {

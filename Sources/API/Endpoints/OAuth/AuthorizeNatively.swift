@@ -1,0 +1,160 @@
+import Accounts
+import HTTP
+import JSON
+
+/// `POST /api/v1/oauth/authorize` (accounts §2.3): the server's own app answers a relying party's request for its user.
+@Sendable func authorizeNatively(_ call: Call, _ caller: Caller) throws -> Response {
+    let body = try call.decode(JSONValue.self)
+    let parameters = try AuthorizationParameters(body)
+    let (request, application, _) = try call.checkNatively(parameters)
+    switch parameters["decision"] ?? "approve" {
+    case "approve": break
+    case "deny": return .json(.ok, DeniedReply(request))
+    default: throw Failure.invalidRequest
+    }
+    return try call.commit { transaction in
+        let authorization = try call.accounts.authorize(
+            request, for: application, by: caller, isApproved: !request.prompts.contains(.none), in: transaction)
+        switch authorization {
+        case .code(let code): return .json(.ok, CodeReply(code, request))
+        case .consentRequired: throw OAuthError(.consentRequired, "the user has to be asked")
+        case .anonymousNotAllowed: throw Failure.anonymousNotAllowed
+        }
+    }
+}
+
+/// `GET /api/v1/oauth/authorize/preview` (accounts §2.3): what the app shows before it asks.
+@Sendable func previewAuthorization(_ call: Call, _ caller: Caller) throws -> Response {
+    let (request, application, _) = try call.checkNatively(AuthorizationParameters(query: call.request.query))
+    let standing = try call.database.read {
+        try call.accounts.consentStanding(of: caller.user, for: request, application, $0)
+    }
+    return .json(.ok, PreviewReply(request, application, standing))
+}
+
+extension Call {
+    /// The table of accounts §2.2 with codes in place of pages and redirects.
+    fileprivate func checkNatively(
+        _ parameters: AuthorizationParameters
+    ) throws -> (AuthorizationRequest, Application, dropped: Scopes) {
+        let application = try parameters["client_id"].flatMap { clientID in
+            try database.read { try $0.client(clientID) }
+        }
+        switch (parameters.check(for: application), application) {
+        case (.valid(let request, let dropped), let application?): return (request, application, dropped)
+        case (.refused(let error, _), _): throw error
+        case (.unusable(.invalidRedirectURI), _):
+            throw OAuthError(.invalidRequest, "redirect_uri is not one of this client's")
+        case (.unusable(.unknownClient), _), (.valid, nil): throw OAuthError(.invalidClient, "unknown client")
+        }
+    }
+}
+
+extension AuthorizationParameters {
+    /// The members of a JSON body: strings, and `max_age` also as a number.
+    ///
+    /// - Throws: `invalidRequest` for what is no object, or a known member of another type.
+    fileprivate init(_ body: JSONValue) throws {
+        guard case .object(let object) = body else { throw Failure.invalidRequest }
+        var values: [String: String] = [:]
+        for name in Self.names + ["decision"] {
+            switch object[name] {
+            case nil, .null?: continue
+            case .string(let text)?: values[name] = text
+            case .integer(let number)? where name == "max_age": values[name] = String(number)
+            default: throw Failure.invalidRequest
+            }
+        }
+        self.init(encodedState: values["state"].map(PercentEncoding.encode)) { [values] name in
+            values[name].map { [$0] } ?? []
+        }
+    }
+
+    init(query: String) {
+        let parameters = QueryParameters(query)
+        self.init(encodedState: parameters.encoded("state").map(String.init)) { parameters.all($0) }
+    }
+}
+
+private struct CodeReply: Encodable {
+    let code: String
+    let state: String
+    let redirectURI: String
+    let redirectTo: String
+    let expiresIn = AuthorizationCode.lifetime.components.seconds
+
+    init(_ code: String, _ request: AuthorizationRequest) {
+        self.code = code
+        state = QueryParameters.decoded(request.state.utf8)
+        redirectURI = request.redirectURI
+        redirectTo = request.redirect(code: code)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code, state
+        case redirectURI = "redirect_uri"
+        case redirectTo = "redirect_to"
+        case expiresIn = "expires_in"
+    }
+}
+
+private struct DeniedReply: Encodable {
+    let error = OAuthError.Code.accessDenied.rawValue
+    let state: String
+    let redirectTo: String
+
+    init(_ request: AuthorizationRequest) {
+        state = QueryParameters.decoded(request.state.utf8)
+        redirectTo = request.redirect(.denied)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case error, state
+        case redirectTo = "redirect_to"
+    }
+}
+
+private struct PreviewReply: Encodable {
+    struct App: Encodable {
+        let clientID: String
+        let name: String
+        @Nullable var appLinkURL: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case clientID = "client_id"
+            case name
+            case appLinkURL = "app_link_url"
+        }
+    }
+
+    struct RequestedScope: Encodable {
+        let name: String
+        let description: String
+        let granted: Bool
+    }
+
+    let application: App
+    let scopes: [RequestedScope]
+    let consentRequired: Bool
+    let anonymousAllowed: Bool
+    let redirectURI: String
+
+    init(_ request: AuthorizationRequest, _ application: Application, _ standing: ConsentStanding) {
+        self.application = App(
+            clientID: application.clientID, name: application.name, appLinkURL: application.appLinkURL)
+        scopes = request.scopes.names.map {
+            RequestedScope(
+                name: $0, description: ScopeDescription.english(of: $0), granted: standing.granted.contains($0))
+        }
+        consentRequired = standing.isRequired
+        anonymousAllowed = application.allowAnonymousGrants
+        redirectURI = request.redirectURI
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case application, scopes
+        case consentRequired = "consent_required"
+        case anonymousAllowed = "anonymous_allowed"
+        case redirectURI = "redirect_uri"
+    }
+}

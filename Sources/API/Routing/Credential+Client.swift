@@ -1,0 +1,70 @@
+import Accounts
+import HTTP
+import JOSE
+
+extension Credential<Application> {
+    /// A relying party by its credentials, in the form or by Basic (accounts §2.5).
+    static let client = Credential { call in
+        let credentials = try call.basicCredentials ?? call.formCredentials()
+        return try call.database.read { try call.accounts.authenticateClient(credentials, $0) }
+    }
+
+    /// One that has a secret.
+    ///
+    /// - Parameter basicOnly: the request has no form to take it from.
+    static func confidentialClient(basicOnly: Bool = false) -> Credential {
+        Credential { call in
+            if basicOnly, try call.basicCredentials == nil {
+                throw OAuthError(.invalidClient, "client authentication by Basic is required")
+            }
+            let application = try client.check(call)
+            guard application.clientType == .confidential else {
+                throw OAuthError(.invalidClient, "this is for confidential clients")
+            }
+            return application
+        }
+    }
+}
+
+extension Call {
+    /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.
+    ///
+    /// - Throws: `invalid_request` when the form has a secret, too, or another client; `invalid_client` for a header of
+    ///   another kind.
+    fileprivate var basicCredentials: ClientCredentials? {
+        get throws {
+            guard let header = request.headers.first("authorization") else { return nil }
+            let parts = header.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "basic", let text = decodedBase64(parts[1]),
+                let colon = text.firstIndex(of: UInt8(ascii: ":"))
+            else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
+            let clientID = QueryParameters.decoded(text[..<colon])
+            let secret = QueryParameters.decoded(text[(colon + 1)...])
+            if try form.value("client_secret") != nil {
+                throw OAuthError(.invalidRequest, "client authentication both by Basic and in the form")
+            }
+            if let other = try form.value("client_id"), !other.utf8.elementsEqual(clientID.utf8) {
+                throw OAuthError(.invalidRequest, "client_id is not that of the Authorization header")
+            }
+            return ClientCredentials(clientID: clientID, secret: secret.isEmpty ? nil : secret)
+        }
+    }
+
+    fileprivate func formCredentials() throws -> ClientCredentials {
+        ClientCredentials(clientID: try form.required("client_id"), secret: try form.value("client_secret"))
+    }
+}
+
+/// RFC 4648 §4, with or without padding.
+private func decodedBase64(_ text: Substring) -> [UInt8]? {
+    let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    guard padding <= 2, !text.utf8.contains(where: "-_".utf8.contains) else { return nil }
+    return Base64URL.decode(
+        text.utf8.dropLast(padding).map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        })
+}

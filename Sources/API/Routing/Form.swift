@@ -1,0 +1,29 @@
+import Accounts
+import HTTP
+
+/// A form body's parameters (RFC 6749 Appendix B): pairs are split at the first `=`, characters that clients should have
+/// escaped are taken as they are.
+struct Form {
+    private let parameters: QueryParameters
+
+    init(_ body: [UInt8]) { parameters = QueryParameters(String(decoding: body, as: UTF8.self)) }
+
+    /// The value of a parameter; nil when it is absent or has none (RFC 6749 §3.2).
+    ///
+    /// - Throws: `invalid_request` when it came more than once.
+    func value(_ name: String) throws(OAuthError) -> String? {
+        let values = parameters.all(name)
+        if values.count > 1 { throw OAuthError(.invalidRequest, "\(name) is given more than once") }
+        return values.first.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// - Throws: `invalid_request` without it.
+    func required(_ name: String) throws(OAuthError) -> String {
+        guard let value = try value(name) else { throw OAuthError(.invalidRequest, "\(name) is missing") }
+        return value
+    }
+}
+
+extension Call {
+    var form: Form { Form(body) }
+}

@@ -1,0 +1,46 @@
+package import MariaDB
+import OpenSSL
+import Time
+
+/// How a client says who it is (RFC 6749 §2.3.1).
+package struct ClientCredentials: Sendable {
+    package var clientID: String
+    package var secret: String?
+
+    package init(clientID: String, secret: String?) {
+        self.clientID = clientID
+        self.secret = secret
+    }
+}
+
+extension Accounts {
+    /// The active application that the credentials belong to: one indexed read (accounts §2.5).
+    ///
+    /// - Throws: `invalid_client`, also for a public client that sends a secret: it has none, so somebody is confused.
+    package func authenticateClient(
+        _ credentials: ClientCredentials, _ connection: Connection
+    ) throws -> Application {
+        guard let application = try connection.client(credentials.clientID), application.isActive else {
+            throw OAuthError(.invalidClient, "unknown client")
+        }
+        switch (application.clientType, credentials.secret) {
+        case (.public, nil): return application
+        case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; leave out client_secret")
+        case (.confidential, nil): throw OAuthError(.invalidClient, "client authentication is required")
+        case (.confidential, let secret?):
+            guard application.accepts(secret, at: clock.now) else {
+                throw OAuthError(.invalidClient, "wrong client secret")
+            }
+            return application
+        }
+    }
+}
+
+extension Application {
+    fileprivate func accepts(_ secret: String, at now: Timestamp) -> Bool {
+        let digest = sha256(secret.utf8)
+        if let secretDigest, constantTimeEqual(digest, secretDigest) { return true }
+        guard let previousSecret, now < previousSecret.expiresAt else { return false }
+        return constantTimeEqual(digest, previousSecret.digest)
+    }
+}

@@ -1,0 +1,139 @@
+/// The parameters of an authorize request, from a query or a JSON body, before anything is known about them.
+package struct AuthorizationParameters: Sendable {
+    /// Every value of a parameter, decoded.
+    private let values: @Sendable (String) -> [String]
+    /// `state` as it was sent.
+    private let encodedState: String?
+
+    /// - Parameters:
+    ///   - encodedState: percent-encoded; nil when there is none.
+    ///   - values: all values of the named parameter, in order.
+    package init(encodedState: String?, values: @escaping @Sendable (String) -> [String]) {
+        self.encodedState = encodedState
+        self.values = values
+    }
+
+    package static let names = [
+        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+        "nonce", "prompt", "max_age", "login_hint", "provider", "request", "request_uri",
+    ]
+
+    /// The value of a parameter that came once; one without a value counts as absent (RFC 6749 §3.1).
+    package subscript(name: String) -> String? {
+        let values = values(name)
+        return values.count == 1 && !values[0].isEmpty ? values[0] : nil
+    }
+
+    func isRepeated(_ name: String) -> Bool { values(name).count > 1 }
+
+    fileprivate var state: String? { self["state"] == nil ? nil : encodedState }
+}
+
+/// What became of the checks of an authorize request.
+package enum CheckedAuthorization: Sendable {
+    /// Nobody to send back to: the person is told.
+    case unusable(UnusableAuthorization)
+    case refused(OAuthError, RedirectTarget)
+    /// - Parameter dropped: scopes that the application may not have and whose policy is not to block.
+    case valid(AuthorizationRequest, dropped: Scopes)
+}
+
+/// Why an authorize request cannot even be refused by a redirect.
+package enum UnusableAuthorization: String, Error, Sendable, CaseIterable {
+    case unknownClient = "unknown_client"
+    case invalidRedirectURI = "invalid_redirect_uri"
+}
+
+extension AuthorizationParameters {
+    /// The table of accounts §2.2, in its order.
+    ///
+    /// - Parameter application: the one that `client_id` names, if there is one.
+    package func check(for application: Application?) -> CheckedAuthorization {
+        guard let application, application.isActive, self["client_id"] == application.clientID else {
+            return .unusable(.unknownClient)
+        }
+        guard let redirectURI = self["redirect_uri"],
+            application.redirectURIs.contains(where: { $0.utf8.elementsEqual(redirectURI.utf8) })
+        else { return .unusable(.invalidRedirectURI) }
+        let target = RedirectTarget(uri: redirectURI, state: state)
+        do {
+            let (request, dropped) = try checkedRequest(for: application, redirectURI)
+            return .valid(request, dropped: dropped)
+        } catch {
+            return .refused(error, target)
+        }
+    }
+
+    private func checkedRequest(
+        for application: Application, _ redirectURI: String
+    ) throws(OAuthError) -> (AuthorizationRequest, dropped: Scopes) {
+        for name in Self.names where isRepeated(name) {
+            throw OAuthError(.invalidRequest, "\(name) is given more than once")
+        }
+        guard let state else { throw OAuthError(.invalidRequest, "state is missing") }
+        guard let scope = self["scope"] else { throw OAuthError(.invalidRequest, "scope is missing") }
+        guard let challenge = self["code_challenge"] else {
+            throw OAuthError(.invalidRequest, "code_challenge is missing: PKCE with S256 is required")
+        }
+        guard CodeChallenge.isWellFormed(challenge) else {
+            throw OAuthError(.invalidRequest, "code_challenge must be 43 base64url characters")
+        }
+        guard self["code_challenge_method"] == "S256" else {
+            throw OAuthError(.invalidRequest, "code_challenge_method must be S256")
+        }
+        guard self["response_type"] == "code" else {
+            throw OAuthError(.unsupportedResponseType, "response_type must be code")
+        }
+        let (scopes, dropped) = try allowed(scope, for: application)
+        if self["request"] != nil { throw OAuthError(.requestNotSupported, "request objects are not supported") }
+        if self["request_uri"] != nil {
+            throw OAuthError(.requestURINotSupported, "request objects are not supported")
+        }
+        let request = AuthorizationRequest(
+            clientID: application.clientID, redirectURI: redirectURI, scope: scopes.text, state: state,
+            codeChallenge: challenge, nonce: self["nonce"], prompts: try prompts(), maxAge: try maxAge(),
+            loginHint: self["login_hint"],
+            signInOptions: self["provider"]?.split(separator: ",").compactMap {
+                AuthorizationRequest.SignInOption(rawValue: String($0))
+            } ?? [])
+        return (request, dropped)
+    }
+
+    private func allowed(
+        _ scope: String, for application: Application
+    ) throws(OAuthError) -> (Scopes, dropped: Scopes) {
+        let requested = Scopes(scope)
+        // It has no effect, so nobody needs to be allowed it.
+        let dropped = requested.missing(from: application.allowedScopes.union(Scopes("offline_access")))
+        let scopes = requested.missing(from: dropped)
+        if scopes.isEmpty || (!dropped.isEmpty && application.scopePolicy == .block) {
+            let names = dropped.names.filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            throw OAuthError(
+                .invalidScope,
+                names.isEmpty ? "scope is not valid" : "not allowed for this client: \(names.joined(separator: " "))")
+        }
+        return (scopes, dropped)
+    }
+
+    private func prompts() throws(OAuthError) -> [AuthorizationRequest.Prompt] {
+        var prompts: [AuthorizationRequest.Prompt] = []
+        for name in (self["prompt"] ?? "").split(separator: " ") {
+            guard let prompt = AuthorizationRequest.Prompt(rawValue: String(name)) else {
+                throw OAuthError(.invalidRequest, "prompt must be none, login, consent or select_account")
+            }
+            prompts.append(prompt)
+        }
+        if prompts.contains(.none) && prompts.count > 1 {
+            throw OAuthError(.invalidRequest, "prompt none stands alone")
+        }
+        return prompts
+    }
+
+    private func maxAge() throws(OAuthError) -> Int64? {
+        guard let text = self["max_age"] else { return nil }
+        guard let seconds = Int64(text), seconds >= 0 else {
+            throw OAuthError(.invalidRequest, "max_age must be a number of seconds")
+        }
+        return seconds
+    }
+}

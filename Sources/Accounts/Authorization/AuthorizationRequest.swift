@@ -1,0 +1,94 @@
+/// What a relying party asks a person to allow, checked (accounts §2.2).
+///
+/// This folder owns the question: the checks of a request, grants, consent, the code that answers it. Pages and cookies
+/// are in `WebSignIn` and the API; what a code is exchanged for is in `Tokens`.
+package struct AuthorizationRequest: Codable, Sendable, Equatable {
+    package enum Prompt: String, Codable, Sendable, CaseIterable {
+        case none, login, consent
+        case selectAccount = "select_account"
+    }
+
+    /// A way to sign in that the relying party would like to see offered.
+    package enum SignInOption: String, Codable, Sendable, CaseIterable {
+        case apple, google, app
+    }
+
+    package var clientID: String
+    /// Registered, compared as a string.
+    package var redirectURI: String
+    /// Space separated; never empty.
+    package var scope: String
+    /// As the client sent it, percent-encoding and all: clients compare it byte for byte.
+    package var state: String
+    package var codeChallenge: String
+    package var nonce: String?
+    package var prompts: [Prompt]
+    /// In seconds.
+    package var maxAge: Int64?
+    package var loginHint: String?
+    /// Empty: all that there are.
+    package var signInOptions: [SignInOption]
+
+    package var scopes: Scopes { Scopes(scope) }
+
+    /// Where the browser goes with the code.
+    package func redirect(code: String) -> String {
+        RedirectTarget(uri: redirectURI, state: state).location([("code", code)])
+    }
+
+    package func redirect(_ error: OAuthError) -> String {
+        RedirectTarget(uri: redirectURI, state: state).location(error)
+    }
+}
+
+/// A registered redirect URI and the state that goes back with every answer.
+package struct RedirectTarget: Sendable, Equatable {
+    package let uri: String
+    /// As the client sent it, still encoded; nil when it sent none, or several.
+    let state: String?
+
+    /// The URI verbatim, then the parameters, the state last and once.
+    func location(_ parameters: [(name: String, value: String)]) -> String {
+        var pairs = parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }
+        if let state { pairs.append("state=\(PercentEncoding.sanitize(state))") }
+        return uri + (uri.contains("?") ? "&" : "?") + pairs.joined(separator: "&")
+    }
+
+    package func location(_ error: OAuthError) -> String {
+        location([("error", error.code.rawValue), ("error_description", error.description)])
+    }
+}
+
+/// RFC 3986 §2.1, for the query.
+package enum PercentEncoding {
+    /// Everything but unreserved characters, so that no reader sees another value.
+    package static func encode(_ text: String) -> String { encode(text, keeping: isUnreserved) }
+
+    /// What is encoded already, with what no query may hold encoded.
+    static func sanitize(_ text: String) -> String {
+        encode(text) { isUnreserved($0) || "%!$'()*+,;:@/?=".utf8.contains($0) }
+    }
+
+    private static func encode(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if isKept(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package import MariaDB
+package import Time
+
+/// What a person's answer to an authorize request can be, before and after it is asked for.
+package struct ConsentStanding: Sendable {
+    /// What the live grant allows already; empty without one.
+    package var granted: Scopes
+    /// Whether the person has to be asked.
+    package var isRequired: Bool
+    /// An anonymous user at an application that the operator did not open to them.
+    package var isRefusedToAnonymous: Bool
+
+    init(_ grant: Grant?, _ scopes: Scopes, isAsked: Bool, _ application: Application, _ user: User) {
+        granted = grant.flatMap { $0.isLive ? $0.scopes : nil } ?? Scopes("")
+        let isRemembered = grant?.isLive == true && scopes.isCovered(by: granted) && !isAsked
+        isRequired = !isRemembered && !application.firstParty
+        isRefusedToAnonymous = user.anonymous && !application.allowAnonymousGrants
+    }
+}
+
+/// What became of an authorize request.
+package enum Authorization: Sendable {
+    case code(String)
+    case consentRequired
+    case anonymousNotAllowed
+}
+
+/// The answer to an authorize request (accounts §0.3).
+package enum AuthorizationCode {
+    package static let lifetime = Duration.seconds(300)
+}
+
+extension Accounts {
+    /// Where the user stands with an application, without a lock.
+    package func consentStanding(
+        of user: User, for request: AuthorizationRequest, _ application: Application, _ connection: Connection
+    ) throws -> ConsentStanding {
+        ConsentStanding(
+            try connection.grant(of: user.id, for: application.id), request.scopes,
+            isAsked: request.prompts.contains(.consent), application, user)
+    }
+
+    /// Issues a code if the user allows it, now or by a consent that is remembered (accounts §2.2).
+    ///
+    /// - Parameters:
+    ///   - user: locked, live.
+    ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
+    ///   - isApproved: the user was asked and allowed it.
+    package func authorize(
+        _ request: AuthorizationRequest, for application: Application, by user: User, authenticatedAt: Timestamp,
+        isApproved: Bool, in transaction: AccountsTransaction
+    ) throws -> Authorization {
+        let grant = try transaction.lockGrant(of: user.id, for: application.id)
+        let standing = ConsentStanding(
+            grant, request.scopes, isAsked: request.prompts.contains(.consent), application, user)
+        if standing.isRefusedToAnonymous { return .anonymousNotAllowed }
+        if standing.isRequired && !isApproved { return .consentRequired }
+
+        let code = Secret(.plain)
+        try transaction.insertCode(
+            code, try transaction.ensureGrant(grant, request.scopes, of: user, for: application), request,
+            authenticatedAt: authenticatedAt)
+        return .code(code.text)
+    }
+}
+
+extension Accounts {
+    /// As above, by whoever holds a PAK; signed in when it was issued.
+    package func authorize(
+        _ request: AuthorizationRequest, for application: Application, by caller: Caller, isApproved: Bool,
+        in transaction: AccountsTransaction
+    ) throws -> Authorization {
+        try authorize(
+            request, for: application, by: try transaction.lockCaller(caller).caller,
+            authenticatedAt: caller.authenticatedAt, isApproved: isApproved, in: transaction)
+    }
+}
+
+extension AccountsTransaction {
+    /// A live grant that covers the scopes: the given one, widened or revived if need be, or a new one.
+    ///
+    /// - Parameter grant: locked.
+    func ensureGrant(
+        _ grant: Grant?, _ scopes: Scopes, of user: User, for application: Application
+    ) throws -> Grant.ID {
+        if let grant, grant.isLive {
+            if !scopes.isCovered(by: grant.scopes) { try renewGrant(grant, grant.scopes.union(scopes)) }
+            return grant.id
+        }
+        let sub: String
+        let id: Grant.ID
+        if let grant {
+            try renewGrant(grant, scopes)
+            (id, sub) = (grant.id, grant.sub)
+        } else {
+            let grant = try insertGrant(of: user.id, for: application.id, scopes)
+            (id, sub) = (grant.id, grant.sub)
+        }
+        audit(
+            .grantCreated, user: user.id, actor: .user(user.id),
+            ["client_id": .string(application.clientID), "sub": .string(sub), "scopes": .string(scopes.text)])
+        return id
+    }
+}

@@ -1,0 +1,64 @@
+import MariaDB
+import Time
+
+extension Connection {
+    /// The grant that a new authorization uses: live ones first, then the one with the user's own sub, then the oldest.
+    func grant(of user: User.ID, for application: Application.ID) throws -> Grant? {
+        try first(
+            """
+            SELECT id, sub, scopes, revoked_at IS NULL FROM grants WHERE user_id = ? AND application_id = ?
+            ORDER BY revoked_at IS NOT NULL, sub <> ?, id LIMIT 1
+            """, user, application, String(user.rawValue)
+        ) { row in try Grant(from: &row) }
+    }
+}
+
+extension AccountsTransaction {
+    /// As `Connection.grant`, locked. The user is locked already, so no other grant can come to be.
+    func lockGrant(of user: User.ID, for application: Application.ID) throws -> Grant? {
+        try connection.all(
+            """
+            SELECT id, sub, scopes, revoked_at IS NULL FROM grants WHERE user_id = ? AND application_id = ?
+            ORDER BY revoked_at IS NOT NULL, sub <> ?, id FOR UPDATE
+            """, user, application, String(user.rawValue)
+        ) { row in try Grant(from: &row) }.first
+    }
+
+    func insertGrant(of user: User.ID, for application: Application.ID, _ scopes: Scopes) throws -> Grant {
+        let sub = String(user.rawValue)
+        let outcome = try connection.execute(
+            "INSERT INTO grants (user_id, application_id, sub, scopes, created_at) VALUES (?, ?, ?, ?, ?)", user,
+            application, sub, scopes.text, now)
+        return Grant(id: Grant.ID(rawValue: Int64(outcome.lastInsertID)), sub: sub, scopes: scopes, isLive: true)
+    }
+
+    /// Writes what a grant allows now; a revoked one lives again from now on.
+    func renewGrant(_ grant: Grant, _ scopes: Scopes) throws {
+        try connection.execute(
+            """
+            UPDATE grants SET scopes = ?, created_at = IF(revoked_at IS NULL, created_at, ?), revoked_at = NULL
+            WHERE id = ?
+            """, scopes.text, now, grant.id)
+    }
+
+    func insertCode(
+        _ code: Secret, _ grant: Grant.ID, _ request: AuthorizationRequest, authenticatedAt: Timestamp
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO authorization_codes (grant_id, digest, redirect_uri, code_challenge, nonce, scopes,
+                                             authenticated_at, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, grant, code.digest, request.redirectURI, request.codeChallenge, request.nonce, request.scope,
+            authenticatedAt, now, now + AuthorizationCode.lifetime)
+    }
+}
+
+extension Grant {
+    fileprivate init(from row: inout Row) throws(MariaDBError) {
+        id = try row.read()
+        sub = try row.read()
+        scopes = Scopes(try row.read())
+        isLive = try row.read()
+    }
+}

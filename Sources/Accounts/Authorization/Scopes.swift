@@ -1,0 +1,44 @@
+/// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3).
+package struct Scopes: Sendable, Equatable {
+    package let names: [String]
+
+    /// - Parameter text: space separated.
+    package init(_ text: String) { self.init(text.split(separator: " ").map(String.init)) }
+
+    package init(_ names: [String]) {
+        var seen: Set<String> = []
+        self.names = names.filter { seen.insert($0).inserted }
+    }
+
+    package var text: String { names.joined(separator: " ") }
+    package var isEmpty: Bool { names.isEmpty }
+
+    /// `profile` is another name of `profile:basic`.
+    package func contains(_ name: String) -> Bool {
+        names.contains { Self.canonical($0) == Self.canonical(name) }
+    }
+
+    /// Those the other has not.
+    package func missing(from other: Scopes) -> Scopes { Scopes(names.filter { !other.contains($0) }) }
+
+    package func isCovered(by other: Scopes) -> Bool { missing(from: other).isEmpty }
+
+    /// These, then what only the other has.
+    package func union(_ other: Scopes) -> Scopes { Scopes(names + other.missing(from: self).names) }
+
+    /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
+    package var custom: [(scope: String, namespace: String, key: String)] {
+        names.compactMap { name in
+            let parts = name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !Self.standard.contains(name), !parts.contains("") else { return nil }
+            return (name, parts[0], parts[1])
+        }
+    }
+
+    /// Scopes with a meaning of their own (accounts §2.8).
+    package static let standard = [
+        "openid", "profile", "profile:basic", "email", "phone", "address", "identity:level", "offline_access",
+    ]
+
+    private static func canonical(_ name: String) -> String { name == "profile" ? "profile:basic" : name }
+}

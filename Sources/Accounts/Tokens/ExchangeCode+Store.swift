@@ -1,0 +1,58 @@
+import MariaDB
+import Time
+
+/// A row of authorization_codes.
+struct StoredCode {
+    var id: Int64
+    var redirectURI: String
+    var challenge: String
+    var nonce: String?
+    var scopes: Scopes
+    var authenticatedAt: Timestamp
+    var expiresAt: Timestamp
+    var isUsed: Bool
+    /// What was made from it.
+    var family: TokenFamily.ID?
+}
+
+extension Connection {
+    func grant(ofCode digest: [UInt8]) throws -> (grant: Grant.ID, application: Application.ID)? {
+        try first(
+            """
+            SELECT g.id, g.application_id FROM authorization_codes c JOIN grants g ON g.id = c.grant_id
+            WHERE c.digest = ?
+            """, digest
+        ) { row in (try row.read(), try row.read()) }
+    }
+}
+
+extension AccountsTransaction {
+    /// Holds a grant live until the transaction ends; shared, for several may be issued tokens under it at once.
+    ///
+    /// - Returns: false when it is revoked or gone.
+    func lockForIssue(_ grant: Grant.ID) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM grants WHERE id = ? AND revoked_at IS NULL LOCK IN SHARE MODE", grant
+        ) { row in try row.read(Bool.self) } ?? false
+    }
+
+    func lockCode(_ digest: [UInt8]) throws -> StoredCode? {
+        try connection.first(
+            """
+            SELECT id, redirect_uri, code_challenge, nonce, scopes, COALESCE(authenticated_at, created_at), expires_at,
+                   used_at IS NOT NULL, refresh_family_id
+            FROM authorization_codes WHERE digest = ? FOR UPDATE
+            """, digest
+        ) { row in
+            StoredCode(
+                id: try row.read(), redirectURI: try row.read(), challenge: try row.read(), nonce: try row.read(),
+                scopes: Scopes(try row.read()), authenticatedAt: try row.read(), expiresAt: try row.read(),
+                isUsed: try row.read(), family: try row.read())
+        }
+    }
+
+    func useCode(_ code: StoredCode, for family: TokenFamily.ID) throws {
+        try connection.execute(
+            "UPDATE authorization_codes SET used_at = ?, refresh_family_id = ? WHERE id = ?", now, family, code.id)
+    }
+}

@@ -1,0 +1,70 @@
+import Time
+
+/// A code as its client presents it (RFC 6749 §4.1.3, RFC 7636 §4.5).
+package struct CodeExchange: Sendable {
+    package var code: String
+    package var redirectURI: String
+    package var codeVerifier: String?
+
+    package init(code: String, redirectURI: String, codeVerifier: String?) {
+        self.code = code
+        self.redirectURI = redirectURI
+        self.codeVerifier = codeVerifier
+    }
+}
+
+extension Accounts {
+    /// Tokens for a code (accounts §2.5). A code works once; one that its client presents again ends what was made from it.
+    package func exchange(
+        _ exchange: CodeExchange, by application: Application, in transaction: AccountsTransaction
+    ) throws -> TokenOutcome {
+        let digest = Secret(presented: exchange.code).digest
+        guard let found = try transaction.connection.grant(ofCode: digest),
+            found.application == application.id,
+            try transaction.lockForIssue(found.grant), let code = try transaction.lockCode(digest)
+        else { return .refused(.unknownCode) }
+        if code.isUsed {
+            if let family = code.family {
+                try revoke(family, of: found.grant, application, because: .codeReplay, in: transaction)
+            }
+            return .refused(OAuthError(.invalidGrant, "the code was used already"))
+        }
+        guard transaction.now < code.expiresAt else { return .refused(.unknownCode) }
+        guard exchange.redirectURI.utf8.elementsEqual(code.redirectURI.utf8) else {
+            return .refused(OAuthError(.invalidGrant, "redirect_uri is not that of the authorize request"))
+        }
+        guard let verifier = exchange.codeVerifier, CodeChallenge.matches(code.challenge, verifier: verifier) else {
+            return .refused(
+                OAuthError(.invalidGrant, "code_verifier is missing, malformed or does not match the code_challenge"))
+        }
+        return try issue(
+            to: application, found.grant, code.scopes, authenticatedAt: code.authenticatedAt, nonce: code.nonce,
+            in: transaction
+        ) { family in try transaction.useCode(code, for: family) }
+    }
+
+    /// Begins a family and answers with its first tokens.
+    ///
+    /// - Parameters:
+    ///   - grant: locked.
+    ///   - use: marks what the tokens are given for as used.
+    func issue(
+        to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, nonce: String?,
+        in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
+    ) throws -> TokenOutcome {
+        let refreshToken = Secret(.plain)
+        let family = try transaction.insertFamily(
+            grant, scopes, authenticatedAt: authenticatedAt, current: refreshToken)
+        try use(family.id)
+        guard
+            let response = try tokenResponse(
+                family, scopes, for: application, refreshToken: refreshToken, nonce: nonce, in: transaction)
+        else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
+        return .issued(response.json())
+    }
+}
+
+extension OAuthError {
+    static let unknownCode = OAuthError(.invalidGrant, "unknown or expired code")
+    static let unknownRefreshToken = OAuthError(.invalidGrant, "unknown, expired or revoked refresh token")
+}

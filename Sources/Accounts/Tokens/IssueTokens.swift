@@ -1,0 +1,49 @@
+import JOSE
+import JSON
+import MariaDB
+import OpenSSL
+import Time
+
+extension Accounts {
+    /// The two tokens of §2.7 beside a refresh token that is stored already.
+    ///
+    /// - Parameters:
+    ///   - scopes: of this access token; at most the family's.
+    ///   - nonce: of the authorize request; only in the answer to its code.
+    func tokenResponse(
+        _ family: TokenFamily, _ scopes: Scopes, for application: Application, refreshToken: Secret, nonce: String?,
+        in transaction: AccountsTransaction
+    ) throws -> TokenResponse? {
+        guard let subject = try transaction.connection.subject(of: family.grant) else { return nil }
+        let signer = try signingKeys.signer(transaction.connection)
+        let issuedAt = transaction.now.seconds
+        let lifetime = TokenFamily.accessTokenLifetime.components.seconds
+        let common: Subject.Members = [
+            ("iss", .string(settings.issuer)), ("sub", .string(subject.sub)), ("aud", .string(application.clientID)),
+            ("exp", .integer(issuedAt + lifetime)), ("iat", .integer(issuedAt)),
+        ]
+        let accessToken = try signer.sign(
+            JSONValue.object(
+                JSONObject(
+                    common + [
+                        ("jti", .string(Base64URL.encode(family.handle + randomBytes(8)))),
+                        ("client_id", .string(application.clientID)), ("scope", .string(scopes.text)),
+                        ("canonical_sub", .string(subject.canonicalSub)),
+                    ])), type: "at+jwt")
+        var idToken: String?
+        if scopes.contains("openid") {
+            var claims = common
+            claims += [
+                ("auth_time", .integer(family.authenticatedAt.seconds)),
+                ("jti", .string(Base64URL.encode(randomBytes(16)))),
+            ]
+            if let nonce { claims.append(("nonce", .string(nonce))) }
+            claims.append(("at_hash", .string(Base64URL.encode(Array(sha256(accessToken.utf8).prefix(16))))))
+            claims += subject.identityClaims + subject.scopedClaims(scopes)
+            idToken = try signer.sign(JSONValue.object(JSONObject(claims)))
+        }
+        return TokenResponse(
+            accessToken: accessToken, expiresIn: lifetime, scope: scopes.text, refreshToken: refreshToken.text,
+            idToken: idToken)
+    }
+}

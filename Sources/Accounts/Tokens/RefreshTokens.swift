@@ -1,0 +1,48 @@
+import Time
+
+extension Accounts {
+    /// New tokens for a refresh token, which is retired by it (accounts §2.6).
+    ///
+    /// Only the family's row is locked. The token that was retired last gets the same answer again for thirty seconds, so
+    /// that a lost answer and two simultaneous refreshes cost nobody their session; any older one ends the family.
+    ///
+    /// - Parameter scope: the request's parameter; at most what was granted.
+    package func refresh(
+        _ presented: String, scope: String?, by application: Application, in transaction: AccountsTransaction
+    ) throws -> TokenOutcome {
+        let token = Secret(presented: presented)
+        guard let state = try transaction.lockFamily(ofToken: token.digest), state.application == application.id,
+            state.isLive, transaction.now < state.tokenExpiresAt
+        else { return .refused(.unknownRefreshToken) }
+
+        if token.digest != state.currentDigest {
+            if token.digest == state.predecessorDigest, let rotatedAt = state.rotatedAt,
+                transaction.now <= rotatedAt + TokenFamily.grace, state.answeredScope == scope,
+                let sealed = state.sealedAnswer
+            {
+                return .issued(try serverKey.open(sealed, for: state.family.row))
+            }
+            try revoke(state.family.id, of: state.family.grant, application, because: .refreshReuse, in: transaction)
+            return .refused(OAuthError(.invalidGrant, "the refresh token was used already; its family is revoked"))
+        }
+
+        let scopes = scope.map(Scopes.init) ?? state.family.scopes
+        guard !scopes.isEmpty, scopes.isCovered(by: state.family.scopes) else {
+            return .refused(OAuthError(.invalidScope, "scope must be a part of what was granted"))
+        }
+        let successor = Secret(.plain)
+        guard
+            let response = try tokenResponse(
+                state.family, scopes, for: application, refreshToken: successor, nonce: nil, in: transaction)
+        else { return .refused(.unknownRefreshToken) }
+        let answer = response.json()
+        try transaction.rotate(
+            state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row), scope: scope)
+        return .issued(answer)
+    }
+}
+
+extension TokenFamily {
+    /// What its last answer is sealed for.
+    fileprivate var row: [UInt8] { Array("refresh_family:\(id.rawValue)".utf8) }
+}

@@ -1,0 +1,39 @@
+import JSON
+import MariaDB
+
+/// Why tokens were ended by somebody other than their relying party (accounts §3.3).
+package enum RevocationReason: String, Sendable {
+    case refreshReuse = "refresh_reuse"
+    case codeReplay = "code_replay"
+}
+
+extension Accounts {
+    /// Ends a family, and with it its access tokens. Doing it again changes nothing and tells nobody.
+    func revoke(
+        _ family: TokenFamily.ID, of grant: Grant.ID, _ application: Application, because reason: RevocationReason,
+        in transaction: AccountsTransaction
+    ) throws {
+        guard try transaction.revoke(family) else { return }
+        guard let subject = try transaction.connection.subject(of: grant) else { return }
+        transaction.audit(
+            .tokensRevoked, user: subject.canonical, actor: .application(application.id),
+            ["client_id": .string(application.clientID), "reason": .string(reason.rawValue)])
+        transaction.emit(
+            Event(
+                application: application.id, kind: .tokenRevoked,
+                data: [
+                    "sub": .string(subject.sub), "canonical_sub": .string(subject.canonicalSub),
+                    "reason": .string(reason.rawValue),
+                ]))
+    }
+}
+
+extension AccountsTransaction {
+    /// - Returns: false when it was revoked already.
+    func revoke(_ family: TokenFamily.ID) throws -> Bool {
+        try connection.execute(
+            "UPDATE refresh_families SET revoked_at = ?, sealed_answer = NULL WHERE id = ? AND revoked_at IS NULL", now,
+            family
+        ).affectedRows > 0
+    }
+}

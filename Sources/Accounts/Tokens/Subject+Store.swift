@@ -1,0 +1,79 @@
+import JSON
+package import MariaDB
+import Time
+
+extension Connection {
+    /// The person behind a grant: one read. Nil when the grant is gone or revoked, its application not active or its user
+    /// deleted.
+    package func subject(of grant: Grant.ID) throws -> Subject? {
+        try first(
+            """
+            SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+                   u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details,
+                   EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id AND i.email_verified
+                           AND LOWER(i.email) = LOWER(u.contact_email)),
+                   NOT u.anonymous AND (
+                       EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
+                               AND (was.anonymous OR was.previously_anonymous))
+                       OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
+                                  AND was.sub = g.sub AND was.was_anonymous)),
+                   (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
+                               CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER), NULL))
+                    FROM identity_links m WHERE m.primary_user_id = u.id),
+                   (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
+                               CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
+                    FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
+            FROM grants g
+            JOIN applications a ON a.id = g.application_id
+            LEFT JOIN identity_links l ON l.linked_user_id = g.user_id
+            JOIN users u ON u.id = COALESCE(l.primary_user_id, g.user_id)
+            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND u.deleted_at IS NULL
+            """, grant
+        ) { row in try Subject(from: &row) }
+    }
+}
+
+extension Subject {
+    /// From the thirteen columns above, `sub` first, and the two lists of subs.
+    init(from row: inout Row) throws {
+        sub = try row.read()
+        canonical = try row.read()
+        anonymous = try row.read()
+        name = try row.read()
+        nickname = try row.read()
+        email = EmailAddress.present(try row.read())
+        phoneNumber = try row.read()
+        address = try row.read()
+        postalCode = try row.read()
+        let level = try row.read(Int64.self)
+        customClaims = try row.read(String?.self).flatMap { try? JSONValue(json: Array($0.utf8)) }
+        withDetails = try row.read()
+        emailVerified = try row.read()
+        previouslyAnonymous = try row.read()
+        if email.isBlank { email = nil }
+        verifiedLevel = max(level, phoneNumber.isBlank ? 0 : 2, emailVerified && email != nil ? 1 : 0)
+        linkedSubs = []
+        linkedSubs = Self.merge(
+            try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
+    }
+
+    /// - Parameter json: rows of sub, via, milliseconds and event id.
+    private static func linkedSubs(_ json: String?) throws -> [LinkedSub] {
+        guard let json else { return [] }
+        return try JSONValue(json: Array(json.utf8)).array?.compactMap { row in
+            guard let row = row.array, row.count == 4, let sub = row[0].string, let via = row[1].string,
+                case .integer(let milliseconds) = row[2]
+            else { return nil }
+            return LinkedSub(
+                sub: sub, mergedVia: via, occurredAt: Timestamp(milliseconds: milliseconds),
+                sourceEventID: row[3].string)
+        } ?? []
+    }
+
+    /// Each sub once; what the application itself was told comes first.
+    private static func merge(_ merged: [LinkedSub], _ absorbed: [LinkedSub], except canonical: String) -> [LinkedSub] {
+        Dictionary((absorbed + merged).map { ($0.sub, $0) }, uniquingKeysWith: { first, _ in first })
+            .values.filter { $0.sub != canonical }
+            .sorted { ($0.sub.utf8.count, $0.sub) < ($1.sub.utf8.count, $1.sub) }
+    }
+}

@@ -1,0 +1,78 @@
+package import JSON
+package import Time
+
+/// The person behind a grant as relying parties are told about them, now (accounts §2.7, §2.8).
+///
+/// Everything about the person is the canonical user's; `sub`, `isCanonical` and `previouslyAnonymous` depend on the
+/// grant.
+///
+/// This folder owns what is issued under a grant: codes' exchange, refresh, both tokens, their claims and their end.
+package struct Subject: Sendable {
+    /// How a sub came to be another's, for applications that want details.
+    package struct LinkedSub: Sendable {
+        package var sub: String
+        package var mergedVia: String
+        package var occurredAt: Timestamp
+        /// The event that told the relying party; nil when there was none.
+        package var sourceEventID: String?
+    }
+
+    /// The grant's, frozen.
+    package var sub: String
+    package var canonical: User.ID
+    package var anonymous: Bool
+    package var previouslyAnonymous: Bool
+    /// Ascending by number, never the canonical itself.
+    package var linkedSubs: [LinkedSub]
+    package var name: String?
+    package var nickname: String?
+    /// Nil when there is none to show.
+    package var email: String?
+    package var emailVerified: Bool
+    package var phoneNumber: String?
+    package var address: String?
+    package var postalCode: String?
+    package var verifiedLevel: Int64
+    package var customClaims: JSONValue?
+    package var withDetails: Bool
+
+    package var canonicalSub: String { String(canonical.rawValue) }
+    package var isCanonical: Bool { sub == canonicalSub }
+}
+
+extension Subject {
+    package typealias Members = [(String, JSONValue)]
+
+    /// The five claims that every id_token and userinfo answer has.
+    package var identityClaims: Members {
+        var claims: Members = [
+            ("canonical_sub", .string(canonicalSub)), ("is_canonical", .bool(isCanonical)),
+            ("linked_subs", .array(linkedSubs.map { .string($0.sub) })),
+        ]
+        if withDetails {
+            claims.append(("linked_sub_details", .array(linkedSubs.map { $0.json(canonicalSub: canonicalSub) })))
+        }
+        return claims + [("anonymous", .bool(anonymous)), ("previously_anonymous", .bool(previouslyAnonymous))]
+    }
+
+    /// What the scope `email` and custom scopes give, in both places.
+    package func scopedClaims(_ scopes: Scopes) -> Members {
+        var claims: Members = []
+        if scopes.contains("email"), let email {
+            claims += [("email", .string(email)), ("email_verified", .bool(emailVerified))]
+        }
+        for (scope, namespace, key) in scopes.custom {
+            if let value = customClaims?[namespace]?[key], value != .null { claims.append((scope, value)) }
+        }
+        return claims
+    }
+}
+
+extension Subject.LinkedSub {
+    fileprivate func json(canonicalSub: String) -> JSONValue {
+        [
+            "sub": .string(sub), "merged_canonical_sub": .string(canonicalSub), "merged_via": .string(mergedVia),
+            "occurred_at": .string(occurredAt.iso8601), "source_event_id": sourceEventID.map { .string($0) } ?? .null,
+        ]
+    }
+}
