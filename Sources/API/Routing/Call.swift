@@ -55,7 +55,8 @@ final class Call {
     /// What the closure returns is committed, refusals included; what it throws leaves nothing behind.
     func commit(_ rule: (AccountsTransaction) throws -> Response) throws -> Response {
         let origin = Origin(
-            requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"))
+            requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
+            userAgent: request.headers.first("user-agent"))
         return try database.transaction(.accounts) { connection in
             let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
             if let idempotencyKey { try transaction.claim(idempotencyKey) }

@@ -35,16 +35,18 @@ package final class AccountsTransaction {
     }
 }
 
-/// Where a request came from, for the audit log.
+/// Where a request came from, for the audit log and the login history.
 package struct Origin: Sendable {
     package let requestID: String
     package let address: String
     /// The header X-Device-UUID: recorded, never trusted.
     package let claimedDevice: String?
+    package let userAgent: String?
 
-    package init(requestID: String, address: String, claimedDevice: String? = nil) {
+    package init(requestID: String, address: String, claimedDevice: String? = nil, userAgent: String? = nil) {
         self.requestID = requestID
         self.address = String(decoding: address.utf8.filter { $0 < 0x80 }.prefix(45), as: UTF8.self)
         self.claimedDevice = claimedDevice?.cut(to: 100)
+        self.userAgent = userAgent?.cut(to: 500)
     }
 }

@@ -1,5 +1,5 @@
 /// A name in two parts, as Apple hands it over at the first sign-in.
-package struct PersonName: Decodable, Equatable, Sendable {
+package struct PersonName: Codable, Equatable, Sendable {
     package var givenName: String?
     package var familyName: String?
 

@@ -1,0 +1,94 @@
+import Database
+import IdentityTokens
+
+extension Accounts {
+    /// Finds the account that a verified identity token signs in to, or makes it: by identity, else by an e-mail the
+    /// provider answers for (accounts §1.6). What the token and the name tell is filled in.
+    ///
+    /// - Parameter other: a user to lock with it, since locks are taken in the order of ids.
+    /// - Returns: the user, locked, and the other one as it is now.
+    /// - Throws: `accountDeleted` and `emailLinkedToOtherIdentity`, before anything is written.
+    func signIn(
+        _ token: IdentityToken, _ fullName: PersonName?, locking other: User.ID? = nil,
+        in transaction: AccountsTransaction
+    ) throws -> (user: User, other: User?) {
+        let resolved = try resolve(token, transaction)
+        let users = try transaction.lockUsers(resolved.user, other)
+        guard try resolve(token, transaction) == resolved else { throw TransactionMustRestart() }
+
+        let user: User
+        if let id = resolved.user {
+            guard let found = users[id] else { throw TransactionMustRestart() }
+            try found.checkNotDeleted()
+            user = try signIn(found, by: resolved, token, fullName, transaction)
+        } else {
+            user = try createUser(token, fullName, transaction)
+        }
+        return (user, other.flatMap { users[$0] })
+    }
+
+    enum Resolution: Equatable {
+        case identity(User.ID)
+        case email(User.ID)
+        case nobody
+
+        var user: User.ID? {
+            switch self {
+            case .identity(let id), .email(let id): id
+            case .nobody: nil
+            }
+        }
+    }
+
+    /// Whose account it is, without a lock.
+    func resolve(_ token: IdentityToken, _ transaction: AccountsTransaction) throws -> Resolution {
+        let connection = transaction.connection
+        if let holder = try connection.holder(of: token.provider, token.subject) { return .identity(holder.canonical) }
+        guard let email = token.verifiedEmail, mayLink(by: email, of: token),
+            let user = try connection.canonicalUser(ofLoginEmail: email.lowercased())
+        else { return .nobody }
+        return .email(user)
+    }
+
+    private func mayLink(by email: String, of token: IdentityToken) -> Bool {
+        switch settings.linkByEmail {
+        case .authoritative: EmailAddress.isAuthoritative(token, for: email)
+        case .verified: true
+        case .never: false
+        }
+    }
+
+    private func signIn(
+        _ found: User, by resolution: Resolution, _ token: IdentityToken, _ fullName: PersonName?,
+        _ transaction: AccountsTransaction
+    ) throws -> User {
+        if case .email = resolution {
+            let identities = try transaction.connection.identities(of: found.id)
+            if identities.contains(where: { $0.provider == token.provider.rawValue }) {
+                throw Failure.emailLinkedToOtherIdentity(token.provider)
+            }
+            try transaction.insertIdentity(token, for: found.id)
+        }
+        var user = try transaction.filled(found, from: token, fullName)
+        if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
+        if user.anonymous {
+            user = try transaction.promoted(user, keeping: nil)
+        } else if user != found {
+            try transaction.updateUser(user)
+        }
+        return user
+    }
+
+    private func createUser(
+        _ token: IdentityToken, _ fullName: PersonName?, _ transaction: AccountsTransaction
+    ) throws -> User {
+        let email = token.verifiedEmail
+        let loginEmail = try email.map { $0.lowercased() }.flatMap { try transaction.isFree(loginEmail: $0) ? $0 : nil }
+        // Somebody took the address since it was looked up: this sign-in is theirs.
+        if let email, loginEmail == nil, mayLink(by: email, of: token) { throw TransactionMustRestart() }
+        let user = try transaction.createUser(
+            anonymous: false, name: fullName?.display, contactEmail: email, loginEmail: loginEmail)
+        try transaction.insertIdentity(token, for: user.id)
+        return user
+    }
+}

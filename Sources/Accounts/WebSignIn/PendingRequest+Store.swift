@@ -1,0 +1,54 @@
+import JSON
+package import MariaDB
+import Time
+
+extension Accounts {
+    /// The request behind a handle; nil when there is none, it expired, or it is another browser's.
+    package func pendingRequest(
+        _ handle: String, in browser: Browser, _ connection: Connection
+    ) throws -> PendingRequest? {
+        let parameters = try connection.first(
+            "SELECT parameters FROM authorization_requests WHERE digest = ? AND browser_digest = ? AND expires_at > ?",
+            Secret(presented: handle).digest, browser.digest, clock.now
+        ) { row in try row.read(String.self) }
+        return try parameters.map {
+            let stored = try StoredParameters(json: Array($0.utf8))
+            return PendingRequest(
+                handle: handle,
+                purpose: stored.authorization.map { .authorization($0) } ?? .device(userCode: stored.userCode),
+                staleSession: stored.staleSession.map(WebSession.ID.init(rawValue:)))
+        }
+    }
+}
+
+extension AccountsTransaction {
+    /// Has a request wait for its person.
+    ///
+    /// - Parameters:
+    ///   - application: whose request it is.
+    ///   - staleSession: see `PendingRequest`.
+    package func store(
+        _ purpose: PendingRequest.Purpose, of application: Application.ID?, in browser: Browser,
+        staleSession: WebSession.ID? = nil
+    ) throws -> PendingRequest {
+        let handle = Secret(.plain)
+        var stored = StoredParameters(staleSession: staleSession?.rawValue)
+        switch purpose {
+        case .authorization(let request): stored.authorization = request
+        case .device(let userCode): stored.userCode = userCode
+        }
+        try connection.execute(
+            """
+            INSERT INTO authorization_requests (digest, browser_digest, application_id, parameters, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, handle.digest, browser.digest, application, String(decoding: stored.json(), as: UTF8.self), now,
+            now + PendingRequest.lifetime)
+        return PendingRequest(handle: handle.text, purpose: purpose, staleSession: staleSession)
+    }
+}
+
+private struct StoredParameters: Codable {
+    var authorization: AuthorizationRequest?
+    var userCode: String?
+    var staleSession: Int64?
+}
