@@ -87,8 +87,8 @@ let package = Package(
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Analytics", "Configuration", "Database", "Files", "IdentityTokens", "JOSE", "JSON",
-                "MariaDB", "Migrations", "OpenSSL", "Time",
+                "Accounts", "Analytics", "Configuration", "Database", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON",
+                "MariaDB", "Migrations", "OpenSSL", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 import Analytics
+import HTTP
 import Time
 
 /// The query parameters that the reads of analytics §13 have in common.

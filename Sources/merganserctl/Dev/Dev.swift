@@ -3,5 +3,5 @@ import ArgumentParser
 struct Dev: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Helps developers and tests; only with MERGANSER_ENVIRONMENT=development.",
-        subcommands: [DevIssuer.self, DevToken.self, DevSeed.self, DevUser.self])
+        subcommands: [DevIssuer.self, DevToken.self, DevProvider.self, DevSeed.self, DevUser.self])
 }

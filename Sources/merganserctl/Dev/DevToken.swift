@@ -53,34 +53,15 @@ struct DevToken: ParsableCommand {
                 "\(provider.rawValue) has no audience; pass --audience or set "
                     + "MERGANSER_\(provider.rawValue.uppercased())_AUDIENCES")
         }
-        guard let key = try keys.key(provider, alg) else {
-            throw ToolError(.refused, "the development issuer has no keys yet; run: merganserctl dev issuer init")
-        }
         let now = Clock.system.now.seconds
-        let token = try Signer(keyID: kid ?? DevelopmentIssuer.keyID(of: key), key: key).sign(
-            Claims(
+        let token = try keys.token(
+            of: provider,
+            IdentityClaims(
                 iss: issuer ?? settings?.issuers.first ?? provider.defaults.issuers[0], aud: audience, sub: subject,
                 iat: now, exp: now + Int64(expiresIn), nonce: sha256(nonce.utf8).hexadecimal, email: email,
-                emailVerified: emailVerified ?? (email == nil ? nil : true), name: name))
+                emailVerified: emailVerified ?? (email == nil ? nil : true), name: name),
+            alg, keyID: kid)
         output.print(["identity_token": token], token)
-    }
-
-    private struct Claims: Encodable {
-        let iss: String
-        let aud: String
-        let sub: String
-        let iat: Int64
-        let exp: Int64
-        let nonce: String
-        let email: String?
-        let emailVerified: Bool?
-        let name: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case iss, aud, sub, iat, exp, nonce, email
-            case emailVerified = "email_verified"
-            case name
-        }
     }
 }
 

@@ -1,30 +1,28 @@
-import HTTP
-
 /// A query string decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for themselves, bytes
 /// that are no UTF-8 become U+FFFD. Of parameters with the same name the first counts.
-struct QueryParameters {
+package struct QueryParameters {
     private let values: [(name: String, encoded: Substring)]
 
-    init(_ query: String) {
+    package init(_ query: String) {
         values = query.utf8.split(separator: UInt8(ascii: "&")).map { part in
             let name = part.prefix { $0 != UInt8(ascii: "=") }
             return (Self.decoded(name), Substring(part.dropFirst(name.count + 1)))
         }
     }
 
-    subscript(name: String) -> String? { encoded(name).map { Self.decoded($0.utf8) } }
+    package subscript(name: String) -> String? { encoded(name).map { Self.decoded($0.utf8) } }
 
     /// Every value of that name, in order.
-    func all(_ name: String) -> [String] {
+    package func all(_ name: String) -> [String] {
         values.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Self.decoded($0.encoded.utf8) }
     }
 
     /// The value as it was sent.
-    func encoded(_ name: String) -> Substring? {
+    package func encoded(_ name: String) -> Substring? {
         values.first { $0.name.utf8.elementsEqual(name.utf8) }?.encoded
     }
 
-    static func decoded(_ text: some Sequence<UInt8>) -> String {
+    package static func decoded(_ text: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]
         while let byte = rest.popFirst() {

@@ -1,0 +1,83 @@
+import Time
+
+/// Where a browser goes next with an authorize request.
+package enum AuthorizationStep: Sendable {
+    /// Back to the application, with a code or with the reason why there is none.
+    case back(String)
+    case signIn(PendingRequest)
+    case consent(PendingRequest)
+}
+
+extension Accounts {
+    /// Answers a checked request as far as that can be done without asking the person; else it waits (accounts §2.2).
+    ///
+    /// - Parameter browser: the only one that can go on with it.
+    package func begin(
+        _ request: AuthorizationRequest, of application: Application, by session: WebSession?, in browser: Browser,
+        _ transaction: AccountsTransaction
+    ) throws -> AuthorizationStep {
+        let counting = session.flatMap { $0.isRecent(enough: request, at: transaction.now) ? $0 : nil }
+        let answer =
+            request.prompts.contains(.selectAccount)
+            ? .signIn : try self.answer(request, of: application, by: counting, isApproved: false, transaction)
+        func wait(staleSession: WebSession.ID? = nil) throws -> PendingRequest {
+            try transaction.store(
+                .authorization(request), of: application.id, in: browser, staleSession: staleSession)
+        }
+        switch answer {
+        case .back(let location): return .back(location)
+        case .signIn where request.prompts.contains(.none):
+            return .back(request.redirect(OAuthError(.loginRequired, "the user is not signed in")))
+        case .consent where request.prompts.contains(.none):
+            return .back(request.redirect(OAuthError(.consentRequired, "the user has to be asked")))
+        case .signIn: return .signIn(try wait(staleSession: counting == nil ? session?.id : nil))
+        case .consent: return .consent(try wait())
+        }
+    }
+
+    /// Goes on with a request that waited.
+    ///
+    /// - Parameter isApproved: the person was asked and allowed it.
+    package func proceed(
+        with pending: PendingRequest, _ request: AuthorizationRequest, of application: Application,
+        by session: WebSession?, isApproved: Bool, _ transaction: AccountsTransaction
+    ) throws -> AuthorizationStep {
+        switch try answer(
+            request, of: application, by: pending.counting(session), isApproved: isApproved, transaction)
+        {
+        case .back(let location): .back(location)
+        case .signIn: .signIn(pending)
+        case .consent: .consent(pending)
+        }
+    }
+
+    private enum Answer {
+        case back(String)
+        case signIn
+        case consent
+    }
+
+    private func answer(
+        _ request: AuthorizationRequest, of application: Application, by session: WebSession?, isApproved: Bool,
+        _ transaction: AccountsTransaction
+    ) throws -> Answer {
+        guard let session, let user = try transaction.lockUser(of: session) else { return .signIn }
+        let authorization = try authorize(
+            request, for: application, by: user, authenticatedAt: session.authenticatedAt, isApproved: isApproved,
+            in: transaction)
+        switch authorization {
+        case .code(let code): return .back(request.redirect(code: code))
+        case .consentRequired: return .consent
+        case .anonymousNotAllowed:
+            return .back(request.redirect(.anonymousNotAllowed))
+        }
+    }
+}
+
+extension WebSession {
+    /// Whether the request takes a sign-in of then for one (OpenID Connect Core §3.1.2.1, `prompt` and `max_age`).
+    fileprivate func isRecent(enough request: AuthorizationRequest, at now: Timestamp) -> Bool {
+        if request.prompts.contains(.login) { return false }
+        return request.maxAge.map { now - authenticatedAt <= .seconds($0) && $0 > 0 } ?? true
+    }
+}
