@@ -9,5 +9,10 @@ extension Routes {
 
         // Tokens
         Route(.post, "/oauth/token", .client, crossOrigin: true, issueTokens),
+
+        // What pages are made of, and what error codes mean
+        Route(.get, "/oauth/errors", .anyone, showErrorCodes),
+        Route(.get, "/oauth/style.css", .anyone, showStyleSheet),
+        Route(.get, "/oauth/icon.svg", .anyone, showIcon),
     ]
 }

@@ -144,7 +144,7 @@ private struct PreviewReply: Encodable {
             clientID: application.clientID, name: application.name, appLinkURL: application.appLinkURL)
         scopes = request.scopes.names.map {
             RequestedScope(
-                name: $0, description: ScopeDescription.english(of: $0), granted: standing.granted.contains($0))
+                name: $0, description: Language.english.texts.scope($0), granted: standing.granted.contains($0))
         }
         consentRequired = standing.isRequired
         anonymousAllowed = application.allowAnonymousGrants

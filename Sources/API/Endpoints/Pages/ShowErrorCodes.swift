@@ -1,0 +1,4 @@
+import HTTP
+
+/// `GET /oauth/errors` (accounts §0.2): what every error code means.
+@Sendable func showErrorCodes(_ call: Call, _: Anyone) -> Response { .page(ErrorCodesPage(), in: call.language) }

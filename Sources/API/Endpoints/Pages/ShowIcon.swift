@@ -1,0 +1,4 @@
+import HTTP
+
+/// `GET /oauth/icon.svg`: the emblem of windows that show a page.
+@Sendable func showIcon(_ call: Call, _: Anyone) -> Response { Drawing.icon.response(query: call.request.query) }

@@ -1,0 +1,35 @@
+/// Every code the server answers, with its meaning, under an anchor of its own name (accounts §0.2, `error_uri`).
+struct ErrorCodesPage: WebPage {
+    let width = PageWidth.article
+
+    func title(in texts: any Texts) -> String { texts.errorCodes }
+
+    func content(in texts: any Texts) -> HTML {
+        let sections = ErrorExplanation.Section.allCases.map { section -> HTML in
+            let entries = ErrorExplanation.all.filter { $0.section == section }.map { entry($0, texts) }
+            return """
+                <section>
+                <h2>\(texts.section(section))</h2>
+                <dl class="codes">
+                \(entries)</dl>
+                </section>
+
+                """
+        }
+        return """
+            <h1>\(texts.errorCodes)</h1>
+            <p class="lede">\(texts.errorCodesIntroduction)</p>
+            \(sections)
+            """
+    }
+
+    private func entry(_ explanation: ErrorExplanation, _ texts: any Texts) -> HTML {
+        """
+        <div id="\(explanation.code)">
+        <dt><code>\(explanation.code)</code> <span class="status">\(explanation.statuses)</span></dt>
+        <dd>\(texts.meaning(explanation))</dd>
+        </div>
+
+        """
+    }
+}

@@ -1,0 +1,71 @@
+import HTTP
+
+/// What cannot go on, why, and what a person does next. Never a redirect.
+struct ErrorPage: WebPage {
+    enum Problem: CaseIterable, Sendable {
+        /// The client is unknown or not active.
+        case unknownApplication
+        /// The redirect URI is absent or not registered.
+        case unknownRedirect
+        /// A parameter is missing, malformed or repeated.
+        case invalidRequest
+        /// The stored request is gone: 15 minutes have passed.
+        case expired
+        /// The browser's cookie is missing or belongs to another request.
+        case otherBrowser
+        /// The token against forgery or the Origin is wrong.
+        case forged
+        case notFound
+        case rateLimited
+        case unavailable
+        case unforeseen
+
+        var status: Status {
+            switch self {
+            case .unknownApplication, .unknownRedirect, .invalidRequest, .expired, .otherBrowser: .badRequest
+            case .forged: .forbidden
+            case .notFound: .notFound
+            case .rateLimited: .tooManyRequests
+            case .unavailable: .serviceUnavailable
+            case .unforeseen: .internalServerError
+            }
+        }
+    }
+
+    var problem: Problem
+    /// The request's id, by which the logs tell more.
+    var reference: String
+    /// `/diagnose` with the request's parameters, where the application's makers can learn more.
+    var diagnosis: String?
+
+    init(_ problem: Problem, reference: String, diagnosis: String? = nil) {
+        self.problem = problem
+        self.reference = reference
+        self.diagnosis = diagnosis
+    }
+
+    func title(in texts: any Texts) -> String { "\(texts.errorPrefix): \(texts.heading(problem))" }
+
+    func content(in texts: any Texts) -> HTML {
+        let diagnosis = diagnosis.map { href -> HTML in
+            "<p class=\"note\">\(texts.forDevelopers) <a href=\"\(href)\">\(texts.diagnoseThis)</a></p>"
+        }
+        return """
+            <div class="outcome">\(Drawing.stopped)</div>
+            <div role="alert">
+            <h1>\(texts.heading(problem))</h1>
+            <p class="lede">\(texts.explanation(problem))</p>
+            </div>
+            \(diagnosis)
+            <p class="reference">\(texts.reference): <bdi>\(reference)</bdi></p>
+            """
+    }
+}
+
+extension Response {
+    /// The page for what cannot go on, with its status.
+    static func page(_ problem: ErrorPage.Problem, for call: Call, diagnosis: String? = nil) -> Response {
+        .page(
+            ErrorPage(problem, reference: call.requestID, diagnosis: diagnosis), problem.status, in: call.language)
+    }
+}

@@ -1,0 +1,34 @@
+import HTTP
+
+extension Response {
+    /// An HTML page with the header fields of accounts §2.4.
+    ///
+    /// - Parameter formTarget: where the answer to one of the page's forms may lead, besides this server.
+    static func page(
+        _ page: some WebPage, _ status: Status = .ok, in language: Language, formTarget: FormTarget? = nil,
+        headers: [Field] = []
+    ) -> Response {
+        Response(
+            status,
+            headers: [
+                Field("Content-Type", "text/html; charset=utf-8"),
+                Field("Content-Language", language.rawValue),
+                Field("Content-Security-Policy", contentSecurityPolicy(formTarget)),
+                Field("Referrer-Policy", "no-referrer"),
+                Field("X-Content-Type-Options", "nosniff"),
+                Field("Cache-Control", "no-store"),
+            ] + headers,
+            body: Array(page.document(in: language).markup.utf8))
+    }
+
+    private static func contentSecurityPolicy(_ formTarget: FormTarget?) -> String {
+        let source = formTarget.map { " \($0.source)" } ?? ""
+        return "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+            + "form-action 'self'\(source)"
+    }
+}
+
+extension Call {
+    /// The language the caller's browser asks for.
+    var language: Language { Language(accepting: request.headers.first("accept-language")) }
+}

@@ -1,0 +1,12 @@
+/// A session has ended, or there was none.
+struct SignedOutPage: WebPage {
+    func title(in texts: any Texts) -> String { texts.signedOut }
+
+    func content(in texts: any Texts) -> HTML {
+        """
+        <div class="outcome">\(Drawing.done)</div>
+        <h1>\(texts.signedOut)</h1>
+        <p class="lede">\(texts.signedOutNext)</p>
+        """
+    }
+}

@@ -1,0 +1,241 @@
+/// How pages look: one sheet for all of them, without anything fetched, at any width from 320 pixels, light and dark.
+///
+/// Sides are logical (`inline`, `block`), so a language that runs from right to left needs no sheet of its own. Every text
+/// has a contrast of at least 4.5:1 against what is behind it, every control's edge 3:1.
+enum StyleSheet {
+    static let asset = Asset(path: "/oauth/style.css", mediaType: "text/css; charset=utf-8", contents)
+
+    private static let contents = """
+        :root {
+          color-scheme: light dark;
+          --paper: #f4f5f5;
+          --sheet: #ffffff;
+          --text: #17191a;
+          --quiet: #565d61;
+          --line: #dfe2e3;
+          --edge: #81888c;
+          --raised: #f1f3f3;
+          --accent: #0a6b63;
+          --accent-text: #ffffff;
+          --accent-raised: #085850;
+          --good: #1a6e3c;
+          --bad: #a8231b;
+          --bad-paper: #fdf0ee;
+          --shadow: 0 1px 2px rgb(0 0 0 / 5%), 0 8px 32px rgb(0 0 0 / 6%);
+        }
+        @media (prefers-color-scheme: dark) {
+          :root {
+            --paper: #0f1112;
+            --sheet: #191c1d;
+            --text: #eff1f1;
+            --quiet: #a5adb0;
+            --line: #2e3335;
+            --edge: #71797d;
+            --raised: #232728;
+            --accent: #63cfc3;
+            --accent-text: #06201d;
+            --accent-raised: #83dcd2;
+            --good: #6fd195;
+            --bad: #ff9d92;
+            --bad-paper: #331b19;
+            --shadow: none;
+          }
+        }
+
+        *, ::before, ::after { box-sizing: border-box; }
+        html {
+          -webkit-text-size-adjust: 100%;
+          text-size-adjust: 100%;
+          font: 100%/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif;
+        }
+        :lang(ko) {
+          font-family: system-ui, -apple-system, "Apple SD Gothic Neo", "Malgun Gothic", "Noto Sans KR", "Noto Sans CJK KR",
+            sans-serif;
+          word-break: keep-all;
+        }
+        body {
+          display: flex;
+          flex-direction: column;
+          align-items: center;
+          min-block-size: 100vh;
+          min-block-size: 100dvh;
+          margin: 0;
+          padding: clamp(1.25rem, 6vh, 4.5rem) 1rem 3rem;
+          color: var(--text);
+          background: var(--paper);
+          overflow-wrap: anywhere;
+        }
+        header {
+          display: flex;
+          align-items: center;
+          gap: .5rem;
+          margin-block-end: clamp(1.25rem, 4vh, 2rem);
+          font-weight: 600;
+          letter-spacing: -.01em;
+        }
+        .emblem { inline-size: 1.625rem; block-size: 1.625rem; fill: var(--accent); }
+        main {
+          inline-size: 100%;
+          max-inline-size: 26rem;
+          padding: 2.5rem;
+          background: var(--sheet);
+          border-radius: 1.25rem;
+          box-shadow: var(--shadow);
+        }
+        .article main { max-inline-size: 46rem; }
+
+        h1, h2, h3, p, ul, dl, dd { margin: 0; padding: 0; }
+        ul { list-style: none; }
+        h1 { font-size: 1.625rem; line-height: 1.25; font-weight: 650; letter-spacing: -.02em; text-wrap: balance; }
+        h2 { margin-block: 1.75rem .75rem; font-size: 1rem; line-height: 1.4; font-weight: 600; }
+        h3 { font-size: 1rem; font-weight: 600; }
+        .lede { margin-block-start: .5rem; color: var(--quiet); text-wrap: pretty; }
+        .lede .name { color: var(--text); font-weight: 600; }
+        main > form, main > .ways { margin-block-start: 1.75rem; }
+        a { color: var(--accent); text-underline-offset: .2em; }
+        :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+
+        .button {
+          display: flex;
+          align-items: center;
+          justify-content: center;
+          gap: .75rem;
+          inline-size: 100%;
+          min-block-size: 3rem;
+          padding: .625rem 1.25rem;
+          font: inherit;
+          font-weight: 600;
+          text-align: center;
+          text-decoration: none;
+          color: var(--text);
+          background: var(--sheet);
+          border: 1px solid var(--edge);
+          border-radius: .75rem;
+          cursor: pointer;
+          transition: background-color .15s;
+        }
+        .button:hover { background: var(--raised); }
+        .button svg { flex: none; inline-size: 1.25rem; block-size: 1.25rem; }
+        .primary { color: var(--accent-text); background: var(--accent); border-color: transparent; }
+        .primary:hover { background: var(--accent-raised); }
+        .apple { color: #ffffff; background: #000000; border-color: #000000; }
+        .apple:hover { background: #26282a; }
+        .apple svg { margin-block-start: -.1875rem; }
+        .google { color: #1f1f1f; background: #ffffff; border-color: #747775; }
+        .google:hover { background: #f2f4f4; }
+        @media (prefers-color-scheme: dark) {
+          .apple { color: #000000; background: #ffffff; border-color: #ffffff; }
+          .apple:hover { background: #dfe2e3; }
+          .google { color: #e3e3e3; background: #131314; border-color: #8e918f; }
+          .google:hover { background: #26282a; }
+        }
+        .ways { display: grid; gap: .75rem; }
+        .choice { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; }
+        .link {
+          padding: .25rem 0;
+          font: inherit;
+          font-size: .875rem;
+          color: var(--accent);
+          background: none;
+          border: 0;
+          text-align: start;
+          text-decoration: underline;
+          text-underline-offset: .2em;
+          cursor: pointer;
+        }
+
+        .or { display: flex; align-items: center; gap: .75rem; margin-block: 1.5rem; font-size: .875rem; color: var(--quiet); }
+        .or::before, .or::after { content: ""; flex: 1; min-inline-size: 1rem; border-block-start: 1px solid var(--line); }
+        .or + .ways { margin-block-start: 0; }
+        .note, .caution, .reference { margin-block-start: 1.25rem; font-size: .875rem; color: var(--quiet); }
+        .note .name { color: var(--text); font-weight: 600; }
+        .reference { font-size: .8125rem; }
+        .alert {
+          display: flex;
+          gap: .625rem;
+          margin-block-start: 1.25rem;
+          padding: .75rem 1rem;
+          font-size: .9375rem;
+          color: var(--bad);
+          background: var(--bad-paper);
+          border: 1px solid currentColor;
+          border-radius: .75rem;
+        }
+        .sign { flex: none; inline-size: 1.25rem; block-size: 1.25rem; margin-block-start: .125rem; fill: none;
+          stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
+
+        .account { display: flex; align-items: center; gap: .875rem; }
+        main > .account { margin-block: 1.75rem 0; }
+        .account + form { margin-block-start: 1.25rem; }
+        .initial {
+          display: grid;
+          place-items: center;
+          flex: none;
+          inline-size: 2.75rem;
+          block-size: 2.75rem;
+          font-size: 1.125rem;
+          font-weight: 600;
+          color: var(--accent-text);
+          background: var(--accent);
+          border-radius: 50%;
+        }
+        .who { display: grid; min-inline-size: 0; line-height: 1.35; }
+        .who .name { font-weight: 600; }
+        .address { font-size: .875rem; color: var(--quiet); }
+        .identity { margin-block-start: 1.5rem; padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; }
+        .identity form { margin-block-start: .625rem; padding-inline-start: 3.625rem; }
+        .scopes { display: grid; gap: .625rem; }
+        .scopes li { display: flex; gap: .625rem; }
+        .scopes .sign { color: var(--good); margin-block-start: .15rem; }
+
+        label { display: block; margin-block-end: .375rem; font-size: .875rem; font-weight: 600; }
+        input {
+          inline-size: 100%;
+          min-block-size: 3rem;
+          padding: .5rem .875rem;
+          font: inherit;
+          color: var(--text);
+          background: var(--sheet);
+          border: 1px solid var(--edge);
+          border-radius: .75rem;
+        }
+        input:focus-visible { outline-offset: 0; border-color: var(--accent); }
+        input[aria-invalid] { border-color: var(--bad); }
+        input + .button { margin-block-start: 1rem; }
+        .code { font: 600 1.5rem/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; letter-spacing: .08em; }
+        input.code { text-transform: uppercase; text-align: center; }
+        p.code { margin-block-start: 1rem; padding: .75rem; text-align: center; background: var(--raised); border-radius: .75rem; }
+
+        .outcome { margin-block-end: 1.25rem; color: var(--accent); }
+        .outcome .sign { inline-size: 3rem; block-size: 3rem; margin: 0; stroke-width: 2.5; }
+
+        .sheet .or { margin-block: 1.25rem; }
+        .fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); gap: 1rem; margin-block-end: 1.25rem; }
+        .checks { border: 1px solid var(--line); border-radius: .75rem; }
+        .checks li { display: flex; gap: .75rem; padding: 1rem; }
+        .checks li + li { border-block-start: 1px solid var(--line); }
+        .checks div { flex: 1; min-inline-size: 0; }
+        .checks p { margin-block-start: .125rem; font-size: .9375rem; color: var(--quiet); }
+        .status { flex: none; font-size: .8125rem; font-weight: 600; line-height: 1.5rem; color: var(--quiet); }
+        .ok > .sign, .ok .status { color: var(--good); }
+        .fault > .sign, .fault .status { color: var(--bad); }
+        .unknown > .sign { color: var(--quiet); }
+        .codes > div { padding-block: 1rem; border-block-start: 1px solid var(--line); scroll-margin-block-start: 1rem; }
+        .codes > :target { padding-inline: 1rem; margin-inline: -1rem; background: var(--raised); border-radius: .75rem; }
+        .codes dt { display: flex; flex-wrap: wrap; align-items: baseline; gap: .125rem .75rem; }
+        .codes code { font: 600 .9375rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+        .codes dd { margin-block-start: .25rem; color: var(--quiet); }
+
+        @media (max-width: 30rem) {
+          body { padding-inline: 0; padding-block-end: 0; background: var(--sheet); }
+          main { padding: .5rem 1.25rem 2.5rem; border-radius: 0; box-shadow: none; }
+        }
+        @media (prefers-reduced-motion: reduce) { .button { transition: none; } }
+        @media (forced-colors: active) {
+          .button, .alert, .initial, p.code { border: 1px solid; }
+          .emblem { fill: CanvasText; }
+          .initial { color: CanvasText; }
+        }
+
+        """
+}

@@ -1,0 +1,176 @@
+import IdentityTokens
+import Time
+
+struct KoreanTexts: Texts {
+    // On several pages
+    let unnamedAccount = "내 계정"
+    let continueButton = "계속"
+    let cancelButton = "취소"
+    let errorPrefix = "오류"
+    let reference = "참조 번호"
+
+    // Signing in
+    let signIn = "로그인"
+    let chooseAccount = "계정 선택"
+    func toContinue(to application: HTML) -> HTML { "\(application)에서 계속하려면 로그인하세요" }
+    let toConnectDevice: HTML = "기기를 연결하려면 로그인하세요"
+    func continueWith(_ provider: Provider) -> String {
+        switch provider {
+        case .apple: "Apple로 계속하기"
+        case .google: "Google로 계속하기"
+        }
+    }
+    let orUseAnotherAccount = "또는 다른 계정 사용"
+    let noProvider = "아직 로그인할 방법이 없습니다. 서버 운영자가 로그인 방법을 설정해야 합니다."
+    func notice(_ notice: LoginPage.Notice) -> String {
+        switch notice {
+        case .cancelled: "로그인이 완료되지 않았습니다. 다시 시도하거나 다른 방법을 선택하세요."
+        case .failed: "로그인하지 못했습니다. 다시 시도하세요."
+        case .unavailable: "지금은 로그인할 수 없습니다. 잠시 후 다시 시도하세요."
+        case .linkedToOtherAccount(.apple):
+            "이 이메일 주소는 다른 Apple 로그인을 사용하는 계정에 이미 연결되어 있습니다. 그 Apple 계정으로 로그인하세요."
+        case .linkedToOtherAccount(.google):
+            "이 이메일 주소는 다른 Google 로그인을 사용하는 계정에 이미 연결되어 있습니다. 그 Google 계정으로 로그인하세요."
+        case .accountDeleted(let purgeAt):
+            "삭제된 계정이므로 로그인할 수 없습니다. 계정 정보는 \(purgeAt.iso8601.prefix(10))에 완전히 지워집니다."
+        }
+    }
+
+    // Consent
+    func allowApplication(_ application: HTML) -> HTML { "\(application)에 계정 사용을 허용할까요?" }
+    func allowApplicationTitle(_ application: String) -> String { "\(application)에 허용할까요?" }
+    func connectDevice(to application: HTML) -> HTML { "기기를 \(application)에 연결할까요?" }
+    func connectDeviceTitle(_ application: String) -> String { "기기를 \(application)에 연결할까요?" }
+    func willBeAble(_ application: HTML) -> HTML { "\(application)에 허용되는 항목" }
+    func scope(_ name: String) -> String {
+        switch name {
+        case "openid": "로그인할 때 나를 알아보기"
+        case "profile:basic", "profile": "이름과 닉네임 보기"
+        case "email": "이메일 주소 보기"
+        case "phone": "전화번호 보기"
+        case "address": "우편 주소 보기"
+        case "identity:level": "본인 확인 수준 보기"
+        case "offline_access": "자리를 비운 동안에도 연결 유지"
+        default: "“\(name)” 항목에 저장된 내 정보 보기"
+        }
+    }
+    func leadsToSite(_ host: HTML) -> HTML { "다음 사이트로 이동합니다: \(host)" }
+    func leadsToApp(_ scheme: HTML) -> HTML { "다음 앱으로 이동합니다: \(scheme)" }
+    let notYou = "본인이 아닌가요?"
+    let useAnotherAccount = "다른 계정 사용"
+    let allowButton = "허용"
+    let compareCode = "기기에 표시된 코드가 아래와 같아야 합니다."
+    let onlyOwnDevice = "본인의 기기에서 직접 시작한 경우에만 허용하세요."
+
+    // Devices
+    let connectADevice = "기기 연결"
+    let typeTheCode = "기기에 표시된 코드를 입력하세요."
+    let codeLabel = "코드"
+    func notice(_ notice: DevicePage.Notice) -> String {
+        switch notice {
+        case .unknownCode: "이 코드로 기다리는 기기가 없습니다. 기기의 코드를 다시 확인하세요. 10분이 지나면 새 코드가 필요합니다."
+        case .tooManyTries: "잘못된 코드를 너무 많이 입력했습니다. 10분 후에 다시 시도하세요."
+        }
+    }
+    let deviceConnected = "기기가 연결되었습니다"
+    let deviceConnectedNext = "기기에서 계속하세요. 이 페이지는 닫아도 됩니다."
+    let deviceNotConnected = "기기를 연결하지 않았습니다"
+    let deviceNotConnectedNext = "기기에 아무 정보도 전달되지 않았습니다. 이 페이지는 닫아도 됩니다."
+
+    // Signing out
+    let signOut = "로그아웃"
+    let signOutQuestion = "로그아웃할까요?"
+    let signOutEffect = "이 브라우저에서 로그아웃됩니다. 이미 로그인한 앱의 연결은 유지됩니다."
+    let signedOut = "로그아웃되었습니다"
+    let signedOutNext = "이 페이지는 닫아도 됩니다."
+
+    // What cannot go on
+    func heading(_ problem: ErrorPage.Problem) -> String {
+        switch problem {
+        case .unknownApplication: "알 수 없는 앱입니다"
+        case .unknownRedirect: "이 앱으로 돌아갈 수 없습니다"
+        case .invalidRequest: "링크가 올바르지 않습니다"
+        case .expired: "시간이 초과되었습니다"
+        case .otherBrowser: "브라우저를 확인할 수 없습니다"
+        case .forged: "요청을 처리할 수 없습니다"
+        case .notFound: "페이지를 찾을 수 없습니다"
+        case .rateLimited: "시도 횟수가 너무 많습니다"
+        case .unavailable: "지금은 이용할 수 없습니다"
+        case .unforeseen: "문제가 발생했습니다"
+        }
+    }
+    func explanation(_ problem: ErrorPage.Problem) -> String {
+        switch problem {
+        case .unknownApplication: "등록되지 않았거나 사용이 중지된 앱입니다. 앱 개발자에게 알려 주세요."
+        case .unknownRedirect: "앱이 등록되지 않은 주소로 이동하려고 하여 이동을 중단했습니다. 앱 개발자에게 알려 주세요."
+        case .invalidRequest: "빠지거나 중복된 값이 있습니다. 앱으로 돌아가 다시 시작하세요."
+        case .expired: "로그인은 15분 안에 마쳐야 합니다. 앱으로 돌아가 다시 시작하세요."
+        case .otherBrowser: "로그인을 시작한 브라우저를 사용하고 쿠키를 허용하세요. 그런 다음 앱으로 돌아가 다시 시작하세요."
+        case .forged: "다른 곳에서 보냈거나 너무 오래 열려 있던 페이지에서 보낸 요청입니다. 변경된 내용은 없습니다. 앱으로 돌아가 다시 시작하세요."
+        case .notFound: "주소를 확인하거나 이전 앱으로 돌아가세요."
+        case .rateLimited: "몇 분 후에 다시 시도하세요."
+        case .unavailable: "잠시 후 다시 시도하세요. 변경된 내용은 없습니다."
+        case .unforeseen: "서버에서 오류가 발생했습니다. 다시 시도해도 계속되면 아래 참조 번호를 알려 주세요."
+        }
+    }
+    let forDevelopers = "이 앱의 개발자인가요?"
+    let diagnoseThis = "원인 확인하기"
+
+    // Diagnosis
+    let diagnose = "연동 진단"
+    let diagnoseIntroduction = "앱의 로그인 요청에서 자주 생기는 오류를 찾습니다. 앱으로는 아무것도 전송하지 않으며 비밀 값도 필요하지 않습니다."
+    let authorizeURL = "인가 요청 URL"
+    let orInParts = "또는 항목별로 입력"
+    let clientID = "클라이언트 ID"
+    let redirectURI = "리디렉션 URI"
+    let scopes = "범위(scope)"
+    let challengeMethod = "code_challenge_method"
+    let optional = "선택"
+    let checkButton = "진단"
+    let application = "애플리케이션"
+    func application(_ standing: DiagnosePage.Standing) -> String {
+        switch standing {
+        case .active: "등록됨, 사용 중"
+        case .inactive: "등록되었지만 사용할 수 없음: 운영자의 승인이 필요합니다"
+        case .unknown: "등록되지 않음"
+        }
+    }
+    let checks = "진단 결과"
+    let server = "서버 상태"
+    func status(_ status: DiagnosePage.Status) -> String {
+        switch status {
+        case .ok: "정상"
+        case .fault: "문제"
+        case .unknown: "알 수 없음"
+        }
+    }
+    func check(_ id: String) -> String? {
+        switch id {
+        case "scheme_underscore": "밑줄이 없는 스킴"
+        case "idp_host_conflict": "이 서버가 아닌 리디렉션 주소"
+        case "redirect_unregistered": "등록된 리디렉션 URI"
+        case "redirect_characters": "올바른 형식의 리디렉션 URI"
+        case "openid_missing": "openid 범위"
+        case "pkce_missing": "PKCE(S256)"
+        case "database": "데이터베이스"
+        case "signing_key": "서명 키"
+        case "migrations": "스키마"
+        default: nil
+        }
+    }
+
+    // Error codes
+    let errorCodes = "오류 코드"
+    let errorCodesIntroduction = "서버 응답에 포함된 오류 코드의 의미와 해결 방법입니다. 응답의 request_id로 서버 로그에서 요청을 찾을 수 있습니다."
+    func section(_ section: ErrorExplanation.Section) -> String {
+        switch section {
+        case .oauth: "OAuth와 OpenID Connect"
+        case .requests: "요청과 인증 정보"
+        case .accounts: "계정과 기기"
+        case .applications: "애플리케이션"
+        case .merging: "계정 병합"
+        case .approvals: "승인"
+        }
+    }
+    func meaning(_ explanation: ErrorExplanation) -> String { explanation.korean }
+}
