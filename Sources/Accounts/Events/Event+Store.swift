@@ -23,6 +23,12 @@ extension AccountsTransaction {
             try connection.execute(
                 "UPDATE application_event_counters SET last_ulid = ? WHERE application_id = ?", ulid.text,
                 event.application)
+            for sub in event.absorbedSubs {
+                // Locked already: this transaction wrote the row.
+                try connection.execute(
+                    "UPDATE absorbed_subs SET source_event_id = ? WHERE application_id = ? AND sub = ?", id,
+                    event.application, sub)
+            }
         }
     }
 

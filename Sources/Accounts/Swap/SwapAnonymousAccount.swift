@@ -161,6 +161,6 @@ extension Event {
                 "linked_sub": subs.last.map(JSONValue.string) ?? .null,
                 "linked_subs": .array(subs.map(JSONValue.string)),
                 "merged_via": .string("anonymous_swap"), "identity_link_id": .null,
-            ])
+            ], absorbedSubs: subs)
     }
 }

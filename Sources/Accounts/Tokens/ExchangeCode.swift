@@ -57,10 +57,10 @@ extension Accounts {
             grant, scopes, authenticatedAt: authenticatedAt, current: refreshToken)
         try use(family.id)
         guard
-            let response = try tokenResponse(
+            let (response, activity) = try tokenResponse(
                 family, scopes, for: application, refreshToken: refreshToken, nonce: nonce, in: transaction)
         else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
-        return .issued(response.json())
+        return .issued(body: response.json(), activity: activity)
     }
 }
 

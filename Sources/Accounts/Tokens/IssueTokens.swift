@@ -1,11 +1,11 @@
 import JOSE
 import JSON
-import MariaDB
+package import MariaDB
 import OpenSSL
 import Time
 
 extension Accounts {
-    /// The two tokens of §2.7 beside a refresh token that is stored already.
+    /// The two tokens of §2.7 beside a new refresh token. Nil when the grant is not live.
     ///
     /// - Parameters:
     ///   - scopes: of this access token; at most the family's.
@@ -13,7 +13,7 @@ extension Accounts {
     func tokenResponse(
         _ family: TokenFamily, _ scopes: Scopes, for application: Application, refreshToken: Secret, nonce: String?,
         in transaction: AccountsTransaction
-    ) throws -> TokenResponse? {
+    ) throws -> (TokenResponse, TokenActivity?)? {
         guard let subject = try transaction.connection.subject(of: family.grant) else { return nil }
         let signer = try signingKeys.signer(transaction.connection)
         let issuedAt = transaction.now.seconds
@@ -42,8 +42,21 @@ extension Accounts {
             claims += subject.identityClaims + subject.scopedClaims(scopes)
             idToken = try signer.sign(JSONValue.object(JSONObject(claims)))
         }
-        return TokenResponse(
+        let response = TokenResponse(
             accessToken: accessToken, expiresIn: lifetime, scope: scopes.text, refreshToken: refreshToken.text,
             idToken: idToken)
+        let anHourAgo = transaction.now - .seconds(3600)
+        let isFresh = subject.lastActiveAt > anHourAgo && subject.lastUsedAt.map { $0 > anHourAgo } ?? false
+        return (response, isFresh ? nil : TokenActivity(user: subject.canonical, grant: family.grant))
+    }
+
+    /// Notes that a user and a grant were used. It waits for nobody.
+    package func note(_ activity: TokenActivity, _ connection: Connection) throws {
+        let now = clock.now
+        try connection.execute(
+            """
+            SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+            UPDATE users u JOIN grants g ON g.id = ? SET u.last_active_at = ?, g.last_used_at = ? WHERE u.id = ?
+            """, activity.grant, now, now, activity.user)
     }
 }

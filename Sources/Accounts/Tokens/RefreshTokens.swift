@@ -20,7 +20,7 @@ extension Accounts {
                 transaction.now <= rotatedAt + TokenFamily.grace, state.answeredScope == scope,
                 let sealed = state.sealedAnswer
             {
-                return .issued(try serverKey.open(sealed, for: state.family.row))
+                return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
             }
             try revoke(state.family.id, of: state.family.grant, application, because: .refreshReuse, in: transaction)
             return .refused(OAuthError(.invalidGrant, "the refresh token was used already; its family is revoked"))
@@ -32,13 +32,13 @@ extension Accounts {
         }
         let successor = Secret(.plain)
         guard
-            let response = try tokenResponse(
+            let (response, activity) = try tokenResponse(
                 state.family, scopes, for: application, refreshToken: successor, nonce: nil, in: transaction)
         else { return .refused(.unknownRefreshToken) }
         let answer = response.json()
         try transaction.rotate(
             state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row), scope: scope)
-        return .issued(answer)
+        return .issued(body: answer, activity: activity)
     }
 }
 

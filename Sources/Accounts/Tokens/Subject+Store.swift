@@ -9,7 +9,8 @@ extension Connection {
         try first(
             """
             SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                   u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details,
+                   u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+                   g.last_used_at,
                    EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id AND i.email_verified
                            AND LOWER(i.email) = LOWER(u.contact_email)),
                    NOT u.anonymous AND (
@@ -34,7 +35,7 @@ extension Connection {
 }
 
 extension Subject {
-    /// From the thirteen columns above, `sub` first, and the two lists of subs.
+    /// From the columns above.
     init(from row: inout Row) throws {
         sub = try row.read()
         canonical = try row.read()
@@ -48,6 +49,8 @@ extension Subject {
         let level = try row.read(Int64.self)
         customClaims = try row.read(String?.self).flatMap { try? JSONValue(json: Array($0.utf8)) }
         withDetails = try row.read()
+        lastActiveAt = try row.read()
+        lastUsedAt = try row.read()
         emailVerified = try row.read()
         previouslyAnonymous = try row.read()
         if email.isBlank { email = nil }

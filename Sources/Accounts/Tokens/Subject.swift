@@ -35,6 +35,9 @@ package struct Subject: Sendable {
     package var verifiedLevel: Int64
     package var customClaims: JSONValue?
     package var withDetails: Bool
+    var lastActiveAt: Timestamp
+    /// The grant's.
+    var lastUsedAt: Timestamp?
 
     package var canonicalSub: String { String(canonical.rawValue) }
     package var isCanonical: Bool { sub == canonicalSub }
@@ -50,7 +53,7 @@ extension Subject {
             ("linked_subs", .array(linkedSubs.map { .string($0.sub) })),
         ]
         if withDetails {
-            claims.append(("linked_sub_details", .array(linkedSubs.map { $0.json(canonicalSub: canonicalSub) })))
+            claims.append(("linked_sub_details", .array(linkedSubs.map(\.details))))
         }
         return claims + [("anonymous", .bool(anonymous)), ("previously_anonymous", .bool(previouslyAnonymous))]
     }
@@ -69,9 +72,10 @@ extension Subject {
 }
 
 extension Subject.LinkedSub {
-    fileprivate func json(canonicalSub: String) -> JSONValue {
+    /// The sub of a merged account is that account's id.
+    fileprivate var details: JSONValue {
         [
-            "sub": .string(sub), "merged_canonical_sub": .string(canonicalSub), "merged_via": .string(mergedVia),
+            "sub": .string(sub), "merged_canonical_sub": .string(sub), "merged_via": .string(mergedVia),
             "occurred_at": .string(occurredAt.iso8601), "source_event_id": sourceEventID.map { .string($0) } ?? .null,
         ]
     }

@@ -29,7 +29,13 @@ package struct TokenResponse: Encodable, Sendable {
 
 /// What became of a token request. Both are committed: a refusal may have revoked a family.
 package enum TokenOutcome: Sendable {
-    /// The answer's body.
-    case issued([UInt8])
+    /// - Parameter activity: set when its use is worth noting.
+    case issued(body: [UInt8], activity: TokenActivity?)
     case refused(OAuthError)
+}
+
+/// That tokens were issued: noted once an hour, outside the transaction (accounts §0.6).
+package struct TokenActivity: Sendable {
+    var user: User.ID
+    var grant: Grant.ID
 }

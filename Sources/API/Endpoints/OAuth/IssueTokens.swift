@@ -9,28 +9,39 @@ import HTTP
         let exchange = CodeExchange(
             code: try form.required("code"), redirectURI: try form.required("redirect_uri"),
             codeVerifier: try form.value("code_verifier"))
-        return try call.commit { transaction in
-            call.answer(try call.accounts.exchange(exchange, by: application, in: transaction))
-        }
+        return try call.answerWithTokens { try call.accounts.exchange(exchange, by: application, in: $0) }
     case "refresh_token":
         let (token, scope) = (try form.required("refresh_token"), try form.value("scope"))
-        return try call.commit { transaction in
-            call.answer(try call.accounts.refresh(token, scope: scope, by: application, in: transaction))
+        return try call.answerWithTokens {
+            try call.accounts.refresh(token, scope: scope, by: application, in: $0)
         }
     default: throw OAuthError(.unsupportedGrantType, "grant_type is not supported")
     }
 }
 
 extension Call {
-    fileprivate func answer(_ outcome: TokenOutcome) -> Response {
-        switch outcome {
-        case .issued(let body):
-            Response(
-                .ok,
-                headers: [
-                    Response.Field("Content-Type", "application/json"), Response.Field("Pragma", "no-cache"),
-                ], body: body)
-        case .refused(let error): surface.refusal(error, to: request)
+    /// Runs a rule in one transaction, which also commits its refusals, and notes the use of what it issued.
+    fileprivate func answerWithTokens(_ rule: (AccountsTransaction) throws -> TokenOutcome) throws -> Response {
+        var noted: TokenActivity?
+        let response = try commit { transaction in
+            switch try rule(transaction) {
+            case .issued(let body, let activity):
+                noted = activity
+                return Response(
+                    .ok,
+                    headers: [
+                        Response.Field("Content-Type", "application/json"), Response.Field("Pragma", "no-cache"),
+                    ], body: body)
+            case .refused(let error): return surface.refusal(error, to: request)
+            }
         }
+        if let noted {
+            do {
+                try database.read { try accounts.note(noted, $0) }
+            } catch {
+                logger.debug("activity not noted", metadata: ["error": "\(error)"])
+            }
+        }
+        return response
     }
 }
