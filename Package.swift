@@ -30,7 +30,7 @@ let package = Package(
 
         // Wrappers: the only targets that see a C library.
         .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP", "Threads"], swiftSettings: strict),
-        .target(name: "Fetch", dependencies: ["CCurl"], swiftSettings: strict),
+        .target(name: "Fetch", dependencies: ["CCurl", "Threads"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),

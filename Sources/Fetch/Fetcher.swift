@@ -1,7 +1,7 @@
 internal import CCurl
 
-// This target owns outgoing HTTP over libcurl: deadlines, size caps, verified TLS, and which addresses may be asked. It
-// does not own retries, caching or what an answer means, and it never follows a redirect.
+// This target owns outgoing HTTP over libcurl: deadlines, size caps, verified TLS, and which URLs and addresses may be
+// asked. It does not own retries, caching or what an answer means, and it never follows a redirect.
 
 /// Makes requests; blocks the calling thread for `Options.timeout` at most. A value that threads may share.
 package struct Fetcher: Sendable {

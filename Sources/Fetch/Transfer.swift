@@ -8,7 +8,7 @@ final class Transfer {
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     private let handle: UnsafeMutableRawPointer
-    private let url: OpaquePointer
+    private let url: ParsedURL
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
 
@@ -21,18 +21,15 @@ final class Transfer {
     private var body: [UInt8] = []
 
     init(_ url: String, _ headers: [(String, String)], _ options: Fetcher.Options) throws(FetchError) {
-        guard Self.isInitialized, let handle = curl_easy_init(), let parsed = curl_url() else {
-            throw FetchError(CURLE_FAILED_INIT)
-        }
+        self.url = try Self.parse(url, allowsLoopbackHTTP: options.allowsLoopbackHTTP)
+        guard Self.isInitialized, let handle = curl_easy_init() else { throw FetchError(CURLE_FAILED_INIT) }
         self.handle = handle
-        self.url = parsed
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         maximumSize = options.maximumSize
         cutsBody = options.cutsBody
 
-        try parse(url, allowsLoopbackHTTP: options.allowsLoopbackHTTP)
-        try set(CURLOPT_CURLU, UnsafeRawPointer(parsed))
+        try set(CURLOPT_CURLU, UnsafeRawPointer(self.url.handle))
         try set(CURLOPT_PROTOCOLS_STR, options.allowsLoopbackHTTP ? "http,https" : "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         // An empty name switches off the proxies that the environment names.
@@ -54,7 +51,6 @@ final class Transfer {
 
     deinit {
         curl_easy_cleanup(handle)
-        curl_url_cleanup(url)
         curl_slist_free_all(headerList)
         errorText.deallocate()
     }
@@ -81,24 +77,15 @@ final class Transfer {
     // MARK: The URL
 
     /// libcurl's own parser judges the URL and is then handed the result, so that there is one reading of it only.
-    private func parse(_ text: String, allowsLoopbackHTTP: Bool) throws(FetchError) {
-        guard curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK, let scheme = part(CURLUPART_SCHEME),
-            let host = part(CURLUPART_HOST)
-        else { throw FetchError(.refused, "not a URL") }
-        guard part(CURLUPART_USER) == nil, part(CURLUPART_PASSWORD) == nil else {
-            throw FetchError(.refused, "a URL with user information")
-        }
+    private static func parse(_ text: String, allowsLoopbackHTTP: Bool) throws(FetchError) -> ParsedURL {
+        let url = try ParsedURL(text)
+        guard let scheme = url.scheme, let host = url.host else { throw FetchError(.refused, "not a URL") }
+        guard !url.hasUserInformation else { throw FetchError(.refused, "a URL with user information") }
         let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains(host)
         guard scheme == "https" || scheme == "http" && allowsLoopbackHTTP && isLoopback else {
             throw FetchError(.refused, "a URL that is not https")
         }
-    }
-
-    private func part(_ part: CURLUPart) -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(url, part, &text, 0) == CURLUE_OK, let text else { return nil }
-        defer { curl_free(text) }
-        return String(cString: text)
+        return url
     }
 
     // MARK: Receiving

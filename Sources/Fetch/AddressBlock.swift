@@ -1,0 +1,35 @@
+/// The addresses that begin with the same bits (RFC 4632 §3.1).
+struct AddressBlock {
+    private let prefix: [UInt8]
+    private let length: Int
+
+    /// - Parameter text: `10.0.0.0/8`, `fc00::/7`.
+    init(_ text: String) {
+        let parts = text.split(separator: "/")
+        guard parts.count == 2, let address = IPAddress(String(parts[0])), let length = Int(parts[1]),
+            length <= 8 * address.bytes.count
+        else { preconditionFailure("\(text) is no block of addresses") }
+        prefix = address.bytes
+        self.length = length
+    }
+
+    func contains(_ address: IPAddress) -> Bool {
+        guard address.bytes.count == prefix.count else { return false }
+        return (0..<length).allSatisfy { bit in
+            (prefix[bit / 8] ^ address.bytes[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
+        }
+    }
+}
+
+extension IPAddress {
+    /// Whether nothing may be sent there: it is this machine, its network, or nobody's (accounts §3.5).
+    package var isForbidden: Bool { Self.forbidden.contains { $0.contains(self) } }
+
+    private static let forbidden = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+        "::/96", "::1/128", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23",
+        "2001:db8::/32", "2002::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+    ].map(AddressBlock.init)
+}

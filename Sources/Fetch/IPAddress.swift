@@ -1,0 +1,50 @@
+internal import Glibc
+
+/// An IPv4 or IPv6 address, by its value.
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// 4 or 16, in network order.
+    let bytes: [UInt8]
+
+    /// - Parameter literal: IPv4 in every notation that resolvers take for an address (inet_aton(3)): one to four numbers,
+    ///   each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.
+    package init?(_ literal: String) {
+        // inet_aton(3) overlooks what follows a space.
+        guard literal.utf8.allSatisfy({ $0 > 0x20 }) else { return nil }
+        var (four, sixteen) = (in_addr(), in6_addr())
+        if inet_aton(literal, &four) != 0 {
+            bytes = withUnsafeBytes(of: four) { Array($0) }
+        } else if inet_pton(AF_INET6, literal.withoutBrackets, &sixteen) == 1 {
+            bytes = withUnsafeBytes(of: sixteen) { Array($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// - Parameter address: of family AF_INET or AF_INET6, as getaddrinfo(3) makes them; nil for others.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        let address = UnsafeRawPointer(address)
+        switch Int32(address.assumingMemoryBound(to: sockaddr.self).pointee.sa_family) {
+        case AF_INET:
+            bytes = withUnsafeBytes(of: address.assumingMemoryBound(to: sockaddr_in.self).pointee.sin_addr) {
+                Array($0)
+            }
+        case AF_INET6:
+            bytes = withUnsafeBytes(of: address.assumingMemoryBound(to: sockaddr_in6.self).pointee.sin6_addr) {
+                Array($0)
+            }
+        default: return nil
+        }
+    }
+
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate var withoutBrackets: String {
+        utf8.first == UInt8(ascii: "[") && utf8.last == UInt8(ascii: "]") ? String(dropFirst().dropLast()) : self
+    }
+}

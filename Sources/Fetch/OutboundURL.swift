@@ -1,0 +1,84 @@
+/// A URL that a stranger has the server send to (accounts §3.5): its form is judged here, its addresses by `resolve`.
+package struct OutboundURL: Sendable {
+    package let text: String
+    private let host: String
+    /// In development this machine may be sent to.
+    private let isExempt: Bool
+
+    /// - Parameter allowsLoopbackHTTP: whether this is development, where also http to `localhost` and `127.0.0.1` is
+    ///   allowed.
+    package init(_ text: String, allowsLoopbackHTTP: Bool) throws(ForbiddenURL) {
+        guard (1...2000).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed),
+            let url = try? ParsedURL(text), let host = url.host, let authority = Self.authority(of: text)
+        else { throw .malformed }
+        if authority.utf8.contains(UInt8(ascii: "@")) || url.hasUserInformation { throw .userInformation }
+        self.text = text
+        self.host = host.withoutFinalDot.lowercased()
+        isExempt = allowsLoopbackHTTP && url.scheme == "http" && ["localhost", "127.0.0.1"].contains(authority.host)
+        guard url.scheme == "https" || isExempt else { throw .notHTTPS }
+        if isExempt { return }
+        if let address = IPAddress(self.host) {
+            if address.isForbidden { throw .address(address) }
+        } else if self.host.endsInNumber {
+            throw .malformed
+        } else if self.host == "localhost" || self.host.hasSuffix(".localhost"), let loopback = IPAddress("127.0.0.1") {
+            // RFC 6761 §6.3: always this machine, whatever a resolver says.
+            throw .address(loopback)
+        }
+    }
+
+    /// The addresses of the host: connect to one of these and resolve no further. None if the host has none, or the
+    /// resolver takes longer than `time`.
+    ///
+    /// - Throws: `ForbiddenURL.address` when any of them is forbidden.
+    package func resolve(within time: Duration) throws(ForbiddenURL) -> [IPAddress] {
+        let addresses = IPAddress(host).map { [$0] } ?? Resolver.addresses(of: host, within: time)
+        if !isExempt, let forbidden = addresses.first(where: \.isForbidden) { throw .address(forbidden) }
+        return addresses
+    }
+
+    /// What stands in URLs (RFC 3986 §2), without a fragment: nobody would be sent that.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && !"\"#<>\\^`{|}".utf8.contains(byte)
+    }
+
+    /// Nil unless exactly two slashes precede it, of which libcurl forgives fewer and more.
+    private static func authority(of text: String) -> String? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let rest = text[text.index(after: colon)...]
+        guard rest.hasPrefix("//") else { return nil }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        return authority.isEmpty ? nil : String(authority)
+    }
+}
+
+/// Why nothing is sent to a URL.
+package enum ForbiddenURL: Error, Equatable, CustomStringConvertible {
+    case malformed
+    case notHTTPS
+    case userInformation
+    case address(IPAddress)
+
+    package var description: String {
+        switch self {
+        case .malformed: "it is no URL of at most 2000 characters, without fragment, such as https://rp.example/hook"
+        case .notHTTPS: "it is not https"
+        case .userInformation: "leave out the user name before @"
+        case .address(let address): "its host has the address \(address), which is not public"
+        }
+    }
+}
+
+extension String {
+    fileprivate var withoutFinalDot: String { hasSuffix(".") ? String(dropLast()) : self }
+
+    /// Whether resolvers might take it for an address that `IPAddress` does not know (WHATWG URL §3.5).
+    fileprivate var endsInNumber: Bool {
+        guard let last = split(separator: ".", omittingEmptySubsequences: false).last else { return false }
+        return last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            || last.hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
+    }
+
+    /// Of an authority without user information.
+    fileprivate var host: String { String(prefix { $0 != ":" }) }
+}

@@ -1,0 +1,29 @@
+internal import CCurl
+
+/// A URL as libcurl reads it: what is judged is what is asked.
+final class ParsedURL {
+    /// For CURLOPT_CURLU.
+    let handle: OpaquePointer
+
+    init(_ text: String) throws(FetchError) {
+        guard let handle = curl_url() else { throw FetchError(CURLE_FAILED_INIT) }
+        self.handle = handle
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
+            throw FetchError(.refused, "not a URL")
+        }
+    }
+
+    deinit { curl_url_cleanup(handle) }
+
+    var scheme: String? { part(CURLUPART_SCHEME) }
+    /// Percent-decoded; an IPv6 address in its brackets.
+    var host: String? { part(CURLUPART_HOST) }
+    var hasUserInformation: Bool { part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil }
+
+    private func part(_ part: CURLUPart) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}
