@@ -20,7 +20,7 @@ struct Account: Equatable, Sendable {
         return """
             <div class="account">
             <span class="initial" aria-hidden="true">\(title.prefix(1).uppercased())</span>
-            <span class="who"><bdi class="name">\(title)</bdi>\(address)</span>
+            <span class="who"><bdi class="name">\(title)</bdi> \(address)</span>
             </div>
             """
     }

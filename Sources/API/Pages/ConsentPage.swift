@@ -45,8 +45,8 @@ struct ConsentPage: WebPage {
             <h2>\(texts.willBeAble(name))</h2>
             <ul class="scopes">
             \(items)</ul>
-            \(decision.html(choice(texts)))
             \(destination(texts))
+            \(decision.html(choice(texts)))
             """
     }
 

@@ -179,12 +179,14 @@ enum StyleSheet {
           background: var(--accent);
           border-radius: 50%;
         }
-        .who { display: grid; min-inline-size: 0; line-height: 1.35; }
+        .who { display: grid; justify-items: start; min-inline-size: 0; line-height: 1.35; }
         .who .name { font-weight: 600; }
         .address { font-size: .875rem; color: var(--quiet); }
         .identity { margin-block-start: 1.5rem; padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; }
         .identity form { margin-block-start: .625rem; padding-inline-start: 3.625rem; }
-        .scopes { display: grid; gap: .625rem; }
+        .scopes { display: grid; gap: .625rem; margin-block-end: 1.5rem; }
+        .scopes + .note { margin-block: 0; }
+        main > .note + form { margin-block-start: 1rem; }
         .scopes li { display: flex; gap: .625rem; }
         .scopes .sign { color: var(--good); margin-block-start: .15rem; }
 
@@ -228,6 +230,8 @@ enum StyleSheet {
 
         @media (max-width: 30rem) {
           body { padding-inline: 0; padding-block-end: 0; background: var(--sheet); }
+          header { align-self: start; margin-inline: 1.25rem; }
+          h1 { font-size: 1.5rem; }
           main { padding: .5rem 1.25rem 2.5rem; border-radius: 0; box-shadow: none; }
         }
         @media (prefers-reduced-motion: reduce) { .button { transition: none; } }

@@ -1,6 +1,7 @@
 import IdentityTokens
 import Time
 
+/// A particle stays on the line of the name it belongs to (`&NoBreak;`).
 struct KoreanTexts: Texts {
     // On several pages
     let unnamedAccount = "내 계정"
@@ -12,7 +13,7 @@ struct KoreanTexts: Texts {
     // Signing in
     let signIn = "로그인"
     let chooseAccount = "계정 선택"
-    func toContinue(to application: HTML) -> HTML { "\(application)에서 계속하려면 로그인하세요" }
+    func toContinue(to application: HTML) -> HTML { "\(application)&NoBreak;에서 계속하려면 로그인하세요" }
     let toConnectDevice: HTML = "기기를 연결하려면 로그인하세요"
     func continueWith(_ provider: Provider) -> String {
         switch provider {
@@ -37,11 +38,11 @@ struct KoreanTexts: Texts {
     }
 
     // Consent
-    func allowApplication(_ application: HTML) -> HTML { "\(application)에 계정 사용을 허용할까요?" }
+    func allowApplication(_ application: HTML) -> HTML { "\(application)&NoBreak;에 계정 사용을 허용할까요?" }
     func allowApplicationTitle(_ application: String) -> String { "\(application)에 허용할까요?" }
-    func connectDevice(to application: HTML) -> HTML { "기기를 \(application)에 연결할까요?" }
+    func connectDevice(to application: HTML) -> HTML { "기기를 \(application)&NoBreak;에 연결할까요?" }
     func connectDeviceTitle(_ application: String) -> String { "기기를 \(application)에 연결할까요?" }
-    func willBeAble(_ application: HTML) -> HTML { "\(application)에 허용되는 항목" }
+    func willBeAble(_ application: HTML) -> HTML { "\(application)&NoBreak;에 허용되는 항목" }
     func scope(_ name: String) -> String {
         switch name {
         case "openid": "로그인할 때 나를 알아보기"

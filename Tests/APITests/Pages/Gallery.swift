@@ -1,0 +1,102 @@
+import Accounts
+import IdentityTokens
+import Time
+
+@testable import API
+
+/// Every page in every state, showing names that people and applications could have.
+struct Gallery {
+    struct Piece: CustomStringConvertible, Sendable {
+        let description: String
+        let page: any WebPage
+    }
+
+    /// How an application and a person are called.
+    struct Names: Sendable {
+        var application = "Acme Photos"
+        var person: String? = "Jane Appleseed"
+        var address: String? = "jane@example.com"
+
+        static let hostile = Names(
+            application: "<script>alert(1)</script> & \"Söhne\" 'x'", person: "</title><img src=x onerror='y'>",
+            address: "\"><b>@example.com")
+    }
+
+    static let plain = pieces(Names())
+    static let hostile = pieces(.hostile)
+
+    static func pieces(_ names: Names) -> [Piece] {
+        let account = Account(name: names.person, email: names.address)
+        let form = PostForm(action: "/a", hidden: [.init("request", "r&\"<>'"), .init("csrf_token", "t")])
+        let choices = Provider.allCases.map {
+            LoginPage.Choice(provider: $0, href: "/auth/\($0.rawValue)/web/start?request=abc&x=%22")
+        }
+        let scopes = [
+            "openid", "profile:basic", "profile", "email", "phone", "address", "identity:level", "offline_access",
+            "acme:level",
+        ]
+        let notices: [LoginPage.Notice] =
+            [.cancelled, .failed, .unavailable, .accountDeleted(purgeAt: Timestamp(seconds: 1_778_569_200))]
+            + Provider.allCases.map(LoginPage.Notice.linkedToOtherAccount)
+        let redirects = ["https://acme.example/cb", "http://127.0.0.1:9000/cb", "com.example.acme:/cb"]
+        return [
+            Piece(description: "login", page: LoginPage(application: names.application, choices: choices)),
+            Piece(description: "login, device", page: LoginPage(application: nil, choices: choices)),
+            Piece(
+                description: "login, signed in",
+                page: LoginPage(application: names.application, choices: choices, signedIn: (account, form))),
+            Piece(description: "login, no provider", page: LoginPage(application: names.application, choices: [])),
+        ]
+            + notices.map { notice in
+                Piece(
+                    description: "login, \(notice)",
+                    page: LoginPage(application: names.application, choices: choices, notice: notice))
+            }
+            + redirects.map { uri in
+                Piece(
+                    description: "consent, \(uri)",
+                    page: ConsentPage(
+                        application: names.application, channel: .redirect(FormTarget(redirectURI: uri)),
+                        account: account, scopes: scopes, decision: form, useAnotherAccount: form))
+            } + [
+                Piece(
+                    description: "consent, device",
+                    page: ConsentPage(
+                        application: names.application, channel: .device(userCode: "BC2D-FG7H"),
+                        account: Account(name: nil, email: nil), scopes: ["openid"], decision: form,
+                        useAnotherAccount: form)),
+                Piece(description: "device", page: DevicePage(form: form)),
+                Piece(
+                    description: "device, unknown code",
+                    page: DevicePage(form: form, userCode: names.application, notice: .unknownCode)),
+                Piece(
+                    description: "device, too many tries",
+                    page: DevicePage(form: form, userCode: "BC2D-FG7H", notice: .tooManyTries)),
+                Piece(description: "device, connected", page: DeviceDonePage(isAllowed: true)),
+                Piece(description: "device, not connected", page: DeviceDonePage(isAllowed: false)),
+                Piece(description: "sign out", page: SignOutPage(account: account, form: form)),
+                Piece(description: "signed out", page: SignedOutPage()),
+                Piece(description: "diagnose", page: DiagnosePage()),
+                Piece(
+                    description: "diagnose, answered",
+                    page: DiagnosePage(
+                        question: DiagnosePage.Question(
+                            url: names.application, clientID: "logi_1", redirectURI: "my_app:/", scope: "openid",
+                            codeChallengeMethod: "plain"),
+                        standing: .inactive,
+                        checks: zip(
+                            ["scheme_underscore", "redirect_unregistered", "pkce_missing"],
+                            DiagnosePage.Status.allCases
+                        ).map { DiagnosePage.Check(id: $0, status: $1, message: names.application) },
+                        server: ["database", "signing_key", "migrations"].map {
+                            DiagnosePage.Check(id: $0, status: .ok, message: "ok")
+                        })),
+                Piece(description: "error codes", page: ErrorCodesPage()),
+            ]
+            + ErrorPage.Problem.allCases.map { problem in
+                Piece(
+                    description: "error, \(problem)",
+                    page: ErrorPage(problem, reference: "0123456789abcdef", diagnosis: "/diagnose?client_id=x&scope=y"))
+            }
+    }
+}
