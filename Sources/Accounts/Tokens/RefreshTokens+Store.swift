@@ -35,18 +35,17 @@ extension AccountsTransaction {
 
     /// Nil for a token that no family has, or had.
     func lockFamily(ofToken digest: [UInt8]) throws -> FamilyState? {
-        // The token's row never changes, so that reading it needs no lock.
-        let found = try connection.first(
-            "SELECT refresh_family_id, expires_at FROM refresh_tokens WHERE digest = ?", digest
-        ) { row in (family: try row.read(TokenFamily.ID.self), expiresAt: try row.read(Timestamp.self)) }
-        guard let found else { return nil }
-        return try connection.first(
+        // A subquery's rows are not locked. The token's never change but to go.
+        try connection.first(
             """
-            SELECT id, grant_id, (SELECT application_id FROM grants WHERE id = grant_id), handle, scopes,
-                   COALESCE(authenticated_at, created_at), revoked_at IS NULL, current_digest, predecessor_digest,
-                   rotated_at, sealed_answer, answered_scope
-            FROM refresh_families WHERE id = ? AND handle IS NOT NULL FOR UPDATE
-            """, found.family
+            SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
+                   COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
+                   f.predecessor_digest, f.rotated_at, f.sealed_answer, f.answered_scope,
+                   (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
+            FROM refresh_families f
+            WHERE f.id = (SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?) AND f.handle IS NOT NULL
+            FOR UPDATE
+            """, digest, digest
         ) { row in
             let (id, grant, application) = (
                 try row.read(TokenFamily.ID.self), try row.read(Grant.ID.self), try row.read(Application.ID.self)
@@ -57,7 +56,7 @@ extension AccountsTransaction {
                     authenticatedAt: try row.read()),
                 application: application, isLive: try row.read(), currentDigest: try row.read(),
                 predecessorDigest: try row.read(), rotatedAt: try row.read(), sealedAnswer: try row.read(),
-                answeredScope: try row.read(), tokenExpiresAt: found.expiresAt)
+                answeredScope: try row.read(), tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
         }
     }
 
