@@ -1,6 +1,6 @@
 # Every command for people; what they do stands in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: run stop restart logs test test-sanitizers format lint schema clean help
+.PHONY: run stop restart logs test test-sanitizers test-browser format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -21,6 +21,8 @@ test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
 	@scripts/test --scratch-path .build-thread --sanitize thread \
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
+test-browser: ## Drive the pages with headless Chromium beside an instance of its own
+	@scripts/test-browser
 format: ## Format the Swift sources
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 lint: ## Check their format and style

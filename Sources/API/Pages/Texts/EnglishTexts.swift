@@ -56,7 +56,6 @@ struct EnglishTexts: Texts {
     }
     func leadsToSite(_ host: HTML) -> HTML { "Next you go to \(host)" }
     func leadsToApp(_ scheme: HTML) -> HTML { "Next you go to the app \(scheme)" }
-    let notYou = "Not you?"
     let useAnotherAccount = "Use another account"
     let allowButton = "Allow"
     let compareCode = "Your device must show this code:"

@@ -57,7 +57,6 @@ struct KoreanTexts: Texts {
     }
     func leadsToSite(_ host: HTML) -> HTML { "다음 사이트로 이동합니다: \(host)" }
     func leadsToApp(_ scheme: HTML) -> HTML { "다음 앱으로 이동합니다: \(scheme)" }
-    let notYou = "본인이 아닌가요?"
     let useAnotherAccount = "다른 계정 사용"
     let allowButton = "허용"
     let compareCode = "기기에 표시된 코드가 아래와 같아야 합니다."

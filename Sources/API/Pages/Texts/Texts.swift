@@ -33,7 +33,6 @@ protocol Texts: Sendable {
     func scope(_ name: String) -> String
     func leadsToSite(_ host: HTML) -> HTML
     func leadsToApp(_ scheme: HTML) -> HTML
-    var notYou: String { get }
     var useAnotherAccount: String { get }
     var allowButton: String { get }
     var compareCode: String { get }

@@ -1,0 +1,119 @@
+"""What is true of every page (accounts §2.4): structure, names, contrast, no sideways scrolling."""
+
+STRUCTURE = """
+const faults = [];
+const expect = (holds, fault) => { if (!holds) faults.push(fault); };
+const count = selector => document.querySelectorAll(selector).length;
+expect(document.documentElement.lang === arguments[0], `lang is ${document.documentElement.lang}`);
+expect(['ltr', 'rtl'].includes(document.documentElement.dir), 'no dir');
+expect(document.compatMode === 'CSS1Compat', 'quirks mode');
+expect(document.title.trim() !== '', 'no title');
+expect(count('h1') === 1 && count('main h1') === 1, `${count('h1')} h1`);
+expect(count('main') === 1, `${count('main')} main`);
+expect(count('body > header') === 1, `${count('body > header')} header`);
+expect(count('script, style, [style]') === 0, 'script or style inside the page');
+const ids = [...document.querySelectorAll('[id]')].map(element => element.id);
+expect(new Set(ids).size === ids.length, 'an id stands there twice');
+for (const element of document.querySelectorAll('[aria-describedby]'))
+  expect(document.getElementById(element.getAttribute('aria-describedby')), 'described by nothing');
+for (const input of document.querySelectorAll('input:not([type=hidden])'))
+  expect(input.labels.length === 1 && input.labels[0].innerText.trim(), `${input.name} has no label`);
+for (const alert of document.querySelectorAll('[role=alert]'))
+  expect(alert.innerText.trim() !== '', 'an empty alert');
+return faults;
+"""
+
+# WCAG 2.2: relative luminance and contrast ratio; colors with alpha are laid over what is behind them.
+CONTRAST = """
+const parse = color => {
+  const numbers = color.match(/[\\d.]+/g).map(Number);
+  return {rgb: numbers.slice(0, 3), alpha: numbers.length > 3 ? numbers[3] : 1};
+};
+const over = (top, bottom) => top.rgb.map((value, index) => value * top.alpha + bottom[index] * (1 - top.alpha));
+const behind = element => {
+  if (!element) return matchMedia('(prefers-color-scheme: dark)').matches ? [0, 0, 0] : [255, 255, 255];
+  const color = parse(getComputedStyle(element).backgroundColor);
+  return color.alpha === 1 ? color.rgb : over(color, behind(element.parentElement));
+};
+const luminance = rgb => {
+  const [r, g, b] = rgb.map(value => value / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ratio = (a, b) => {
+  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+};
+const faults = [];
+let looked = 0;
+const look = (element, color, text) => {
+  looked += 1;
+  const ground = behind(element);
+  const value = ratio(over(parse(color), ground), ground);
+  if (value < 4.5) faults.push(`contrast ${value.toFixed(2)}: ${text}`);
+};
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const text = walker.currentNode.data.trim(), element = walker.currentNode.parentElement;
+  if (text && element.checkVisibility()) look(element, getComputedStyle(element).color, text);
+}
+for (const input of document.querySelectorAll('input:not([type=hidden])'))
+  look(input, getComputedStyle(input).color, `the field ${input.name}`);
+// The edge of a control, or its ground, against what is around it (WCAG 2.2, 1.4.11).
+for (const control of document.querySelectorAll('input:not([type=hidden]), .button')) {
+  const style = getComputedStyle(control), around = behind(control.parentElement);
+  const edge = parse(style.borderTopColor);
+  const value = Math.max(ratio(behind(control), around), ratio(over(edge, around), around));
+  if (value < 3) faults.push(`contrast ${value.toFixed(2)}: the edge of ${control.innerText || control.name}`);
+}
+if (!looked) faults.push('no text');
+return faults;
+"""
+
+SIDEWAYS = """
+const root = document.documentElement;
+const wide = [...document.body.querySelectorAll('*')].filter(element => {
+  const box = element.getBoundingClientRect();
+  return box.width && (box.right > root.clientWidth + 0.5 || box.left < -0.5);
+});
+const faults = wide.map(element => `${element.tagName} ${element.className} sticks out`);
+if (root.scrollWidth > root.clientWidth) faults.push('scrolls sideways');
+return faults;
+"""
+
+# WCAG 2.2, 2.5.8: 24 pixels, except for links inside a sentence.
+TARGETS = """
+return [...document.querySelectorAll('button, .button, input:not([type=hidden])')].filter(control => {
+  const box = control.getBoundingClientRect();
+  return box.width < 24 || box.height < 24;
+}).map(control => `${control.innerText || control.name} is too small to hit`);
+"""
+
+
+def faults(browser, language, widths):
+    """What is wrong with the page that the browser shows, in words."""
+    run = browser.driver.execute_script
+    found = run(STRUCTURE, language) + unnamed(browser)
+    for width in widths:
+        browser.size(width)
+        found += [f"{fault} at {width} px" for fault in run(SIDEWAYS) + run(TARGETS)]
+        for scheme in ("light", "dark"):
+            browser.color(scheme)
+            found += [f"{fault} ({scheme}, {width} px)" for fault in run(CONTRAST)]
+    browser.color("light")
+    return found
+
+
+def unnamed(browser):
+    """What a screen reader has no words for, from the tree it reads."""
+    nodes = browser.tell("Accessibility.getFullAXTree")["nodes"]
+    said = {"button", "link", "textbox", "heading", "listitem", "alert"}
+    found, names = [], 0
+    for node in nodes:
+        role = node.get("role", {}).get("value")
+        if node.get("ignored") or role not in said:
+            continue
+        names += 1
+        named = node.get("name", {}).get("value", "").strip()
+        if role in {"button", "link", "textbox", "heading"} and not named:
+            found.append(f"a {role} has no name")
+    return found if names else ["the page says nothing"]
