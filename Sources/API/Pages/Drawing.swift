@@ -2,22 +2,19 @@ import IdentityTokens
 
 /// What pages draw, inside the document: nothing is fetched for it. All of it decorates words that stand beside it.
 enum Drawing {
-    /// The server's emblem, a crested bird on the water.
-    static let emblem: HTML = """
-        <svg class="emblem" viewBox="0 0 32 32" aria-hidden="true"><path d="M2 8.6 10.4 7C11.6 4.1 14.3 2.4 17.4 2.6c2.2.1 \
-        4.1 1.1 5.4 2.7l5.4-1.7-3 4 4.8.2-4.6 3.1 3.4 1.9-5.2.9c-.7 2.1-2.4 3.3-3.2 4.8-.9 1.7.2 3.5 2.2 3.5 2.1 0 4.2-.8 \
-        6.4-2.4-.5 5.6-4.9 9.8-11.4 9.8-7.2 0-11.6-4-11.6-8.9 0-4.6 3.6-6.3 4.6-8.9.3-.8.2-1.5-.2-2.1Z"/></svg>
-        """
+    /// The server's emblem: a crested bird on the water.
+    static let emblem: HTML = "<svg class=\"emblem\" viewBox=\"0 0 32 32\" aria-hidden=\"true\">\(bird)</svg>"
 
     /// The same as a file, for windows and bookmarks.
     static let icon = Asset(
         path: "/oauth/icon.svg", mediaType: "image/svg+xml",
-        """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0a7d74" d="M2 8.6 10.4 7C11.6 4.1 14.3 2.4 \
-        17.4 2.6c2.2.1 4.1 1.1 5.4 2.7l5.4-1.7-3 4 4.8.2-4.6 3.1 3.4 1.9-5.2.9c-.7 2.1-2.4 3.3-3.2 4.8-.9 1.7.2 3.5 2.2 \
-        3.5 2.1 0 4.2-.8 6.4-2.4-.5 5.6-4.9 9.8-11.4 9.8-7.2 0-11.6-4-11.6-8.9 0-4.6 3.6-6.3 4.6-8.9.3-.8.2-1.5-.2-2.1Z"/></svg>
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\" fill=\"#0a7d74\">\(bird.markup)</svg>\n")
 
-        """)
+    private static let bird: HTML = """
+        <path d="M2 8.6 10.4 7C11.6 4.1 14.3 2.4 17.4 2.6c2.2.1 4.1 1.1 5.4 2.7l5.4-1.7-3 4 4.8.2-4.6 3.1 3.4 1.9-5.2.9c-.7 \
+        2.1-2.4 3.3-3.2 4.8-.9 1.7.2 3.5 2.2 3.5 2.1 0 4.2-.8 6.4-2.4-.5 5.6-4.9 9.8-11.4 9.8-7.2 0-11.6-4-11.6-8.9 \
+        0-4.6 3.6-6.3 4.6-8.9.3-.8.2-1.5-.2-2.1Z"/>
+        """
 
     /// As the providers' rules for sign-in buttons ask.
     static func logo(of provider: Provider) -> HTML {

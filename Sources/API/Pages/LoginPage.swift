@@ -75,8 +75,3 @@ struct LoginPage: WebPage {
         return "<ul class=\"ways\">\n\(items)</ul>"
     }
 }
-
-/// A message that screen readers say at once.
-func alert(_ text: String) -> HTML {
-    "<p class=\"alert\" role=\"alert\" id=\"alert\">\(Drawing.warning)<span>\(text)</span></p>"
-}

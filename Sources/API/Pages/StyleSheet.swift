@@ -238,6 +238,7 @@ enum StyleSheet {
         @media (forced-colors: active) {
           .button, .alert, .initial, p.code { border: 1px solid; }
           .emblem { fill: CanvasText; }
+          .sign { stroke: CanvasText; }
           .initial { color: CanvasText; }
         }
 

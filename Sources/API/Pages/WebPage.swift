@@ -48,4 +48,9 @@ extension WebPage {
 
             """
     }
+
+    /// A message that screen readers say at once.
+    func alert(_ text: String) -> HTML {
+        "<p class=\"alert\" role=\"alert\" id=\"alert\">\(Drawing.warning)<span>\(text)</span></p>"
+    }
 }
