@@ -35,6 +35,7 @@ extension Responder {
         }
         switch error {
         case let failure as Failure: return surface.refusal(failure)
+        case let problem as ErrorPage.Problem: return .page(problem, for: call)
         case let error as OAuthError: return surface.refusal(error, to: call.request)
         case let error as SigningKeyring.NoActiveKey:
             call.logger.error("no tokens can be issued", metadata: ["error": "\(error)"])

@@ -60,7 +60,8 @@ package final class Responder {
                 surface: surface, logger: logger)
             let route = service.router.routes[index]
             if surface.isAnalytics { return answerOnAnalytics(call, route) }
-            let response = answerOnAccounts(call, route, surface)
+            var response = answerOnAccounts(call, route, surface)
+            if route.isPage { response = call.shown(response) }
             return route.isCrossOrigin ? response.readableByOtherOrigins : response
         }
     }

@@ -10,17 +10,21 @@ struct Route: Sendable {
     let replay: ReplayScope?
     /// Whether scripts of any origin may call it, without credentials of the browser's (accounts §2.12).
     let isCrossOrigin: Bool
+    /// Whether people see its answers: what goes wrong is told on a page, unless the client prefers JSON.
+    let isPage: Bool
     private let handle: @Sendable (Call) throws -> Response
 
     /// - Parameter handler: gets the principal the credential stands for, and so cannot run without it.
     init<Principal>(
         _ method: Method, _ pattern: String, _ credential: Credential<Principal>, replay: ReplayScope? = nil,
-        crossOrigin: Bool = false, _ handler: @escaping @Sendable (Call, Principal) throws -> Response
+        crossOrigin: Bool = false, page: Bool = false,
+        _ handler: @escaping @Sendable (Call, Principal) throws -> Response
     ) {
         self.method = method
         self.pattern = pattern
         self.replay = replay
         isCrossOrigin = crossOrigin
+        isPage = page
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
@@ -34,6 +38,7 @@ struct Route: Sendable {
         self.pattern = pattern
         replay = nil
         isCrossOrigin = false
+        isPage = false
         handle = { call in
             let key = try credential.check(call)
             if method == .post { call.body = try call.readAnalyticsBody() }

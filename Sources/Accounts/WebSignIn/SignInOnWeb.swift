@@ -21,8 +21,8 @@ extension Accounts {
             return .refused(failure)
         }
         if let cookie { try endWebSession(cookie, in: transaction) }
-        let session = try transaction.insertWebSession(for: user.id, token.provider)
+        let fresh = try transaction.insertWebSession(for: user.id, token.provider)
         try transaction.noteLogin(.webLogin, of: user.id, provider: token.provider)
-        return session
+        return .signedIn(cookie: fresh.text)
     }
 }

@@ -43,14 +43,14 @@ extension Accounts {
 
 extension AccountsTransaction {
     /// A new session of a user who is locked.
-    func insertWebSession(for user: User.ID, _ provider: Provider) throws -> WebSignIn {
+    func insertWebSession(for user: User.ID, _ provider: Provider) throws -> Secret {
         let cookie = Secret(.plain)
-        let outcome = try connection.execute(
+        try connection.execute(
             """
             INSERT INTO web_sessions (digest, user_id, provider, created_at, last_used_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?)
             """, cookie.digest, user, provider.rawValue, now, now, now + WebSession.lifetime)
-        return .signedIn(WebSession.ID(rawValue: Int64(outcome.lastInsertID)), cookie: cookie.text)
+        return cookie
     }
 
     /// Locks the person who is signed in, then reads again whether the session still stands; nil when it does not.

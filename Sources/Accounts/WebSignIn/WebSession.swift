@@ -23,7 +23,7 @@ package struct WebSession: Sendable {
 /// What came of a sign-in in a browser.
 package enum WebSignIn: Sendable {
     /// - Parameter cookie: opens the session; shown in this answer only.
-    case signedIn(WebSession.ID, cookie: String)
+    case signedIn(cookie: String)
     /// `accountDeleted` or `emailLinkedToOtherIdentity`.
     case refused(Failure)
 }

@@ -1,0 +1,69 @@
+import Accounts
+import HTTP
+
+/// `GET /oauth/authorize` (accounts §2.2): a relying party sends a person to sign in and to allow it something.
+@Sendable func startAuthorization(_ call: Call, _ visitor: Visitor) throws -> Response {
+    let parameters = AuthorizationParameters(query: call.request.query)
+    let application = try parameters["client_id"].flatMap { clientID in
+        try call.database.read { try $0.client(clientID) }
+    }
+    switch (parameters.check(for: application), application) {
+    case (.valid(let request, _), let application?):
+        return try begin(request, of: application, call, visitor)
+    case (.refused(let error, let target), _):
+        return .redirect(.found, to: target.location(error))
+    case (.unusable(let reason), _): return unusable(reason, call)
+    case (.valid, nil): return unusable(.unknownClient, call)
+    }
+}
+
+private func begin(
+    _ request: AuthorizationRequest, of application: Application, _ call: Call, _ visitor: Visitor
+) throws -> Response {
+    let browser = visitor.browser ?? Browser()
+    return try call.commit { transaction in
+        var response = call.response(
+            to: try call.accounts.begin(request, of: application, by: visitor.session, in: browser, transaction))
+        if visitor.browser == nil { response.headers.append(call.setting(.browser, browser.cookie)) }
+        return response
+    }
+}
+
+/// Nobody may be sent to an address that is not known to be the application's, so the person is told.
+private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response {
+    let (problem, error): (ErrorPage.Problem, OAuthError) =
+        switch reason {
+        case .unknownClient:
+            (.unknownApplication, OAuthError(.invalidClient, "client_id is not that of an active client"))
+        case .invalidRedirectURI:
+            (.unknownRedirect, OAuthError(.invalidRequest, "redirect_uri is not one of this client's"))
+        }
+    if call.prefersJSON {
+        return call.surface.refusal(
+            .badRequest, ErrorReply(error: error.code.rawValue, errorDescription: error.description))
+    }
+    return .page(problem, for: call, diagnosis: "/diagnose?" + call.request.query)
+}
+
+extension Call {
+    func response(to step: AuthorizationStep) -> Response {
+        switch step {
+        case .back(let location): .redirect(.found, to: location)
+        case .signIn(let pending): .redirect(.seeOther, to: pending.path("/oauth/login"))
+        case .consent(let pending): .redirect(.seeOther, to: pending.path("/oauth/consent"))
+        }
+    }
+}
+
+extension PendingRequest {
+    /// A page for this request.
+    func path(_ page: String) -> String { "\(page)?request=\(handle)" }
+
+    /// Where it goes on once its person is signed in.
+    var nextPath: String {
+        switch purpose {
+        case .authorization: path("/oauth/consent")
+        case .device: path("/oauth/device")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Accounts
+import HTTP
+import IdentityTokens
+import JSON
+
+/// `POST /auth/{provider}/web/callback` (accounts §2.4): the provider's answer, posted by the browser from the provider's
+/// page. No cookie comes with it, so whose browser it is shows at `finish`.
+@Sendable func receiveProviderAnswer(_ call: Call, _: Anyone) throws -> Response {
+    let (provider, _, _) = try call.webProvider()
+    let form = call.form
+    let trip = try form.value("state").flatMap { state in
+        try call.database.read { try call.accounts.trip(state: state, to: provider, $0) }
+    }
+    guard let trip else { throw ErrorPage.Problem.expired }
+    let outcome = try outcome(of: trip, provider, form, call)
+    return try call.commit { transaction in
+        guard let handle = try call.accounts.answer(trip, with: outcome, transaction) else {
+            throw ErrorPage.Problem.expired
+        }
+        return .redirect(.seeOther, to: "/auth/\(provider.rawValue)/web/finish?h=\(handle)")
+    }
+}
+
+private func outcome(
+    of trip: ProviderTrip, _ provider: Provider, _ form: Form, _ call: Call
+) throws -> ProviderTrip.Outcome {
+    if let error = try form.value("error") {
+        return .failed(["access_denied", "user_cancelled_authorize"].contains(error) ? .cancelled : .rejected)
+    }
+    do {
+        let token = try call.verify(try form.value("id_token"), trip.rawNonce, provider)
+        return .proved(token, provider == .apple ? try form.value("user").flatMap(fullName) : nil)
+    } catch Failure.temporarilyUnavailable {
+        return .failed(.unavailable)
+    } catch let failure as Failure {
+        call.logger.notice(
+            "identity token refused", metadata: ["provider": "\(provider.rawValue)", "reason": "\(failure)"])
+        return .failed(.rejected)
+    }
+}
+
+/// The name that Apple tells at somebody's first sign-in; nil for what is none, or too long for an account.
+private func fullName(_ user: String) -> PersonName? {
+    let name = (try? JSONValue(json: Array(user.utf8)))?["name"]
+    let person = PersonName(givenName: name?["firstName"]?.string, familyName: name?["lastName"]?.string)
+    return person.fits ? person : nil
+}

@@ -1,0 +1,49 @@
+import Accounts
+import HTTP
+
+/// `GET /oauth/consent` (accounts §2.4): goes on with a request whose person has signed in, and asks what has to be asked.
+@Sendable func showConsent(_ call: Call, _ visitor: Visitor) throws -> Response {
+    let pending = try call.pendingRequest(call.queryParameters["request"], of: visitor)
+    return try proceed(with: pending, isApproved: false, call, visitor)
+}
+
+/// `POST /oauth/consent`: the person's answer, or that they want to go on as who they are.
+@Sendable func decideConsent(_ call: Call, _ visitor: Visitor) throws -> Response {
+    let pending = try call.submittedRequest(of: visitor)
+    guard case .authorization(let request) = pending.purpose else { throw ErrorPage.Problem.invalidRequest }
+    switch try call.form.value("decision") {
+    case "continue": return try proceed(with: pending, isApproved: false, call, visitor)
+    case "deny":
+        _ = try call.application(of: request)
+        return .redirect(.found, to: request.redirect(.denied))
+    case "allow":
+        // Another tab may have signed somebody else in: who allows is who was asked.
+        let isAsked = try call.form.value("account") == visitor.session.map { String($0.user.id.rawValue) }
+        return try proceed(with: pending, isApproved: isAsked, call, visitor)
+    default: throw ErrorPage.Problem.invalidRequest
+    }
+}
+
+private func proceed(
+    with pending: PendingRequest, isApproved: Bool, _ call: Call, _ visitor: Visitor
+) throws -> Response {
+    guard case .authorization(let request) = pending.purpose else {
+        return .redirect(.seeOther, to: pending.nextPath)
+    }
+    let application = try call.application(of: request)
+    return try call.commit { transaction in
+        let step = try call.accounts.proceed(
+            with: pending, request, of: application, by: visitor.session, isApproved: isApproved, transaction)
+        guard case .consent = step, let session = visitor.session, let browser = visitor.browser else {
+            return call.response(to: step)
+        }
+        let target = FormTarget(redirectURI: request.redirectURI)
+        let page = ConsentPage(
+            application: application.name, channel: .redirect(target), account: Account(session.user),
+            scopes: request.scopes.names,
+            decision: call.form(
+                to: "/oauth/consent", for: pending, in: browser, .init("account", String(session.user.id.rawValue))),
+            useAnotherAccount: call.form(to: "/session/logout", for: pending, in: browser))
+        return .page(page, in: call.language, formTarget: target)
+    }
+}

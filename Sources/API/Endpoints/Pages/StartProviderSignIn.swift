@@ -1,0 +1,45 @@
+import Accounts
+import HTTP
+import IdentityTokens
+
+/// `GET /auth/{provider}/web/start` (accounts §2.4): sends the browser to the provider.
+@Sendable func startProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
+    let (provider, settings, clientID) = try call.webProvider()
+    let pending = try call.pendingRequest(call.queryParameters["request"], of: visitor)
+    guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
+    return try call.commit { transaction in
+        let (trip, state) = try call.accounts.setOut(to: provider, for: pending, in: browser, transaction)
+        var parameters = [
+            ("client_id", clientID), ("redirect_uri", call.callbackURL(of: provider)), ("response_mode", "form_post"),
+            ("state", state), ("nonce", trip.nonce),
+        ]
+        switch provider {
+        case .apple: parameters += [("response_type", "code id_token"), ("scope", "name email")]
+        case .google:
+            parameters += [("response_type", "id_token"), ("scope", "openid email profile")]
+            if case .authorization(let request) = pending.purpose {
+                if let hint = request.loginHint { parameters.append(("login_hint", hint)) }
+                // Who is to sign in again may be somebody else than whom the provider remembers.
+                if request.prompts.contains(.login) || request.prompts.contains(.selectAccount) {
+                    parameters.append(("prompt", "select_account"))
+                }
+            }
+        }
+        let query = parameters.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        return .redirect(.seeOther, to: "\(settings.authorizeURL)?\(query)")
+    }
+}
+
+extension Call {
+    /// The provider that the path names, if browsers can sign in with it.
+    func webProvider() throws -> (Provider, ProviderSettings, clientID: String) {
+        guard let provider = Provider(rawValue: arguments[0]),
+            let settings = accounts.identityTokens.providers[provider], let clientID = settings.webClientID
+        else { throw ErrorPage.Problem.notFound }
+        return (provider, settings, clientID)
+    }
+
+    fileprivate func callbackURL(of provider: Provider) -> String {
+        "\(accounts.settings.issuer)/auth/\(provider.rawValue)/web/callback"
+    }
+}

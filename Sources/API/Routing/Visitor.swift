@@ -1,0 +1,114 @@
+import Accounts
+import HTTP
+
+/// Whoever is at a browser.
+struct Visitor: Sendable {
+    /// nil: one that has no cookie yet.
+    let browser: Browser?
+    /// The person signed in.
+    let session: WebSession?
+    /// What the session's cookie says, whether it opens one or not.
+    let sessionCookie: String?
+}
+
+extension Credential<Visitor> {
+    /// Anybody at a browser; what cookies open is looked up.
+    static let visitor = Credential { call in
+        let cookie = call.value(of: .session)
+        return Visitor(
+            browser: call.value(of: .browser).flatMap(Browser.init), session: try cookie.flatMap(call.session),
+            sessionCookie: cookie)
+    }
+}
+
+extension Call {
+    fileprivate func session(_ cookie: String) throws -> WebSession? {
+        guard let session = try database.read({ try accounts.webSession(cookie, $0) }) else { return nil }
+        do {
+            try database.read { try accounts.noteUse(of: session, $0) }
+        } catch {
+            logger.debug("use of the session not noted", metadata: ["error": "\(error)"])
+        }
+        return session
+    }
+
+    /// The request that waits in the browser under a handle.
+    ///
+    /// - Throws: the page that says why there is none.
+    func pendingRequest(_ handle: String?, of visitor: Visitor) throws -> PendingRequest {
+        guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
+        let pending = try handle.flatMap { handle in
+            try database.read { try accounts.pendingRequest(handle, in: browser, $0) }
+        }
+        guard let pending else { throw ErrorPage.Problem.expired }
+        return pending
+    }
+
+    /// The request whose form was sent, by this browser and from no other site.
+    ///
+    /// - Throws: the page that says why it is refused.
+    func submittedRequest(of visitor: Visitor) throws -> PendingRequest {
+        try checkOrigin()
+        let (handle, token) = (try form.value("request"), try form.value("token"))
+        guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
+        guard let handle, let token, accounts.isFormToken(token, for: handle, in: browser) else {
+            throw ErrorPage.Problem.forged
+        }
+        return try pendingRequest(handle, of: visitor)
+    }
+
+    /// Pages tell no referrer, so browsers send their forms with the origin `null` (Fetch §3.2); any other must be ours.
+    func checkOrigin() throws {
+        if let origin = request.headers.first("origin"), origin != "null", origin != accounts.settings.issuer {
+            throw ErrorPage.Problem.forged
+        }
+    }
+
+    /// A form that only this browser can send, for a request that waits in it.
+    func form(
+        to action: String, for pending: PendingRequest, in browser: Browser, _ more: PostForm.Field...
+    ) -> PostForm {
+        PostForm(
+            action: action,
+            hidden: [
+                PostForm.Field("request", pending.handle),
+                PostForm.Field("token", accounts.formToken(for: pending.handle, in: browser)),
+            ] + more)
+    }
+}
+
+extension ErrorPage.Problem: Error {
+    /// What a refusal that was not meant for people says to them.
+    fileprivate init(_ status: Status) {
+        self =
+            switch status {
+            case .forbidden: .forged
+            case .notFound: .notFound
+            case .tooManyRequests: .rateLimited
+            case .serviceUnavailable: .unavailable
+            case _ where status.code < 500: .invalidRequest
+            default: .unforeseen
+            }
+    }
+}
+
+extension Call {
+    /// The answer of a route for people: a refusal that is no page becomes one, unless the client prefers JSON.
+    func shown(_ response: Response) -> Response {
+        guard response.status.code >= 400, response.header("Content-Type") == "application/json", !prefersJSON else {
+            return response
+        }
+        let page = ErrorPage(ErrorPage.Problem(response.status), reference: requestID)
+        return .page(
+            page, response.status, in: language, headers: response.headers.filter { $0.name == "Retry-After" })
+    }
+}
+
+extension Response {
+    /// Sends the browser on.
+    ///
+    /// - Parameter location: on this server a path; else one that was checked.
+    static func redirect(_ status: Status, to location: String, headers: [Field] = []) -> Response {
+        Response(status, headers: [Field("Location", location)] + headers)
+    }
+}
