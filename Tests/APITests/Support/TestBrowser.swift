@@ -65,6 +65,8 @@ final class TestBrowser {
 
     /// Where the last answer leads, if it is a redirect to somewhere else.
     var landed: String? { answer.header("Location") }
+    /// The code that the person brings back to the application.
+    var code: String? { query(of: landed ?? "")["code"] }
 
     // MARK: Pages
 

@@ -1,0 +1,123 @@
+import HTTP
+import MariaDB
+import Testing
+
+@testable import API
+
+/// How long somebody stays signed in in a browser (accounts §2.4).
+@Suite struct WebSessionTests {
+    let scene: OAuthScene
+    let rp: TestClient
+
+    init() throws {
+        scene = try OAuthScene()
+        rp = try scene.register(firstParty: true)
+    }
+
+    private var app: TestApp { scene.app }
+    private let cookie = "__Host-merganser_session"
+
+    private func isSignedIn(_ browser: TestBrowser) -> Bool {
+        browser.send(.get, scene.authorizePath(rp, ["prompt": "none"])).header("Location")?.contains("code=") == true
+    }
+
+    @Test func itEndsTwoHoursAfterItsLastUse() throws {
+        let browser = try scene.signedIn()
+        for _ in 1...3 {
+            app.time.advance(by: .seconds(7199))
+            #expect(isSignedIn(browser))
+        }
+        app.time.advance(by: .seconds(7200))
+        #expect(!isSignedIn(browser))
+    }
+
+    @Test func itEndsTwelveHoursAfterTheSignIn() throws {
+        let browser = try scene.signedIn()
+        for _ in 1...11 {
+            app.time.advance(by: .seconds(3600))
+            #expect(isSignedIn(browser))
+        }
+        app.time.advance(by: .seconds(3599))
+        #expect(isSignedIn(browser))
+        app.time.advance(by: .seconds(1))
+        #expect(!isSignedIn(browser))
+    }
+
+    @Test func itsUseIsNotedOnceAMinute() throws {
+        let browser = try scene.signedIn()
+        func lastUse() throws -> [String] { try app.column("SELECT last_used_at FROM web_sessions") }
+        let before = try lastUse()
+        app.time.advance(by: .seconds(59))
+        #expect(isSignedIn(browser))
+        #expect(try lastUse() == before)
+        app.time.advance(by: .seconds(1))
+        #expect(isSignedIn(browser))
+        #expect(try lastUse() != before)
+    }
+
+    @Test func itIsRenewedAtEverySignIn() throws {
+        let browser = try scene.signedIn()
+        let first = try #require(browser.cookies[cookie])
+        browser.open(scene.authorizePath(rp, ["prompt": "login"]))
+        try browser.signIn()
+        #expect(browser.cookies[cookie] != first)
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 1)
+        // Another browser's stays.
+        let other = try scene.signedIn()
+        #expect(isSignedIn(other) && isSignedIn(browser))
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 2)
+    }
+
+    @Test func aCookieThatNobodyGaveOpensNothing() throws {
+        let browser = try scene.signedIn()
+        let good = try #require(browser.cookies[cookie])
+        let path = scene.authorizePath(rp, ["prompt": "none"])
+        for value in ["", "x", good.lowercased(), String(good.dropLast()), good + "A"] {
+            let answer = TestBrowser(app).send(.get, path, headers: [("cookie", "\(cookie)=\(value)")])
+            #expect(answer.header("Location")?.contains("login_required") == true, "\(value)")
+        }
+        for header in ["merganser_session=\(good)", "\(cookie)2=\(good)", "a=\(cookie)=\(good)"] {
+            let answer = TestBrowser(app).send(.get, path, headers: [("cookie", header)])
+            #expect(answer.header("Location")?.contains("login_required") == true, "\(header)")
+        }
+        for header in ["\(cookie)=\(good)", "a=b; \(cookie)=\(good); c=d", "a=b;\(cookie)=\(good)"] {
+            let answer = TestBrowser(app).send(.get, path, headers: [("cookie", header)])
+            #expect(answer.header("Location")?.contains("code=") == true, "\(header)")
+        }
+    }
+
+    @Test func aDeletedAccountIsSignedOut() throws {
+        let browser = try scene.signedIn()
+        try app.change("UPDATE users SET deleted_at = NOW(3), purge_at = NOW(3)")
+        #expect(!isSignedIn(browser))
+    }
+
+    @Test func logoutEndsIt() throws {
+        let browser = try scene.signedIn()
+        let stolen = try #require(browser.cookies[cookie])
+        browser.open("/session/logout")
+        #expect(browser.answer.text.contains("bea@example.com"))
+        try browser.submit("/session/logout")
+        #expect(browser.answer.status == 200 && browser.heading == EnglishTexts().signedOut)
+        #expect(browser.cookies[cookie] == nil)
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 0)
+        let answer = TestBrowser(app).send(
+            .get, scene.authorizePath(rp, ["prompt": "none"]), headers: [("cookie", "\(cookie)=\(stolen)")])
+        #expect(answer.header("Location")?.contains("login_required") == true)
+        // Once more does no harm.
+        #expect(browser.send(.post, "/session/logout").status == 303)
+        #expect(browser.open("/session/logout").text.contains(EnglishTexts().signedOut))
+    }
+
+    @Test func anotherSiteCannotSignAnybodyOut() throws {
+        let browser = try scene.signedIn()
+        try app.expectUnchanged {
+            for headers in [[("origin", "https://evil.example")], [("origin", "http://id.example")]] {
+                #expect(browser.send(.post, "/session/logout", headers: headers.map { ($0.0, $0.1) }).status == 403)
+            }
+            let forged = browser.send(.post, "/session/logout", [("request", "x"), ("token", "y")])
+            #expect(forged.status == 403)
+        }
+        #expect(isSignedIn(browser))
+    }
+}
