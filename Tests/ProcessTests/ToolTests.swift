@@ -12,7 +12,7 @@ import Testing
                 "project set", "project list", "project show", "app create", "app list", "api-key create",
                 "api-key list", "api-key revoke", "questionnaire create", "gc", "compact", "retention",
                 "attachments clean", "verify",
-                "doctor", "dev issuer init", "dev token", "dev seed", "dev user",
+                "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
             ])
     }
 
@@ -62,7 +62,7 @@ import Testing
         #expect(!outcome.errorOutput.contains("s3cret"))
     }
 
-    @Test(arguments: ToolCommand.all.filter { !["doctor", "dev issuer init", "dev token"].contains($0.description) })
+    @Test(arguments: ToolCommand.all.filter { !["doctor", "dev issuer init", "dev token", "dev provider"].contains($0.description) })
     func saysThatTheDatabaseCannotBeReached(_ command: ToolCommand) throws {
         let installation = try Installation(["MERGANSER_DATABASE_SOCKET": "/nowhere/mariadb.sock"])
         let outcome = try installation.tool(command.words + command.arguments + ["--json"])

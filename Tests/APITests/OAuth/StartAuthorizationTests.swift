@@ -135,7 +135,7 @@ import Testing
         #expect(error(ask(["scope": "openid phone"])) == "invalid_scope")
         for policy in ["log_only", "alert"] {
             try scene.app.change("UPDATE applications SET scope_policy = ? WHERE id = ?", policy, rp.id)
-            let browser = try scene.signedIn()
+            let browser = try scene.signedIn(policy)
             browser.open(scene.authorizePath(rp, ["scope": "openid phone"]))
             try browser.submit("/oauth/consent", ["decision": "allow"])
             let code = try #require(browser.code)
@@ -191,7 +191,7 @@ import Testing
         #expect(claims.string("nonce") == "n-0S6")
         #expect(claims.numericDate("auth_time") == Double(signedInAt))
         #expect(tokens.answer["scope"] == "openid email")
-        let user = try scene.app.column("SELECT user_id FROM identities WHERE sub = 'subject'")
+        let user = try scene.app.column("SELECT CAST(user_id AS CHAR) FROM identities WHERE sub = 'subject'")
         #expect(claims.string("sub") == user[0])
     }
 

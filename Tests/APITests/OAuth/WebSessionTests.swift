@@ -45,7 +45,7 @@ import Testing
 
     @Test func itsUseIsNotedOnceAMinute() throws {
         let browser = try scene.signedIn()
-        func lastUse() throws -> [String] { try app.column("SELECT last_used_at FROM web_sessions") }
+        func lastUse() throws -> [String] { try app.column("SELECT CAST(last_used_at AS CHAR) FROM web_sessions") }
         let before = try lastUse()
         app.time.advance(by: .seconds(59))
         #expect(isSignedIn(browser))

@@ -22,9 +22,14 @@ private func begin(
 ) throws -> Response {
     let browser = visitor.browser ?? Browser()
     return try call.commit { transaction in
-        var response = call.response(
-            to: try call.accounts.begin(request, of: application, by: visitor.session, in: browser, transaction))
-        if visitor.browser == nil { response.headers.append(call.setting(.browser, browser.cookie)) }
+        let step = try call.accounts.begin(
+            request, of: application, by: visitor.session, in: browser, transaction)
+        var response = call.response(to: step)
+        switch step {
+        case .signIn where visitor.browser == nil, .consent where visitor.browser == nil:
+            response.headers.append(call.setting(.browser, browser.cookie))
+        case .back, .signIn, .consent: break
+        }
         return response
     }
 }
