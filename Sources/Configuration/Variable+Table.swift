@@ -137,7 +137,8 @@ extension Variable {
     static func isForeign(_ name: String) -> Bool {
         [
             "MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB", "MERGANSER_PROJECT_ID", "MERGANSER_BUNDLE_ID",
-            "MERGANSER_CLIENT_KEY", "MERGANSER_IMPORT_KEY", "MERGANSER_AGENT_KEY",
+            "MERGANSER_CLIENT_KEY", "MERGANSER_IMPORT_KEY", "MERGANSER_AGENT_KEY", "MERGANSER_CLIENT_ID",
+            "MERGANSER_CONFIDENTIAL_CLIENT_ID", "MERGANSER_CONFIDENTIAL_CLIENT_SECRET",
         ].contains(name) || name.utf8.starts(with: "MERGANSER_TEST_".utf8)
     }
 }

@@ -149,6 +149,19 @@ import Testing
         #expect(try front.get("/dev/apple-rs256.pem").status == 502, "the responder's business, as every other path")
     }
 
+    @Test func theDemoApplicationsCallbackShowsTheCodeAndKeepsNothing() throws {
+        let front = try Front()
+        let answer = try front.get("/dev/callback?code=sesame&state=s")
+        #expect(answer.status == 200)
+        #expect(answer.header("content-type") == "text/plain; charset=utf-8")
+        #expect(answer.header("x-content-type-options") == "nosniff")
+        #expect(answer.header("cache-control") == "no-store")
+        #expect(answer.text.contains("curl $MERGANSER_URL/oauth/token -d grant_type=authorization_code -d code=sesame"))
+        #expect(try front.get("/dev/callback?error=access_denied").text.contains("error=access_denied"))
+        try front.stop()
+        #expect(front.accessLog.contains("/dev/callback") && !front.accessLog.contains("sesame"))
+    }
+
     private func contentType(_ path: String) -> String {
         path.hasPrefix("/v1/") ? "application/json; charset=utf-8" : "application/json"
     }

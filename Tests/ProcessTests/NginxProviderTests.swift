@@ -147,6 +147,16 @@ import Testing
         #expect(answer.headers.filter { $0.name == parts[0].lowercased() }.map(\.value) == [String(parts[1])])
     }
 
+    /// Pages hold secrets beside what others choose: their compressed length would tell (BREACH).
+    @Test func nothingIsCompressed() throws {
+        let front = try Front(.production)
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime(echo) {} }
+        let answer = try front.get("/large/50000", headers: [("Accept-Encoding", "gzip")])
+        #expect(answer.header("content-encoding") == nil)
+        #expect(answer.body.count == 50_000)
+    }
+
     private func expectFourMembers(
         _ body: [UInt8], _ header: (String) -> String?, _ code: String,
         sourceLocation: SourceLocation = #_sourceLocation
