@@ -22,7 +22,7 @@ private struct LinkIdentityRequest: Decodable {
     let body = try call.decode(LinkIdentityRequest.self)
     let fullName = try checked(body.fullName)
     let token = try call.verify(body.identityToken, body.rawNonce, provider)
-    return try call.commit { transaction in
+    return try call.commit(keepsRefusals: true) { transaction in
         switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
         case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))
         case .ownedByAnotherAccount(nil): throw Failure.identityOwnedByAnotherAccount

@@ -53,7 +53,9 @@ final class Call {
     /// effect exists without its answer. The closure may run again.
     ///
     /// What the closure returns is committed, refusals included; what it throws leaves nothing behind.
-    func commit(_ rule: (AccountsTransaction) throws -> Response) throws -> Response {
+    ///
+    /// - Parameter keepsRefusals: whether a refusal is kept under the key as well, for something it carries.
+    func commit(keepsRefusals: Bool = false, _ rule: (AccountsTransaction) throws -> Response) throws -> Response {
         let origin = Origin(
             requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
             userAgent: request.headers.first("user-agent"))
@@ -63,7 +65,11 @@ final class Call {
             let response = try rule(transaction)
             try transaction.finish()
             if let idempotencyKey {
-                try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
+                if response.status.isSuccess || keepsRefusals {
+                    try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
+                } else {
+                    try transaction.release(idempotencyKey)
+                }
             }
             return response
         }

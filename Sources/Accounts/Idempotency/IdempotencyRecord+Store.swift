@@ -42,4 +42,10 @@ extension AccountsTransaction {
             """, key.caller, key.key, key.fingerprint, now + IdempotencyKey.lifetime, now, now, now)
         if outcome.affectedRows == 0 { throw AlreadyAnswered() }
     }
+
+    /// Gives back a key whose request came to nothing that is kept.
+    package func release(_ key: IdempotencyKey) throws {
+        try connection.execute(
+            "DELETE FROM idempotency_records WHERE caller_digest = ? AND key_digest = ?", key.caller, key.key)
+    }
 }
