@@ -30,12 +30,14 @@ ALTER TABLE refresh_families
     ADD COLUMN scopes             TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     ADD COLUMN authenticated_at   DATETIME(3) NULL,
     ADD COLUMN current_digest     BINARY(32) NULL,
+    -- Of the current token; when the family was revoked before that: then.
     ADD COLUMN current_expires_at DATETIME(3) NULL,
     -- Of the token that was current before the last rotation.
     ADD COLUMN predecessor_digest BINARY(32) NULL,
-    ADD COLUMN rotated_at         DATETIME(3) NULL,
-    -- The last answer, encrypted, for its predecessor's repetition; NULL once that is over. Row identity: `refresh_family:<id>`.
+    -- The last answer, encrypted, for its predecessor's repetition. Row identity: `refresh_family:<id>`.
     ADD COLUMN sealed_answer      MEDIUMBLOB NULL,
+    -- Until when it is repeated; NULL once it is gone.
+    ADD COLUMN answer_expires_at  DATETIME(3) NULL,
     -- The scope parameter that the last answer was made for; NULL: there was none.
     ADD COLUMN answered_scope     TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
@@ -43,6 +45,7 @@ ALTER TABLE refresh_families
 ALTER TABLE refresh_families
     ADD UNIQUE KEY refresh_families_handle (handle),
     ADD KEY refresh_families_current_expires (current_expires_at),
+    ADD KEY refresh_families_answer_expires (answer_expires_at),
     ALGORITHM = NOCOPY, LOCK = NONE;
 
 -- Every refresh token of a family, the current one included, until it expires: a retired one that comes again is a theft.

@@ -720,13 +720,14 @@ CREATE TABLE `refresh_families` (
   `current_digest` binary(32) DEFAULT NULL,
   `current_expires_at` datetime(3) DEFAULT NULL,
   `predecessor_digest` binary(32) DEFAULT NULL,
-  `rotated_at` datetime(3) DEFAULT NULL,
   `sealed_answer` mediumblob DEFAULT NULL,
+  `answer_expires_at` datetime(3) DEFAULT NULL,
   `answered_scope` text CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `refresh_families_handle` (`handle`),
   KEY `refresh_families_grant` (`grant_id`),
   KEY `refresh_families_current_expires` (`current_expires_at`),
+  KEY `refresh_families_answer_expires` (`answer_expires_at`),
   CONSTRAINT `refresh_families_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

@@ -9,8 +9,8 @@ struct FamilyState {
     var isLive: Bool
     var currentDigest: [UInt8]?
     var predecessorDigest: [UInt8]?
-    var rotatedAt: Timestamp?
     var sealedAnswer: [UInt8]?
+    var answerExpiresAt: Timestamp?
     var answeredScope: String?
     /// Of the presented token.
     var tokenExpiresAt: Timestamp
@@ -40,7 +40,7 @@ extension AccountsTransaction {
             """
             SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
                    COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
-                   f.predecessor_digest, f.rotated_at, f.sealed_answer, f.answered_scope,
+                   f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope,
                    (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
             FROM refresh_families f
             WHERE f.id = (SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?) AND f.handle IS NOT NULL
@@ -55,7 +55,7 @@ extension AccountsTransaction {
                     id: id, grant: grant, handle: try row.read(), scopes: Scopes(try row.read()),
                     authenticatedAt: try row.read()),
                 application: application, isLive: try row.read(), currentDigest: try row.read(),
-                predecessorDigest: try row.read(), rotatedAt: try row.read(), sealedAnswer: try row.read(),
+                predecessorDigest: try row.read(), sealedAnswer: try row.read(), answerExpiresAt: try row.read(),
                 answeredScope: try row.read(), tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
         }
     }
@@ -67,10 +67,10 @@ extension AccountsTransaction {
         try connection.execute(
             """
             UPDATE refresh_families
-            SET predecessor_digest = current_digest, current_digest = ?, current_expires_at = ?, rotated_at = ?,
-                sealed_answer = ?, answered_scope = ?
+            SET predecessor_digest = current_digest, current_digest = ?, current_expires_at = ?,
+                sealed_answer = ?, answer_expires_at = ?, answered_scope = ?
             WHERE id = ?
-            """, successor.digest, expiresAt, now, sealedAnswer, scope, family.id)
+            """, successor.digest, expiresAt, sealedAnswer, now + TokenFamily.grace, scope, family.id)
     }
 
     private func insertRefreshToken(_ token: Secret, of family: TokenFamily.ID, expiresAt: Timestamp) throws {

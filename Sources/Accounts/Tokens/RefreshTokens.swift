@@ -16,8 +16,8 @@ extension Accounts {
         else { return .refused(.unknownRefreshToken) }
 
         if token.digest != state.currentDigest {
-            if token.digest == state.predecessorDigest, let rotatedAt = state.rotatedAt,
-                transaction.now <= rotatedAt + TokenFamily.grace, state.answeredScope == scope,
+            if token.digest == state.predecessorDigest, let expiresAt = state.answerExpiresAt,
+                transaction.now <= expiresAt, state.answeredScope == scope,
                 let sealed = state.sealedAnswer
             {
                 return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)

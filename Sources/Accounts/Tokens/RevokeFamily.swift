@@ -32,8 +32,11 @@ extension AccountsTransaction {
     /// - Returns: false when it was revoked already.
     func revoke(_ family: TokenFamily.ID) throws -> Bool {
         try connection.execute(
-            "UPDATE refresh_families SET revoked_at = ?, sealed_answer = NULL WHERE id = ? AND revoked_at IS NULL", now,
-            family
+            """
+            UPDATE refresh_families SET revoked_at = ?, current_expires_at = LEAST(current_expires_at, ?),
+                                        sealed_answer = NULL, answer_expires_at = NULL
+            WHERE id = ? AND revoked_at IS NULL
+            """, now, now, family
         ).affectedRows > 0
     }
 }
