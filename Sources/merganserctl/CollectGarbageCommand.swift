@@ -8,9 +8,10 @@ struct CollectGarbageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc", abstract: "Deletes rows that have outlived their use.",
         discussion: """
-            Expired idempotency records, swap tickets, web sessions and authorization codes, counters of limits, \
-            old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS) and PAKs revoked a month ago; at most 500 rows a transaction, beside the \
-            running servers. A timer runs it hourly.
+            Expired idempotency records, swap tickets, web sessions, refresh tokens, codes and sign-ins that were \
+            begun, counters of limits, old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS), PAKs revoked and refresh families \
+            ended a month ago, and copies of token answers; at most 500 rows a transaction, beside the running servers. \
+            A timer runs it hourly.
             """)
 
     @OptionGroup var output: Output
@@ -34,6 +35,6 @@ struct CollectGarbageCommand: ParsableCommand {
         }
         output.print(
             ["deleted": JSONValue.object(JSONObject(deleted.map { ($0, .integer(Int64($1))) }))],
-            deleted.map { "\($0.padded(to: 20)) \($1)" }.joined(separator: "\n"))
+            deleted.map { "\($0.padded(to: 22)) \($1)" }.joined(separator: "\n"))
     }
 }

@@ -10,18 +10,28 @@ package enum Garbage: String, Sendable, CaseIterable {
     case loginEvents = "login_events"
     case paks
     case rateLimits = "rate_limits"
+    case refreshTokens = "refresh_tokens"
+    /// After their tokens, which would otherwise go with them, more than a batch.
+    case refreshFamilies = "refresh_families"
+    /// The copies of token answers that a lost one is repeated from; their families stay.
+    case refreshAnswers = "refresh_answers"
+    case revokedAccessTokens = "revoked_access_tokens"
+    case deviceCodes = "device_codes"
+    case authorizationRequests = "authorization_requests"
+    case providerSignIns = "provider_sign_ins"
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
-    /// Codes and revoked PAKs are still told from unknown ones for a while, so that their misuse can be seen.
+    /// Codes, revoked PAKs and ended families are still told from unknown ones for a while, so that their misuse can be
+    /// seen.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
 }
 
 extension Connection {
-    /// Deletes at most `Garbage.batch` rows; run it again until it deletes fewer.
+    /// Deletes, or clears, at most `Garbage.batch` rows; run it again until it deletes fewer.
     ///
     /// - Parameter loginHistory: how long sign-ins are remembered.
-    /// - Returns: how many rows were deleted.
+    /// - Returns: how many rows.
     package func collect(_ kind: Garbage, at now: Timestamp, loginHistory: Duration) throws -> Int {
         let outcome =
             switch kind {
@@ -43,6 +53,31 @@ extension Connection {
                     "DELETE FROM paks WHERE revoked_at <= ? ORDER BY revoked_at LIMIT 500", now - Garbage.afterlife)
             case .rateLimits:
                 try execute("DELETE FROM rate_limits WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .refreshTokens:
+                try execute("DELETE FROM refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .refreshFamilies:
+                try execute(
+                    """
+                    DELETE FROM refresh_families WHERE current_expires_at <= ? ORDER BY current_expires_at LIMIT 500
+                    """, now - Garbage.afterlife)
+            case .refreshAnswers:
+                try execute(
+                    """
+                    UPDATE refresh_families SET sealed_answer = NULL, answered_scope = NULL, answer_expires_at = NULL
+                    WHERE answer_expires_at < ? ORDER BY answer_expires_at LIMIT 500
+                    """, now)
+            case .revokedAccessTokens:
+                try execute(
+                    "DELETE FROM revoked_access_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .deviceCodes:
+                try execute(
+                    "DELETE FROM device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
+                    now - Garbage.afterlife)
+            case .authorizationRequests:
+                try execute(
+                    "DELETE FROM authorization_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .providerSignIns:
+                try execute("DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             }
         return outcome.affectedRows
     }
