@@ -6,6 +6,10 @@ extension Routes {
         // In the server's own app
         Route(.get, "/api/v1/oauth/authorize/preview", .pak(.profileRead), previewAuthorization),
         Route(.post, "/api/v1/oauth/authorize", .pak(.profileWrite), authorizeNatively),
+        Route(.post, "/api/v1/oauth/device", .pak(.profileWrite), decideDevice),
+
+        // In a relying party's app
+        Route(.post, "/api/v1/me/device_keys/exchange", .accessToken, replay: .bearer, exchangeDeviceKey),
 
         // In a browser
         Route(.get, "/oauth/authorize", .visitor, page: true, startAuthorization),
@@ -19,7 +23,17 @@ extension Routes {
         Route(.post, "/session/logout", .visitor, page: true, endWebSession),
 
         // Tokens
+        Route(.post, "/oauth/device_authorization", .client, authorizeDevice),
         Route(.post, "/oauth/token", .client, crossOrigin: true, issueTokens),
+        Route(.post, "/oauth/revoke", .client, crossOrigin: true, revokeToken),
+        Route(.post, "/oauth/introspect", .confidentialClient(), introspectToken),
+
+        // People
+        Route(.get, "/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
+        Route(.post, "/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
+        Route(.get, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
+        Route(.post, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
+        Route(.get, "/oauth/subs/{sub}", .confidentialClient(basicOnly: true), showSub),
 
         // What pages are made of, and what error codes mean
         Route(.get, "/oauth/errors", .anyone, showErrorCodes),

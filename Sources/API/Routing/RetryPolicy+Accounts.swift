@@ -5,5 +5,6 @@ extension RetryPolicy {
     static let accounts = RetryPolicy(
         racyKeys: [
             "users_live_login_email", "identities_provider_sub", "devices_device_uuid", "grants_application_sub",
+            "device_codes_user_code",
         ])
 }

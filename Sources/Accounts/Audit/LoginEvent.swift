@@ -4,15 +4,19 @@ import MariaDB
 /// What the login history tells people (accounts §4.3).
 enum LoginEvent: String {
     case webLogin = "web_login"
-    case refused
+    case exchange, refused
 }
 
 extension AccountsTransaction {
-    func noteLogin(_ event: LoginEvent, of user: User.ID, provider: Provider) throws {
+    /// - Parameter provider: nil when none was asked.
+    func noteLogin(
+        _ event: LoginEvent, of user: User.ID, provider: Provider? = nil, on platform: Platform = .web
+    ) throws {
         try connection.execute(
             """
             INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform, created_at)
-            VALUES (?, ?, ?, ?, ?, 'web', ?)
-            """, user, event.rawValue, provider.rawValue, origin.address, origin.userAgent, now)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, user, event.rawValue, provider?.rawValue, origin.address, origin.userAgent,
+            platform.rawValue, now)
     }
 }

@@ -84,7 +84,7 @@ extension AuthorizationParameters {
         guard self["response_type"] == "code" else {
             throw OAuthError(.unsupportedResponseType, "response_type must be code")
         }
-        let (scopes, dropped) = try allowed(scope, for: application)
+        let (scopes, dropped) = try application.allow(scope)
         if self["request"] != nil { throw OAuthError(.requestNotSupported, "request objects are not supported") }
         if self["request_uri"] != nil {
             throw OAuthError(.requestURINotSupported, "request objects are not supported")
@@ -97,22 +97,6 @@ extension AuthorizationParameters {
                 AuthorizationRequest.SignInOption(rawValue: String($0))
             } ?? [])
         return (request, dropped)
-    }
-
-    private func allowed(
-        _ scope: String, for application: Application
-    ) throws(OAuthError) -> (Scopes, dropped: Scopes) {
-        let requested = Scopes(scope)
-        // It has no effect, so nobody needs to be allowed it.
-        let dropped = requested.missing(from: application.allowedScopes.union(Scopes("offline_access")))
-        let scopes = requested.missing(from: dropped)
-        if scopes.isEmpty || (!dropped.isEmpty && application.scopePolicy == .block) {
-            let names = dropped.names.filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
-            throw OAuthError(
-                .invalidScope,
-                names.isEmpty ? "scope is not valid" : "not allowed for this client: \(names.joined(separator: " "))")
-        }
-        return (scopes, dropped)
     }
 
     private func prompts() throws(OAuthError) -> [AuthorizationRequest.Prompt] {
@@ -135,5 +119,24 @@ extension AuthorizationParameters {
             throw OAuthError(.invalidRequest, "max_age must be a number of seconds")
         }
         return seconds
+    }
+}
+
+extension Application {
+    /// The scopes of a request that the application gets, and those that its policy drops.
+    ///
+    /// - Throws: `invalid_scope` when its policy is to block, and when none is left.
+    func allow(_ scope: String) throws(OAuthError) -> (Scopes, dropped: Scopes) {
+        let requested = Scopes(scope)
+        // It has no effect, so nobody needs to be allowed it.
+        let dropped = requested.missing(from: allowedScopes.union(Scopes("offline_access")))
+        let scopes = requested.missing(from: dropped)
+        if scopes.isEmpty || (!dropped.isEmpty && scopePolicy == .block) {
+            let names = dropped.names.filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            throw OAuthError(
+                .invalidScope,
+                names.isEmpty ? "scope is not valid" : "not allowed for this client: \(names.joined(separator: " "))")
+        }
+        return (scopes, dropped)
     }
 }

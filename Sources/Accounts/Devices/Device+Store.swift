@@ -55,17 +55,21 @@ extension AccountsTransaction {
     }
 
     /// A device nobody had. Two at once for one UUID end in a duplicate key, and the transaction again.
-    func createDevice(_ uuid: DeviceUUID, _ platform: Platform, of user: User.ID) throws -> (Device, Secret) {
+    ///
+    /// - Parameter application: what it is bound to (accounts §1.4).
+    func createDevice(
+        _ uuid: DeviceUUID, _ platform: Platform, of user: User.ID, application: Application.ID? = nil
+    ) throws -> (Device, Secret) {
         let secret = Secret(.device)
         let outcome = try connection.execute(
             """
-            INSERT INTO devices (user_id, device_uuid, platform, secret_digest, first_seen_at, last_seen_at)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """, user, uuid.text, platform.rawValue, secret.digest, now, now)
+            INSERT INTO devices (user_id, device_uuid, platform, secret_digest, application_id, first_seen_at, last_seen_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, user, uuid.text, platform.rawValue, secret.digest, application, now, now)
         let device = Device(
             id: Device.ID(rawValue: Int64(outcome.lastInsertID)), owner: user, uuid: uuid.text,
             platform: platform.rawValue, attestationVerified: false, firstSeenAt: now, lastSeenAt: now,
-            secretDigest: secret.digest)
+            application: application, secretDigest: secret.digest)
         audit(.deviceCreated, user: user, actor: .user(user), ["device_id": .integer(device.id.rawValue)])
         return (device, secret)
     }

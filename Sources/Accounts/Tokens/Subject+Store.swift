@@ -6,36 +6,42 @@ extension Connection {
     /// The person behind a grant: one read. Nil when the grant is gone or revoked, its application not active or its user
     /// deleted.
     package func subject(of grant: Grant.ID) throws -> Subject? {
-        try first(
-            """
-            SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                   u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                   g.last_used_at,
-                   EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id AND i.email_verified
-                           AND LOWER(i.email) = LOWER(u.contact_email)),
-                   NOT u.anonymous AND (
-                       EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
-                               AND (was.anonymous OR was.previously_anonymous))
-                       OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
-                                  AND was.sub = g.sub AND was.was_anonymous)),
-                   (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
-                               CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER), NULL))
-                    FROM identity_links m WHERE m.primary_user_id = u.id),
-                   (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
-                               CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
-                    FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
-            FROM grants g
-            JOIN applications a ON a.id = g.application_id
-            LEFT JOIN identity_links l ON l.linked_user_id = g.user_id
-            JOIN users u ON u.id = COALESCE(l.primary_user_id, g.user_id)
-            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND u.deleted_at IS NULL
-            """, grant
-        ) { row in try Subject(from: &row) }
+        var sql = ComposedSQL(Subject.columns)
+        sql.append(" FROM grants g ")
+        sql.append(Subject.joins)
+        sql.append(
+            " WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND u.deleted_at IS NULL", grant)
+        return try first(sql) { row in try Subject(from: &row) }
     }
 }
 
 extension Subject {
-    /// From the columns above.
+    /// What `init(from:)` reads, of a grant `g` with `joins`.
+    static let columns: StaticString = """
+        SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+               u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+               g.last_used_at,
+               EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id AND i.email_verified
+                       AND LOWER(i.email) = LOWER(u.contact_email)),
+               NOT u.anonymous AND (
+                   EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
+                           AND (was.anonymous OR was.previously_anonymous))
+                   OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
+                              AND was.sub = g.sub AND was.was_anonymous)),
+               (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
+                           CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER), NULL))
+                FROM identity_links m WHERE m.primary_user_id = u.id),
+               (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
+                           CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
+                FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
+        """
+    /// The application and the canonical user of `g`, which has what a grant has.
+    static let joins: StaticString = """
+        JOIN applications a ON a.id = g.application_id
+        LEFT JOIN identity_links l ON l.linked_user_id = g.user_id
+        JOIN users u ON u.id = COALESCE(l.primary_user_id, g.user_id)
+        """
+
     init(from row: inout Row) throws {
         sub = try row.read()
         canonical = try row.read()

@@ -1,7 +1,7 @@
 import Accounts
 import HTTP
 
-/// `POST /oauth/token` (accounts §2.5, §2.6): tokens for a code or a refresh token.
+/// `POST /oauth/token` (accounts §2.5, §2.6, §2.11): tokens for a code, a refresh token or an approved device.
 @Sendable func issueTokens(_ call: Call, _ application: Application) throws -> Response {
     let form = call.form
     switch try form.required("grant_type") {
@@ -15,6 +15,9 @@ import HTTP
         return try call.answerWithTokens {
             try call.accounts.refresh(token, scope: scope, by: application, in: $0)
         }
+    case "urn:ietf:params:oauth:grant-type:device_code":
+        let deviceCode = try form.required("device_code")
+        return try call.answerWithTokens { try call.accounts.poll(deviceCode, by: application, in: $0) }
     default: throw OAuthError(.unsupportedGrantType, "grant_type is not supported")
     }
 }

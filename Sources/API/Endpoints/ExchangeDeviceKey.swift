@@ -1,0 +1,54 @@
+import Accounts
+import HTTP
+
+private struct ExchangeDeviceKeyRequest: Decodable {
+    var deviceUUID: String?
+    var platform: String?
+    var deviceSecret: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case deviceUUID = "device_uuid"
+        case platform
+        case deviceSecret = "device_secret"
+    }
+}
+
+private struct ExchangeDeviceKeyReply: Encodable {
+    let accessToken: String
+    let tokenType = "Bearer"
+    let scopes: [String]
+    let deviceID: Device.ID
+    let device: DeviceReply
+    let deviceSecret: String?
+
+    init(_ key: DeviceKey) {
+        accessToken = key.accessToken
+        scopes = key.scopes.map(\.rawValue)
+        deviceID = key.device.id
+        device = DeviceReply(key.device)
+        deviceSecret = key.deviceSecret
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case accessToken = "access_token"
+        case tokenType = "token_type"
+        case scopes
+        case deviceID = "device_id"
+        case device
+        case deviceSecret = "device_secret"
+    }
+}
+
+/// `POST /api/v1/me/device_keys/exchange` (accounts §1.4): a relying party's access token becomes a PAK on a device.
+@Sendable func exchangeDeviceKey(_ call: Call, _ token: AccessToken) throws -> Response {
+    let body = try call.decode(ExchangeDeviceKeyRequest.self)
+    guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
+    guard let platform = body.platform.flatMap(Platform.init) else { throw Failure.unknownPlatform }
+    let exchange = DeviceKeyExchange(uuid: uuid, platform: platform, secret: body.deviceSecret)
+    return try call.commit { transaction in
+        switch try call.accounts.exchange(exchange, for: token, in: transaction) {
+        case .success(let key): .json(.ok, ExchangeDeviceKeyReply(key))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Accounts
+import HTTP
+
+/// `POST /oauth/device_authorization` (RFC 8628 §3.1, accounts §2.11).
+@Sendable func authorizeDevice(_ call: Call, _ application: Application) throws -> Response {
+    let scope = try call.form.required("scope")
+    return try call.commit { transaction in
+        let authorization = try call.accounts.authorizeDevice(scope: scope, for: application, in: transaction)
+        return .json(.ok, DeviceAuthorizationReply(authorization, issuer: call.accounts.settings.issuer))
+    }
+}
+
+private struct DeviceAuthorizationReply: Encodable {
+    let deviceCode: String
+    let userCode: String
+    let verificationURI: String
+    let verificationURIComplete: String
+    let expiresIn = DeviceAuthorization.lifetime.components.seconds
+    let interval = DeviceAuthorization.interval.components.seconds
+
+    init(_ authorization: DeviceAuthorization, issuer: String) {
+        deviceCode = authorization.deviceCode
+        userCode = authorization.userCode.display
+        verificationURI = "\(issuer)/oauth/device"
+        verificationURIComplete = "\(verificationURI)?user_code=\(userCode)"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case deviceCode = "device_code"
+        case userCode = "user_code"
+        case verificationURI = "verification_uri"
+        case verificationURIComplete = "verification_uri_complete"
+        case expiresIn = "expires_in"
+        case interval
+    }
+}

@@ -1,0 +1,45 @@
+import Accounts
+import HTTP
+import JSON
+
+/// `POST /oauth/introspect` (RFC 7662, accounts §2.9): what a token of the application's own is worth now.
+@Sendable func introspectToken(_ call: Call, _ application: Application) throws -> Response {
+    let token = try call.form.required("token")
+    let found = try call.database.read { try call.accounts.introspect(token, for: application, $0) }
+    return .json(.ok, IntrospectionReply(found, clientID: application.clientID))
+}
+
+private struct IntrospectionReply: Encodable {
+    let active: Bool
+    var scope: String?
+    var clientID: String?
+    var sub: String?
+    var canonicalSub: String?
+    var tokenType: String?
+    var exp: Int64?
+    var iat: Int64?
+    var jti: String?
+
+    init(_ found: Introspection?, clientID: String) {
+        active = found != nil
+        guard let found else { return }
+        scope = found.scopes.text
+        self.clientID = clientID
+        sub = found.subject.sub
+        canonicalSub = found.subject.canonicalSub
+        (exp, iat) = (found.expiresAt.seconds, found.issuedAt.seconds)
+        switch found.kind {
+        case .accessToken(let id): (tokenType, jti) = ("Bearer", id)
+        case .refreshToken: tokenType = "refresh_token"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case active, scope
+        case clientID = "client_id"
+        case sub
+        case canonicalSub = "canonical_sub"
+        case tokenType = "token_type"
+        case exp, iat, jti
+    }
+}

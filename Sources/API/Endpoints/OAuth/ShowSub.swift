@@ -1,0 +1,39 @@
+import Accounts
+import HTTP
+import JSON
+
+/// `GET /oauth/subs/{sub}` (accounts §2.9): who a sub that the application knows, or knew, stands for today.
+@Sendable func showSub(_ call: Call, _ application: Application) throws -> Response {
+    let subject = try call.database.read {
+        try call.accounts.person(knownAs: call.arguments[0], at: application, $0)
+    }
+    return .json(.ok, SubReply(subject))
+}
+
+private struct SubReply: Encodable {
+    let sub: String
+    let canonicalSub: String
+    let isCanonical: Bool
+    let linkedSubs: [String]
+    @Nullable var mergedVia: String?
+    @Nullable var occurredAt: String?
+
+    init(_ subject: Subject) {
+        sub = subject.sub
+        canonicalSub = subject.canonicalSub
+        isCanonical = subject.isCanonical
+        linkedSubs = subject.linkedSubs.map(\.sub)
+        let link = subject.linkedSubs.first { $0.sub.utf8.elementsEqual(subject.sub.utf8) }
+        mergedVia = link?.mergedVia
+        occurredAt = link?.occurredAt.iso8601
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sub
+        case canonicalSub = "canonical_sub"
+        case isCanonical = "is_canonical"
+        case linkedSubs = "linked_subs"
+        case mergedVia = "merged_via"
+        case occurredAt = "occurred_at"
+    }
+}

@@ -1,0 +1,25 @@
+/// A device without a browser that asks to act for a person who decides elsewhere (RFC 8628, accounts §2.11).
+///
+/// This folder owns that flow: the two codes, the person's decision, the device's polls. Consent itself is in
+/// `Authorization`, what an approved device gets in `Tokens`.
+package struct DeviceAuthorization: Sendable {
+    package typealias ID = Identifier<DeviceAuthorization>
+
+    package let deviceCode: String
+    package let userCode: UserCode
+
+    package static let lifetime = Duration.seconds(600)
+    /// What a device waits between polls at first, and how much longer after every poll that came too early.
+    package static let interval = Duration.seconds(5)
+}
+
+/// What a person is asked to allow a device.
+package struct DeviceRequest: Sendable {
+    package let id: DeviceAuthorization.ID
+    package let application: Application
+    package let scopes: Scopes
+}
+
+package enum DeviceDecision: String, Sendable, CaseIterable {
+    case approve, deny
+}

@@ -1,0 +1,78 @@
+import Database
+import OpenSSL
+
+/// A relying party's app asks for a PAK with its access token (accounts §1.4).
+package struct DeviceKeyExchange: Sendable {
+    package var uuid: DeviceUUID
+    package var platform: Platform
+    package var secret: String?
+
+    package init(uuid: DeviceUUID, platform: Platform, secret: String?) {
+        self.uuid = uuid
+        self.platform = platform
+        self.secret = secret
+    }
+}
+
+/// The PAK that came of it, with its device.
+package struct DeviceKey: Sendable {
+    package let accessToken: String
+    package let scopes: [Scope]
+    package let device: Device
+    /// Only when newly made; shown once.
+    package let deviceSecret: String?
+}
+
+extension Accounts {
+    /// A PAK for the person behind an access token, on a device of theirs.
+    ///
+    /// Both are bound to the token's application, unless that is the operator's own: any relying party that a person signs
+    /// in to can ask. Calls are limited, the refused ones too, so a refusal is a result: it is committed.
+    ///
+    /// - Throws: `invalidToken` when the token was revoked meanwhile.
+    package func exchange(
+        _ exchange: DeviceKeyExchange, for token: AccessToken, in transaction: AccountsTransaction
+    ) throws -> Result<DeviceKey, Failure> {
+        let (token, user) = try lockPerson(behind: token, transaction)
+        let limited = "\(user.id.rawValue) \(token.application.rawValue)"
+        if let wait = try transaction.count(.pakExchange, for: limited) {
+            return .failure(.rateLimited(retryAfter: wait))
+        }
+        let application = token.isFirstParty ? nil : token.application
+        var device: Device
+        var secret: Secret?
+        if let found = try transaction.lockDevice(exchange.uuid) {
+            guard found.owner == user.id else { return .failure(.deviceClaimedByOtherUser) }
+            guard let presented = exchange.secret, let digest = found.secretDigest,
+                constantTimeEqual(Secret(presented: presented).digest, digest)
+            else { return .failure(.invalidDeviceSecret) }
+            device = found
+            device.lastSeenAt = transaction.now
+            try transaction.touch(device, of: user)
+        } else {
+            (device, secret) = try transaction.createDevice(
+                exchange.uuid, exchange.platform, of: user.id, application: application)
+        }
+        let pak = try transaction.issuePAK(
+            to: user.id, device: device.id, application: device.application, label: exchange.platform.rawValue,
+            actor: .user(user.id), deviceHasOthers: secret == nil)
+        try transaction.noteLogin(.exchange, of: user.id, on: exchange.platform)
+        return .success(
+            DeviceKey(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
+    }
+
+    /// Who the token stands for once they are locked: a swap or a merge may have been faster.
+    private func lockPerson(
+        behind token: AccessToken, _ transaction: AccountsTransaction
+    ) throws -> (AccessToken, User) {
+        func current() throws -> AccessToken {
+            guard let token = try check(token.signed, transaction.connection) else { throw Failure.invalidToken }
+            return token
+        }
+        let expected = try current().subject.canonical
+        let users = try transaction.lockUsers(expected)
+        let token = try current()
+        guard token.subject.canonical == expected, let user = users[expected] else { throw TransactionMustRestart() }
+        return (token, user)
+    }
+}

@@ -1,0 +1,42 @@
+package import MariaDB
+package import Time
+
+/// A token that stands, as its own relying party may learn (RFC 7662 §2.2).
+package struct Introspection: Sendable {
+    package enum Kind: Sendable {
+        /// - Parameter jti: as in the token.
+        case accessToken(jti: String)
+        case refreshToken
+    }
+
+    package let kind: Kind
+    package let scopes: Scopes
+    package let subject: Subject
+    package let issuedAt: Timestamp
+    package let expiresAt: Timestamp
+}
+
+extension Accounts {
+    /// One read. Nil for what is no token of the application's, or stands no longer.
+    package func introspect(
+        _ token: String, for application: Application, _ connection: Connection
+    ) throws -> Introspection? {
+        guard let signed = try read(token, connection) else {
+            return try connection.refreshToken(Secret(presented: token).digest, of: application.id, at: clock.now)
+        }
+        guard let token = try check(signed, connection), token.application == application.id else { return nil }
+        return Introspection(
+            kind: .accessToken(jti: signed.jti), scopes: signed.scopes, subject: token.subject,
+            issuedAt: signed.issuedAt, expiresAt: signed.expiresAt)
+    }
+
+    /// The person behind a sub of the application's, revoked grants and those a swap dropped included (accounts §2.9).
+    ///
+    /// - Throws: `unknownSub`.
+    package func person(
+        knownAs sub: String, at application: Application, _ connection: Connection
+    ) throws -> Subject {
+        guard let subject = try connection.subject(sub, at: application.id) else { throw Failure.unknownSub }
+        return subject
+    }
+}
