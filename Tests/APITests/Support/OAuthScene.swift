@@ -98,7 +98,7 @@ final class OAuthScene {
     // MARK: Tokens
 
     /// A form POST. Confidential clients authenticate by Basic.
-    func post(_ path: String, _ form: [(String, String?)], as rp: TestClient?, with client: Client? = nil) -> Answer {
+    func form(_ path: String, _ form: [(String, String?)], as rp: TestClient?) -> FormRequest {
         var headers: [(name: String, value: String)] = [("content-type", "application/x-www-form-urlencoded")]
         var form = form
         if let rp, let secret = rp.secret {
@@ -106,22 +106,19 @@ final class OAuthScene {
         } else if let rp {
             form.append(("client_id", rp.clientID))
         }
-        return (client ?? self.client).send(.post, path, bytes: encoded(form), headers: headers)
+        return FormRequest(path: path, body: encoded(form), headers: headers)
+    }
+
+    func post(_ path: String, _ form: [(String, String?)], as rp: TestClient?, with client: Client? = nil) -> Answer {
+        (client ?? self.client).send(self.form(path, form, as: rp))
     }
 
     func exchange(_ code: String, by rp: TestClient, with client: Client? = nil) -> Answer {
-        post(
-            "/oauth/token",
-            [
-                ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", rp.redirectURI),
-                ("code_verifier", Self.verifier),
-            ], as: rp, with: client)
+        post("/oauth/token", codeForm(code, of: rp), as: rp, with: client)
     }
 
     func refresh(_ token: String, by rp: TestClient, scope: String? = nil, with client: Client? = nil) -> Answer {
-        post(
-            "/oauth/token", [("grant_type", "refresh_token"), ("refresh_token", token), ("scope", scope)], as: rp,
-            with: client)
+        post("/oauth/token", refreshForm(token, scope: scope), as: rp, with: client)
     }
 
     /// Authorize and token at once.
