@@ -11,6 +11,7 @@ struct DiagnosePage: WebPage {
     struct Check: Equatable, Sendable {
         var id: String
         var status: Status
+        /// What was found, in English.
         var message: String
     }
 
@@ -55,7 +56,7 @@ struct DiagnosePage: WebPage {
             """
             <li class="\(check.status.rawValue)">\(Drawing.sign(of: check.status))
             <div><h3>\(texts.check(check.id) ?? check.id)</h3>
-            <p>\(check.message)</p></div>
+            <p>\(texts.finding(check))</p></div>
             <span class="status">\(texts.status(check.status))</span></li>
 
             """

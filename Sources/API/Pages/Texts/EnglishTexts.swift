@@ -167,6 +167,7 @@ struct EnglishTexts: Texts {
         default: nil
         }
     }
+    func finding(_ check: DiagnosePage.Check) -> String { check.message }
 
     // Error codes
     let errorCodes = "Error codes"

@@ -158,6 +158,41 @@ struct KoreanTexts: Texts {
         default: nil
         }
     }
+    func finding(_ check: DiagnosePage.Check) -> String {
+        switch (check.id, check.status) {
+        case ("scheme_underscore", .ok): "스킴에 밑줄이 없습니다."
+        case ("scheme_underscore", .fault):
+            "iOS는 밑줄이 있는 스킴을 거부합니다. com.example.myapp 같은 스킴을 등록해 사용하세요."
+        case ("idp_host_conflict", .ok): "리디렉션 주소가 이 서버 밖을 가리킵니다."
+        case ("idp_host_conflict", .fault):
+            "리디렉션 주소가 이 서버의 호스트입니다. 이 호스트의 유니버설 링크는 서버의 앱이 열기 때문에 앱이 코드를 받지 못합니다. "
+                + "사용자 정의 스킴이나 다른 호스트를 사용하세요."
+        case ("redirect_unregistered", .ok): "등록된 리디렉션 URI입니다."
+        case ("redirect_unregistered", .fault):
+            "등록되지 않은 리디렉션 URI입니다. 스킴, 호스트, 포트, 경로, 쿼리, 끝의 슬래시까지 문자열이 모두 같아야 합니다."
+        case ("redirect_unregistered", .unknown): "비교할 애플리케이션이나 redirect_uri가 없습니다."
+        case ("redirect_characters", .ok): "리디렉션 URI에 허용되는 문자만 있습니다."
+        case ("redirect_characters", .fault):
+            "리디렉션 URI는 2000자 이하의 ASCII 문자여야 하고, +, &, *를 포함할 수 없으며, https:// 뒤에 호스트가 있어야 합니다."
+        case ("scheme_underscore", .unknown), ("idp_host_conflict", .unknown), ("redirect_characters", .unknown):
+            "redirect_uri를 입력하면 진단합니다."
+        case ("openid_missing", .ok): "범위에 openid가 있습니다."
+        case ("openid_missing", .fault): "요청하거나 허용된 범위에 openid가 없습니다. openid가 없으면 id_token을 받을 수 없습니다."
+        case ("openid_missing", .unknown): "scope를 입력하면 진단합니다. 최근 24시간 동안 발견된 문제는 없습니다."
+        case ("pkce_missing", .ok): "S256 방식의 PKCE를 사용합니다."
+        case ("pkce_missing", .fault):
+            "code_challenge와 code_challenge_method=S256을 보내세요. 모든 클라이언트에 필요합니다(RFC 7636)."
+        case ("pkce_missing", .unknown):
+            "code_challenge_method를 입력하면 진단합니다. 최근 24시간 동안 발견된 문제는 없습니다."
+        case ("database", .ok): "응답합니다."
+        case ("database", _): "응답하지 않습니다. 운영자가 확인해야 합니다."
+        case ("signing_key", .ok): "토큰에 서명할 수 있습니다."
+        case ("signing_key", _): "토큰에 서명할 키를 알 수 없습니다."
+        case ("migrations", .ok): "테이블이 이 버전에 맞습니다."
+        case ("migrations", _): "테이블을 확인하지 못했거나 이 버전에 맞지 않습니다."
+        default: check.message
+        }
+    }
 
     // Error codes
     let errorCodes = "오류 코드"

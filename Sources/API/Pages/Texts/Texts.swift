@@ -79,6 +79,8 @@ protocol Texts: Sendable {
     func status(_ status: DiagnosePage.Status) -> String
     /// A check by its id, nil for one that has no name.
     func check(_ id: String) -> String?
+    /// What a check found, and what to do.
+    func finding(_ check: DiagnosePage.Check) -> String
 
     // Error codes
     var errorCodes: String { get }
