@@ -16,6 +16,8 @@ extension Routes {
         Route(.get, "/oauth/login", .visitor, page: true, showLogin),
         Route(.get, "/oauth/consent", .visitor, page: true, showConsent),
         Route(.post, "/oauth/consent", .visitor, page: true, decideConsent),
+        Route(.get, "/oauth/device", .visitor, page: true, showDevice),
+        Route(.post, "/oauth/device", .visitor, page: true, submitDevice),
         Route(.get, "/auth/{provider}/web/start", .visitor, page: true, startProviderSignIn),
         Route(.post, "/auth/{provider}/web/callback", .anyone, page: true, receiveProviderAnswer),
         Route(.get, "/auth/{provider}/web/finish", .visitor, page: true, finishProviderSignIn),

@@ -58,7 +58,7 @@ extension Surface {
 
 extension Duration {
     /// Retry-After (RFC 9110 §10.2.3): who waits that long has waited long enough.
-    fileprivate var wholeSecondsRoundedUp: Int64 {
+    var wholeSecondsRoundedUp: Int64 {
         let (seconds, attoseconds) = components
         return max(1, attoseconds > 0 ? seconds + 1 : seconds)
     }

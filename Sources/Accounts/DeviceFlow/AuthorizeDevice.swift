@@ -1,5 +1,3 @@
-import JSON
-
 extension Accounts {
     /// Begins the flow (RFC 8628 §3.1, §3.2).
     ///
@@ -8,11 +6,7 @@ extension Accounts {
         scope: String, for application: Application, in transaction: AccountsTransaction
     ) throws -> DeviceAuthorization {
         let (scopes, dropped) = try application.allow(scope)
-        if !dropped.isEmpty && application.scopePolicy == .alert {
-            transaction.audit(
-                .scopeDropped, user: nil, actor: .application(application.id),
-                ["client_id": .string(application.clientID), "scopes": .string(dropped.text)])
-        }
+        transaction.noteDropped(dropped, for: application)
         let (deviceCode, userCode) = (Secret(.plain), UserCode())
         try transaction.insertDeviceCode(deviceCode, userCode, of: application.id, scopes)
         return DeviceAuthorization(deviceCode: deviceCode.text, userCode: userCode)

@@ -41,7 +41,7 @@ extension Connection {
             )
         }
         guard let found, let application = try client(found.clientID), application.isActive else { return nil }
-        return DeviceRequest(id: found.id, application: application, scopes: Scopes(found.scopes))
+        return DeviceRequest(id: found.id, userCode: code, application: application, scopes: Scopes(found.scopes))
     }
 }
 

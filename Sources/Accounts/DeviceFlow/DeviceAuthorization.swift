@@ -16,6 +16,7 @@ package struct DeviceAuthorization: Sendable {
 /// What a person is asked to allow a device.
 package struct DeviceRequest: Sendable {
     package let id: DeviceAuthorization.ID
+    package let userCode: UserCode
     package let application: Application
     package let scopes: Scopes
 }

@@ -140,6 +140,10 @@ import Testing
             try browser.submit("/oauth/consent", ["decision": "allow"])
             let code = try #require(browser.code)
             #expect(scene.exchange(code, by: rp)["scope"] == "openid")
+            let told = try scene.app.column("SELECT details FROM audit_log WHERE action = 'scope.dropped'")
+            #expect(
+                told
+                    == (policy == "alert" ? [#"{"client_id":"\#(rp.clientID)","scopes":"phone"}"#] : []))
         }
     }
 

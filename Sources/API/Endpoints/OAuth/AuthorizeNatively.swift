@@ -6,13 +6,14 @@ import JSON
 @Sendable func authorizeNatively(_ call: Call, _ caller: Caller) throws -> Response {
     let body = try call.decode(JSONValue.self)
     let parameters = try AuthorizationParameters(body)
-    let (request, application, _) = try call.checkNatively(parameters)
+    let (request, application, dropped) = try call.checkNatively(parameters)
     switch parameters["decision"] ?? "approve" {
     case "approve": break
     case "deny": return .json(.ok, DeniedReply(request))
     default: throw Failure.invalidRequest
     }
     return try call.commit { transaction in
+        transaction.noteDropped(dropped, for: application)
         let authorization = try call.accounts.authorize(
             request, for: application, by: caller, isApproved: !request.prompts.contains(.none), in: transaction)
         switch authorization {

@@ -8,8 +8,8 @@ import HTTP
         try call.database.read { try $0.client(clientID) }
     }
     switch (parameters.check(for: application), application) {
-    case (.valid(let request, _), let application?):
-        return try begin(request, of: application, call, visitor)
+    case (.valid(let request, let dropped), let application?):
+        return try begin(request, dropped, of: application, call, visitor)
     case (.refused(let error, let target), _):
         return .redirect(.found, to: target.location(error))
     case (.unusable(let reason), _): return unusable(reason, call)
@@ -18,10 +18,11 @@ import HTTP
 }
 
 private func begin(
-    _ request: AuthorizationRequest, of application: Application, _ call: Call, _ visitor: Visitor
+    _ request: AuthorizationRequest, _ dropped: Scopes, of application: Application, _ call: Call, _ visitor: Visitor
 ) throws -> Response {
     let browser = visitor.browser ?? Browser()
     return try call.commit { transaction in
+        transaction.noteDropped(dropped, for: application)
         let step = try call.accounts.begin(
             request, of: application, by: visitor.session, in: browser, transaction)
         var response = call.response(to: step)

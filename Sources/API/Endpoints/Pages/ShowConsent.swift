@@ -10,13 +10,12 @@ import HTTP
 /// `POST /oauth/consent`: the person's answer, or that they want to go on as who they are.
 @Sendable func decideConsent(_ call: Call, _ visitor: Visitor) throws -> Response {
     let pending = try call.submittedRequest(of: visitor)
-    guard case .authorization(let request) = pending.purpose else { throw ErrorPage.Problem.invalidRequest }
-    switch try call.form.value("decision") {
-    case "continue": return try proceed(with: pending, isApproved: false, call, visitor)
-    case "deny":
+    switch (try call.form.value("decision"), pending.purpose) {
+    case ("continue", _): return try proceed(with: pending, isApproved: false, call, visitor)
+    case ("deny", .authorization(let request)):
         _ = try call.application(of: request)
         return .redirect(.found, to: request.redirect(.denied))
-    case "allow":
+    case ("allow", .authorization):
         // Another tab may have signed somebody else in: who allows is who was asked.
         let isAsked = try call.form.value("account") == visitor.session.map { String($0.user.id.rawValue) }
         return try proceed(with: pending, isApproved: isAsked, call, visitor)
