@@ -53,7 +53,7 @@ let package = Package(
         // The bounded contexts, the surface, the programs.
         .target(
             name: "Accounts",
-            dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Time"],
+            dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
             swiftSettings: safe),
         .target(
             name: "Analytics",

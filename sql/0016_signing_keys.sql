@@ -15,5 +15,8 @@ CREATE TABLE signing_keys (
     retired_at         DATETIME(3) NULL,
     PRIMARY KEY (id),
     UNIQUE KEY signing_keys_kid (kid),
-    CONSTRAINT signing_keys_order CHECK (activated_at >= published_at AND retired_at >= activated_at)
+    CONSTRAINT signing_keys_order CHECK (activated_at >= published_at AND retired_at >= activated_at),
+    -- A key that can sign is published, and a key is published until it is retired.
+    CONSTRAINT signing_keys_published CHECK (public_jwk IS NOT NULL
+        OR sealed_private_key IS NULL AND activated_at IS NOT NULL AND retired_at IS NOT NULL)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;

@@ -777,7 +777,8 @@ CREATE TABLE `signing_keys` (
   `retired_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `signing_keys_kid` (`kid`),
-  CONSTRAINT `signing_keys_order` CHECK (`activated_at` >= `published_at` and `retired_at` >= `activated_at`)
+  CONSTRAINT `signing_keys_order` CHECK (`activated_at` >= `published_at` and `retired_at` >= `activated_at`),
+  CONSTRAINT `signing_keys_published` CHECK (`public_jwk` is not null or `sealed_private_key` is null and `activated_at` is not null and `retired_at` is not null)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `swap_tickets` (

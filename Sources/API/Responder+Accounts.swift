@@ -37,7 +37,7 @@ extension Responder {
         case let failure as Failure: return surface.refusal(failure)
         case let problem as ErrorPage.Problem: return .page(problem, for: call)
         case let error as OAuthError: return surface.refusal(error, to: call.request)
-        case let error as SigningKeyring.NoActiveKey:
+        case let error as SigningKeyUnavailable:
             call.logger.error("no tokens can be issued", metadata: ["error": "\(error)"])
             return surface.refusal(.temporarilyUnavailable)
         case is AlreadyAnswered: return surface.refusal(.temporarilyUnavailable)

@@ -10,8 +10,9 @@ struct CollectGarbageCommand: ParsableCommand {
         discussion: """
             Expired idempotency records, swap tickets, web sessions, refresh tokens, codes and sign-ins that were \
             begun, counters of limits, old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS), PAKs revoked and refresh families \
-            ended a month ago, and copies of token answers; at most 500 rows a transaction, beside the running servers. \
-            A timer runs it hourly.
+            ended a month ago, copies of token answers, and what signing keys leave behind: the private part a day, the \
+            public one 90 days after the next key began to sign. At most 500 rows a transaction, beside the running \
+            servers. A timer runs it hourly.
             """)
 
     @OptionGroup var output: Output

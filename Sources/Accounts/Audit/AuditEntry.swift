@@ -20,6 +20,9 @@ struct AuditEntry {
         case pakIssued = "pak.issued"
         case pakRevoked = "pak.revoked"
         case applicationCreated = "application.created"
+        case signingKeyGenerated = "signing_key.generated"
+        case signingKeyActivated = "signing_key.activated"
+        case serverKeyRotated = "server_key.rotated"
     }
 
     /// Who did it: a user by id, a relying party, or the operator's tool.

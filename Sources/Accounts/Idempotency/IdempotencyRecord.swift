@@ -25,7 +25,9 @@ package struct IdempotencyKey: Sendable {
     }
 
     /// What the stored answer is sealed for.
-    var row: [UInt8] { Array("idempotency_records\n".utf8) + caller + key }
+    var row: [UInt8] { Self.row(caller: caller, key: key) }
+
+    static func row(caller: [UInt8], key: [UInt8]) -> [UInt8] { Array("idempotency_records\n".utf8) + caller + key }
 }
 
 /// What the records say about a request before it is run.

@@ -19,6 +19,8 @@ package enum Garbage: String, Sendable, CaseIterable {
     case deviceCodes = "device_codes"
     case authorizationRequests = "authorization_requests"
     case providerSignIns = "provider_sign_ins"
+    /// Parts of retired keys; their rows stay.
+    case signingKeys = "signing_keys"
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
@@ -78,6 +80,15 @@ extension Connection {
                     "DELETE FROM authorization_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .providerSignIns:
                 try execute("DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .signingKeys:
+                try execute(
+                    """
+                    UPDATE signing_keys SET sealed_private_key = NULL, public_jwk = IF(retired_at <= ?, NULL, public_jwk)
+                    WHERE retired_at <= ? AND sealed_private_key IS NOT NULL
+                       OR retired_at <= ? AND public_jwk IS NOT NULL
+                    LIMIT 500
+                    """, now - SigningKey.publicAfterlife, now - SigningKey.privateAfterlife,
+                    now - SigningKey.publicAfterlife)
             }
         return outcome.affectedRows
     }

@@ -42,6 +42,9 @@ package struct ServerKey: Sendable {
         }
     }
 
+    /// What tells the values apart that a key sealed: bytes 2 to 5 of each.
+    var ids: (current: [UInt8], previous: [UInt8]?) { (current.id, previous?.id) }
+
     /// Tells keys apart without telling anything about them.
     private static func id(of key: [UInt8]) -> [UInt8] { Array(sha256(sha256(key) + Array("key id".utf8)).prefix(4)) }
 }

@@ -1,64 +1,121 @@
+package import Database
 package import JOSE
 package import MariaDB
-import OpenSSL
-import Synchronization
-import Time
+import Threads
+package import Time
 
-/// The keys that sign tokens, shared by all threads and renewed from the database while they are used.
+/// The signing keys as one process knows them, shared by its threads.
+///
+/// They work with one immutable copy of the table, so what a process signs with it also publishes. The copy is read again
+/// on use when it is older than `lifetime`, by one thread at a time; the others go on with the old one unless that has
+/// become too old, so every process notices a change within `SigningKey.propagation`. When the database fails, the old
+/// copy serves. A private key is opened and parsed once.
 package final class SigningKeyring: Sendable {
-    /// No key may sign: the operator has to make and activate one.
-    package struct NoActiveKey: Error, CustomStringConvertible {
-        package var description: String {
-            "there is no active signing key; run: merganserctl signing-key generate && merganserctl signing-key activate"
-        }
+    private struct State {
+        var copy: SigningKeyCopy?
+        var isReading = false
+        /// How many readings have ended.
+        var readings = 0
+        /// When the last reading failed; nil when it did not.
+        var failedAt: Timestamp?
     }
 
-    private struct Snapshot {
-        var readAt: Timestamp
-        var signer: Signer?
-        var keySet: KeySet
+    private enum Step {
+        case use(SigningKeyCopy)
+        case read(SigningKeyCopy?)
+        /// Another thread reads; the number of readings before that.
+        case wait(Int)
     }
 
+    /// How long a copy serves without a look at the table.
+    private static let lifetime = Duration.seconds(10)
+    /// How long it serves while another thread reads the next one.
+    private static let staleness = Duration.seconds(20)
+    /// How long callers wait for that thread when they must.
+    private static let patience = Duration.seconds(5)
+    /// After a failure nobody tries again for so long.
+    private static let retryPause = Duration.seconds(1)
+
+    private let state = Monitor(State())
     private let serverKey: ServerKey
     private let clock: Clock
-    private let snapshot = Mutex<Snapshot?>(nil)
 
-    init(serverKey: ServerKey, clock: Clock) {
+    package init(serverKey: ServerKey, clock: Clock) {
         self.serverKey = serverKey
         self.clock = clock
     }
 
-    /// The newest activated key.
+    /// The newest key that signs by now.
     ///
-    /// - Throws: `NoActiveKey`.
+    /// - Throws: `SigningKeyUnavailable`, or what the database refuses when there is no copy yet.
     package func signer(_ connection: Connection) throws -> Signer {
-        guard let signer = try current(connection).signer else { throw NoActiveKey() }
-        return signer
+        let now = clock.now
+        let copy = try copy({ $0.signer(at: now) != nil }, { try connection.publishedSigningKeys(at: $0) })
+        guard let signer = copy.signer(at: now) else { throw SigningKeyUnavailable.none }
+        return try signer.get()
     }
 
-    /// Every published key.
-    package func keySet(_ connection: Connection) throws -> KeySet { try current(connection).keySet }
+    /// Every published key: what tokens of this server are verified with.
+    package func keySet(_ connection: Connection) throws -> KeySet {
+        try copy(\.isPublishing) { try connection.publishedSigningKeys(at: $0) }.keySet
+    }
 
-    private func current(_ connection: Connection) throws -> Snapshot {
+    /// The key set as JSON (RFC 7517 §5), without touching the database while the copy is fresh.
+    ///
+    /// - Returns: nil before the first key is published.
+    package func document(_ database: Database) throws -> [UInt8]? {
+        let copy = try copy(\.isPublishing) { now in try database.read { try $0.publishedSigningKeys(at: now) } }
+        return copy.isPublishing ? copy.document : nil
+    }
+
+    /// - Parameters:
+    ///   - isUsable: whether a copy holds what is asked for; else it is read again, however fresh. So the first key of all
+    ///     is known at once.
+    ///   - read: what is published at that time.
+    private func copy(
+        _ isUsable: (SigningKeyCopy) -> Bool, _ read: (Timestamp) throws -> [PublishedSigningKey]
+    ) throws -> SigningKeyCopy {
         let now = clock.now
-        if let snapshot = snapshot.withLock({ $0 }), now < snapshot.readAt + .seconds(10) { return snapshot }
-        let keys = try connection.all(
-            """
-            SELECT kid, sealed_private_key, activated_at FROM signing_keys
-            WHERE sealed_private_key IS NOT NULL ORDER BY activated_at DESC, id DESC
-            """
-        ) { row in
-            let (kid, sealed) = (try row.read(String.self), try row.read([UInt8].self))
-            let pem = try self.serverKey.open(sealed, for: Array("signing_key:\(kid)".utf8))
-            return (
-                signer: Signer(keyID: kid, key: try PrivateKey(pem: String(decoding: pem, as: UTF8.self))),
-                activatedAt: try row.read(Timestamp?.self)
-            )
+        switch state.withLock({ step(now, isUsable, &$0) }) {
+        case .use(let copy): return copy
+        case .wait(let readings):
+            _ = state.wait(atMost: Self.patience) { $0.readings > readings ? true : nil }
+            guard let copy = state.withLock(\.copy) else {
+                throw SigningKeyUnavailable("the signing keys could not be read in time")
+            }
+            return copy
+        case .read(let old):
+            do {
+                let copy = try SigningKeyCopy(read(now), at: now, after: old, serverKey)
+                end(copy, failedAt: nil)
+                return copy
+            } catch {
+                end(old, failedAt: now)
+                guard let old else { throw error }
+                return old
+            }
         }
-        let fresh = Snapshot(
-            readAt: now, signer: keys.first { $0.activatedAt.map { $0 <= now } ?? false }?.signer,
-            keySet: KeySet(keys.map(\.signer.jwk)))
-        snapshot.withLock { $0 = fresh }
-        return fresh
+    }
+
+    private func step(_ now: Timestamp, _ isUsable: (SigningKeyCopy) -> Bool, _ state: inout State) -> Step {
+        if let copy = state.copy {
+            let age = now - copy.readAt
+            // A copy of the future is one of before the clock was set back.
+            if age >= .zero, age < Self.lifetime, isUsable(copy) { return .use(copy) }
+            if let failedAt = state.failedAt, failedAt <= now, now - failedAt < Self.retryPause { return .use(copy) }
+            if state.isReading, age < Self.staleness, isUsable(copy) { return .use(copy) }
+        }
+        if state.isReading { return .wait(state.readings) }
+        state.isReading = true
+        return .read(state.copy)
+    }
+
+    private func end(_ copy: SigningKeyCopy?, failedAt: Timestamp?) {
+        state.change { state in
+            state.copy = copy
+            state.failedAt = failedAt
+            state.isReading = false
+            state.readings += 1
+        }
     }
 }

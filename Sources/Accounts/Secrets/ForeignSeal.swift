@@ -1,0 +1,39 @@
+package import MariaDB
+
+/// A stored value that was sealed under neither of the keys that are set.
+package struct ForeignSeal: Sendable, CustomStringConvertible {
+    /// `signing key 0123456789abcdef`
+    package let value: String
+
+    package var description: String {
+        "\(value) was sealed under another server key; set that key as MERGANSER_SERVER_KEY or, to rotate to a new one, as "
+            + "MERGANSER_SERVER_KEY_PREVIOUS"
+    }
+}
+
+extension Connection {
+    /// One of the lasting values that the keys do not open; nil when they open all.
+    package func foreignSeal(to serverKey: ServerKey) throws -> ForeignSeal? {
+        let (current, previous) = serverKey.ids
+        return try first(
+            """
+            SELECT CONCAT('signing key ', kid) FROM signing_keys
+            WHERE SUBSTR(sealed_private_key, 2, 4) NOT IN (?, ?)
+            UNION ALL
+            SELECT CONCAT('webhook key ', kid) FROM webhook_keys WHERE SUBSTR(sealed_secret, 2, 4) NOT IN (?, ?)
+            LIMIT 1
+            """, current, previous ?? current, current, previous ?? current
+        ) { row in ForeignSeal(value: try row.read()) }
+    }
+
+    /// How many lasting values the previous key sealed.
+    package func countValues(sealedUnderPredecessorOf serverKey: ServerKey) throws -> Int {
+        guard let previous = serverKey.ids.previous else { return 0 }
+        return try first(
+            """
+            SELECT (SELECT COUNT(*) FROM signing_keys WHERE SUBSTR(sealed_private_key, 2, 4) = ?)
+                 + (SELECT COUNT(*) FROM webhook_keys WHERE SUBSTR(sealed_secret, 2, 4) = ?)
+            """, previous, previous
+        ) { row in try row.read() } ?? 0
+    }
+}

@@ -1,0 +1,83 @@
+import JSON
+import Time
+
+extension AccountsTransaction {
+    /// Has a published key sign as soon as everybody can know it, and retires the one before (accounts §2.10).
+    ///
+    /// - Parameters:
+    ///   - keyID: nil for the only key that waits.
+    ///   - isForced: whether clients may meet the key before they know it.
+    /// - Returns: the key, and the one it retires.
+    /// - Throws: `RefusedOperation`.
+    package func activateSigningKey(
+        _ keyID: String?, isForced: Bool, serverKey: ServerKey
+    ) throws -> (activated: SigningKey, retired: SigningKey?) {
+        let keys = try connection.lockSigningKeys()
+        var key = try keys.waiting(keyID)
+        let start = try keys.start(of: key, at: now, isForced: isForced)
+        // Servers could sign no more if they could not open it.
+        let published = try connection.publishedSigningKeys(at: now).first { $0.keyID == key.keyID }
+        if case .failure(let problem)? = published?.open(with: serverKey) {
+            throw RefusedOperation(problem.description)
+        }
+        var predecessor = keys.first { $0.activatedAt != nil && $0.retiredAt == nil }
+        if let keyID = predecessor?.keyID { try connection.setRetirement(of: keyID, to: start) }
+        predecessor?.retiredAt = start
+        try connection.setActivation(of: key.keyID, to: start)
+        key.activatedAt = start
+        audit(
+            .signingKeyActivated, user: nil, actor: .operator,
+            ["kid": .string(key.keyID), "signs_from": .string(start.iso8601), "forced": .bool(isForced)])
+        return (key, predecessor)
+    }
+}
+
+extension [SigningKey] {
+    /// The key of that name, or the only one that waits to be activated.
+    fileprivate func waiting(_ keyID: String?) throws(RefusedOperation) -> SigningKey {
+        guard let keyID else {
+            let waiting = filter { $0.activatedAt == nil }
+            guard let key = waiting.first else {
+                throw RefusedOperation("no key waits to be activated; make one with: merganserctl signing-key generate")
+            }
+            guard waiting.count == 1 else {
+                let names = waiting.map(\.keyID).joined(separator: ", ")
+                throw RefusedOperation("several keys wait to be activated; name one of them: \(names)")
+            }
+            return key
+        }
+        guard let key = first(where: { $0.keyID.utf8.elementsEqual(keyID.utf8) }) else {
+            throw RefusedOperation("there is no key \(keyID); `merganserctl signing-key list` shows them")
+        }
+        if let activatedAt = key.activatedAt {
+            throw RefusedOperation("key \(keyID) was activated before, to sign from \(activatedAt.iso8601)")
+        }
+        return key
+    }
+
+    /// When a key may begin to sign.
+    func start(of key: SigningKey, at now: Timestamp, isForced: Bool) throws(RefusedOperation) -> Timestamp {
+        if let newest = compactMap(\.activatedAt).max(), newest > now {
+            throw RefusedOperation(
+                "the last activation takes effect at \(newest.iso8601); activate the next key after that")
+        }
+        let known = isKnown(key)
+        guard isForced || now >= known else {
+            throw RefusedOperation(
+                "key \(key.keyID) was published at \(key.publishedAt.iso8601), and clients may not know it before "
+                    + "\(known.iso8601); activate it then, or with --force, if clients that refuse its tokens until "
+                    + "they fetch the key set again are the lesser evil")
+        }
+        // A server that is `propagation` late hands out the key set without it until then, to be kept for its lifetime.
+        let margin = hasSigned ? SigningKey.propagation : .zero
+        return Swift.max(now, (isForced ? key.publishedAt : known) + margin)
+    }
+
+    /// When everybody who keeps the key set for its lifetime knows a key. Nobody has anything to verify before the first
+    /// key of all signs.
+    func isKnown(_ key: SigningKey) -> Timestamp {
+        hasSigned ? key.publishedAt + SigningKey.keySetLifetime : key.publishedAt
+    }
+
+    private var hasSigned: Bool { contains { $0.activatedAt != nil } }
+}

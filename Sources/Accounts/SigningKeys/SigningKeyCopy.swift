@@ -1,0 +1,54 @@
+import JOSE
+import JSON
+import Time
+
+/// What is published at one moment, ready to be used: immutable, shared by all threads.
+struct SigningKeyCopy: Sendable {
+    private struct Entry: Sendable {
+        let keyID: String
+        let from: Timestamp
+        let signer: Result<Signer, SigningKeyUnavailable>
+    }
+
+    let readAt: Timestamp
+    let keySet: KeySet
+    /// The key set as JSON.
+    let document: [UInt8]
+    private let rows: [PublishedSigningKey]
+    /// Newest first, down to the one that signed when this was read.
+    private let entries: [Entry]
+
+    /// - Parameter old: what it has parsed is not parsed again.
+    init(_ rows: [PublishedSigningKey], at now: Timestamp, after old: SigningKeyCopy?, _ serverKey: ServerKey) {
+        readAt = now
+        self.rows = rows
+        if let old, old.rows == rows {
+            keySet = old.keySet
+            document = old.document
+        } else {
+            keySet = KeySet(rows.compactMap(\.jwk))
+            document = keySet.json()
+        }
+        let activated = rows.compactMap { row in row.activatedAt.map { (row: row, from: $0) } }
+        // Of keys of the same moment the later row is the newer.
+        let newestFirst = activated.reversed().sorted { $0.from > $1.from }
+        let needed = newestFirst.prefix { $0.from > now } + newestFirst.drop { $0.from > now }.prefix(1)
+        entries = needed.map { row, from in
+            Entry(keyID: row.keyID, from: from, signer: old?.opened(row.keyID) ?? row.open(with: serverKey))
+        }
+    }
+
+    var isPublishing: Bool { !keySet.keys.isEmpty }
+
+    /// The newest key that signs by then; nil when there is none.
+    func signer(at now: Timestamp) -> Result<Signer, SigningKeyUnavailable>? {
+        entries.first { $0.from <= now }?.signer
+    }
+
+    /// Names are never reused, so a key once opened stays what it is.
+    private func opened(_ keyID: String) -> Result<Signer, SigningKeyUnavailable>? {
+        let entry = entries.first { $0.keyID == keyID }
+        guard case .success? = entry?.signer else { return nil }
+        return entry?.signer
+    }
+}
