@@ -1,5 +1,6 @@
 package import Accounts
 package import Analytics
+import JSON
 package import Logging
 package import Threads
 
@@ -15,6 +16,8 @@ package final class Service: Sendable {
     let router = Router(Routes.accounts + Routes.oauth + Routes.analytics)
     /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
     let errorDocsBase: String
+    /// The answer to everybody who asks for the provider's configuration.
+    let discovery: [UInt8]
     /// Requests that wait for somebody outside go through it.
     let slowPeers: SlowPeerGate
 
@@ -24,6 +27,7 @@ package final class Service: Sendable {
         self.accounts = accounts
         self.analytics = analytics
         self.errorDocsBase = errorDocsBase
+        discovery = DiscoveryDocument(issuer: accounts.settings.issuer).json()
         self.slowPeers = slowPeers
         self.logger = logger
     }

@@ -1,0 +1,78 @@
+import Accounts
+import HTTP
+import JSON
+
+/// What clients configure themselves from (OpenID Connect Discovery 1.0 §3, RFC 8414 §2, accounts §2.10).
+struct DiscoveryDocument: Encodable {
+    private let issuer: String
+    private let authorizationEndpoint: String
+    private let tokenEndpoint: String
+    private let userinfoEndpoint: String
+    private let jwksURI: String
+    private let revocationEndpoint: String
+    private let introspectionEndpoint: String
+    private let deviceAuthorizationEndpoint: String
+    private let responseTypesSupported = ["code"]
+    private let responseModesSupported = ["query"]
+    private let grantTypesSupported = [
+        "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+    ]
+    private let subjectTypesSupported = ["public"]
+    private let idTokenSigningAlgValuesSupported = ["RS256"]
+    private let tokenEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post", "none"]
+    private let codeChallengeMethodsSupported = ["S256"]
+    private let scopesSupported = Scopes.standard
+    private let claimsSupported = [
+        "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "canonical_sub", "is_canonical",
+        "linked_subs", "anonymous", "previously_anonymous", "email", "email_verified", "preferred_name", "full_name",
+        "phone_number", "address", "postal_code", "identity_verified_level",
+    ]
+    private let promptValuesSupported = ["none", "login", "consent", "select_account"]
+
+    init(issuer: String) {
+        self.issuer = issuer
+        authorizationEndpoint = "\(issuer)/oauth/authorize"
+        tokenEndpoint = "\(issuer)/oauth/token"
+        userinfoEndpoint = "\(issuer)/oauth/userinfo"
+        jwksURI = "\(issuer)/.well-known/jwks.json"
+        revocationEndpoint = "\(issuer)/oauth/revoke"
+        introspectionEndpoint = "\(issuer)/oauth/introspect"
+        deviceAuthorizationEndpoint = "\(issuer)/oauth/device_authorization"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case issuer
+        case authorizationEndpoint = "authorization_endpoint"
+        case tokenEndpoint = "token_endpoint"
+        case userinfoEndpoint = "userinfo_endpoint"
+        case jwksURI = "jwks_uri"
+        case revocationEndpoint = "revocation_endpoint"
+        case introspectionEndpoint = "introspection_endpoint"
+        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
+        case responseTypesSupported = "response_types_supported"
+        case responseModesSupported = "response_modes_supported"
+        case grantTypesSupported = "grant_types_supported"
+        case subjectTypesSupported = "subject_types_supported"
+        case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
+        case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
+        case codeChallengeMethodsSupported = "code_challenge_methods_supported"
+        case scopesSupported = "scopes_supported"
+        case claimsSupported = "claims_supported"
+        case promptValuesSupported = "prompt_values_supported"
+    }
+}
+
+/// `GET /.well-known/openid-configuration` (accounts §2.10): the same bytes as long as the process runs.
+@Sendable func showDiscovery(_ call: Call, _: Anyone) -> Response { .publicDocument(call.service.discovery) }
+
+extension Response {
+    /// A JSON document that everybody may keep for as long as a signing key is published before it signs.
+    static func publicDocument(_ json: [UInt8]) -> Response {
+        Response(
+            .ok,
+            headers: [
+                Field("Content-Type", "application/json"),
+                Field("Cache-Control", "public, max-age=\(SigningKey.keySetLifetime.components.seconds)"),
+            ], body: json)
+    }
+}
