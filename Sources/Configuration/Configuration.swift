@@ -52,13 +52,25 @@ extension Configuration {
         try VariableReader.load(environment) { $0.integer(.loginHistoryDays, in: 1...3650).map(Duration.days) }
     }
 
-    init?(_ variables: VariableReader) {
-        let deployment = Deployment(variables)
-        let serverKey = variables.value(.serverKey, KeyMaterial.init(text:))
-        let previousServerKey = variables.optional(.serverKeyPrevious, KeyMaterial.init(text:))
-        if let serverKey, serverKey == previousServerKey {
+    /// The two keys of `serverKey` and `previousServerKey` alone.
+    package static func serverKey(environment: [String: String]) throws(ConfigurationError) -> ServerKey {
+        try VariableReader.load(environment) { variables in
+            serverKeys(variables).map { ServerKey(current: $0.current.bytes, previous: $0.previous?.bytes) }
+        }
+    }
+
+    private static func serverKeys(_ variables: VariableReader) -> (current: KeyMaterial, previous: KeyMaterial?)? {
+        let previous = variables.optional(.serverKeyPrevious, KeyMaterial.init(text:))
+        guard let current = variables.value(.serverKey, KeyMaterial.init(text:)) else { return nil }
+        if current == previous {
             variables.report(.serverKeyPrevious, "is the same key as MERGANSER_SERVER_KEY; unset it or set the old key")
         }
+        return (current, previous)
+    }
+
+    init?(_ variables: VariableReader) {
+        let deployment = Deployment(variables)
+        let serverKeys = Self.serverKeys(variables)
         let providers = deployment.flatMap { ProviderSettings.all(variables, $0.environment) }
         let pakDays = variables.integer(.pakTTLDays, in: 0...3650)
         let historyDays = variables.integer(.loginHistoryDays, in: 1...3650)
@@ -72,11 +84,12 @@ extension Configuration {
         let analytics = AnalyticsSettings(variables, deployment)
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
-        guard let deployment, let serverKey, let providers, let pakDays, let historyDays, let linkByEmail,
+        guard let deployment, let serverKeys, let providers, let pakDays, let historyDays, let linkByEmail,
             let analytics, let database, let server
         else { return nil }
         self.init(
-            deployment: deployment, serverKey: serverKey, previousServerKey: previousServerKey, providers: providers,
+            deployment: deployment, serverKey: serverKeys.current, previousServerKey: serverKeys.previous,
+            providers: providers,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
             linkByEmail: linkByEmail, errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
             analytics: analytics, database: database, server: server)

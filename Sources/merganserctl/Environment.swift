@@ -1,3 +1,4 @@
+import Accounts
 import Configuration
 import Database
 import Foundation
@@ -14,6 +15,8 @@ enum Environment {
     static func databaseSettings() throws -> DatabaseSettings { try DatabaseSettings.load(environment: variables) }
 
     static func deployment() throws -> Deployment { try Deployment.load(environment: variables) }
+
+    static func serverKey() throws -> ServerKey { try Configuration.serverKey(environment: variables) }
 
     static func loginHistoryLifetime() throws -> Duration {
         try Configuration.loginHistoryLifetime(environment: variables)

@@ -47,7 +47,8 @@ struct Merganserctl: ParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Migrate.self, ApplicationCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self,
+            Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self, UserCommand.self,
+            TeamCommand.self, ProjectCommand.self,
             AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self,
             CompactCommand.self, RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self,
             Dev.self,

@@ -1,0 +1,41 @@
+import Accounts
+import ArgumentParser
+import JSON
+import OpenSSL
+
+struct GenerateSigningKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate", abstract: "Makes a key and publishes it; it does not sign yet.",
+        discussion: """
+            An RSA key of 2048 bit, for RS256. Its private part is stored encrypted under MERGANSER_SERVER_KEY and never \
+            shown. Next: `signing-key activate`, an hour later, when all clients have fetched the key set anew; at once \
+            if it is the first key of all.
+            """)
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let serverKey = try Environment.serverKey()
+        let privateKey = try PrivateKey.generateRSA()
+        let (key, time) = try Operation.run { try $0.publish(privateKey, sealedUnder: serverKey) }
+        let isFirst = time == key.publishedAt
+        output.print(
+            Result(kid: key.keyID, publishedAt: key.publishedAt.iso8601, activatableAt: time.iso8601),
+            """
+            key \(key.keyID) is published; running servers follow within 30 seconds
+            next, \(isFirst ? "at once" : "from \(time.iso8601) on"): merganserctl signing-key activate \(key.keyID)
+            """)
+    }
+
+    private struct Result: Encodable {
+        let kid: String
+        let publishedAt: String
+        let activatableAt: String
+
+        private enum CodingKeys: String, CodingKey {
+            case kid
+            case publishedAt = "published_at"
+            case activatableAt = "activatable_at"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Accounts
+import ArgumentParser
+import Time
+
+struct ListSigningKeys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists keys in the order of their making, removed ones too; no parts of them.",
+        discussion: """
+            next: published, to be activated. active: signs. retired: verifies what it signed. removed: its kid is never \
+            used again.
+            """)
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let now = Clock.system.now
+        let keys = try Environment.database().read { try $0.signingKeys() }
+        output.print(
+            ["signing_keys": keys.map { SigningKeyBody($0, at: now) }],
+            keys.map { words(of: $0, at: now) }.joined(separator: "\n"))
+    }
+
+    private func words(of key: SigningKey, at now: Timestamp) -> String {
+        let times = [
+            "published \(key.publishedAt.iso8601)", key.activatedAt.map { "signs from \($0.iso8601)" },
+            key.retiredAt.map { "to \($0.iso8601)" },
+        ]
+        return ([key.keyID, key.state(at: now).rawValue.padded(to: 8)] + times.compactMap { $0 })
+            .joined(separator: "  ")
+    }
+}
