@@ -5,10 +5,14 @@ import Time
 
 /// A change made by the operator: one transaction, with its audit rows.
 enum Operation {
-    /// - Parameter body: may run more than once.
-    static func run<Result>(_ body: (AccountsTransaction) throws -> Result) throws -> Result {
+    /// - Parameters:
+    ///   - database: nil for a connection of its own.
+    ///   - body: may run more than once.
+    static func run<Result>(
+        on database: Database? = nil, _ body: (AccountsTransaction) throws -> Result
+    ) throws -> Result {
         do {
-            return try Environment.database().transaction { connection in
+            return try (database ?? Environment.database()).transaction { connection in
                 let transaction = AccountsTransaction(
                     connection: connection, now: Clock.system.now,
                     origin: Origin(requestID: "merganserctl", address: ""))

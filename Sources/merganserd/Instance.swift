@@ -25,17 +25,19 @@ final class Instance {
         self.logger = logger
         keySets = IdentityTokenVerifier(
             providers: configuration.providers, cacheDirectory: configuration.server.stateDirectory)
+        let serverKey = ServerKey(
+            current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes)
         service = Service(
             accounts: Accounts(
                 settings: AccountsSettings(
-                    issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime, linkByEmail: configuration.linkByEmail),
-                serverKey: ServerKey(
-                    current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes),
+                    issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime,
+                    linkByEmail: configuration.linkByEmail),
+                serverKey: serverKey,
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics),
             errorDocsBase: configuration.errorDocsBase,
             slowPeers: SlowPeerGate(workers: configuration.server.threads), logger: logger)
-        readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, logger)
+        readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, serverKey, logger)
     }
 
     /// Returns when a signal has ended the instance.
@@ -142,12 +144,12 @@ final class Instance {
     }
 
     /// - Returns: false when a signal ended the wait.
-    /// - Throws: for a schema that waiting does not change.
+    /// - Throws: for a schema or a server key that waiting does not change.
     private func waitUntilReady() throws -> Bool {
         var nextNotice = ContinuousClock.now
         while true {
             let report = readiness.report
-            if let problem = report.schemaProblem { throw StartFailure.unusable("\(problem)") }
+            if let problem = report.hopeless { throw StartFailure.unusable(problem) }
             if report.isReady { return true }
             if ContinuousClock.now >= nextNotice {
                 // The service manager's patience is for starts that hang; this one says what it waits for.

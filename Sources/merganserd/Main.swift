@@ -75,6 +75,6 @@ enum Main {
 
         Exit status: 0 stopped by a signal; 64 wrong arguments; 70 a fault of the program or the system;
         73 a socket or the state directory cannot be made; 78 wrong configuration, or a schema this release does not
-        work with.
+        work with, or another server key than the one that sealed what is stored.
         """
 }

@@ -1,3 +1,4 @@
+import Accounts
 import Database
 import IdentityTokens
 import Logging
@@ -11,13 +12,14 @@ import Threads
 final class Readiness: Sendable {
     struct Report: Sendable {
         struct Missing: Encodable, Sendable {
-            /// `database`, `schema`, `key_set_apple`, `key_set_google` or `draining`.
+            /// `database`, `schema`, `server_key`, `key_set_apple`, `key_set_google` or `draining`.
             let check: String
             let problem: String
         }
 
         var missing: [Missing] = []
-        var schemaProblem: SchemaCheck.Problem?
+        /// What no waiting changes, in words for the operator.
+        var hopeless: String?
 
         var isReady: Bool { missing.isEmpty }
         var summary: String { missing.map { "\($0.check) (\($0.problem))" }.joined(separator: ", ") }
@@ -27,6 +29,7 @@ final class Readiness: Sendable {
         case unknown
         case fit
         case unfit(SchemaCheck.Problem)
+        case sealed(String)
         case unreachable(String)
     }
 
@@ -40,17 +43,19 @@ final class Readiness: Sendable {
 
     private let state = Monitor(State())
     private let keySets: IdentityTokenVerifier
+    private let serverKey: ServerKey
     private let logger: Logger
     private let options: Connection.Options
     private let statistics: DatabaseStatistics
 
     init(
         _ options: Connection.Options, _ statistics: DatabaseStatistics, _ keySets: IdentityTokenVerifier,
-        _ logger: Logger
+        _ serverKey: ServerKey, _ logger: Logger
     ) {
         self.options = options
         self.statistics = statistics
         self.keySets = keySets
+        self.serverKey = serverKey
         self.logger = logger
     }
 
@@ -82,7 +87,10 @@ final class Readiness: Sendable {
         case .unreachable(let reason): report.add("database", reason)
         case .unfit(let problem):
             report.add("schema", "\(problem)")
-            report.schemaProblem = problem
+            report.hopeless = "\(problem)"
+        case .sealed(let problem):
+            report.add("server_key", problem)
+            report.hopeless = "MERGANSER_SERVER_KEY: \(problem)"
         }
         for (provider, status) in keySets.status.sorted(by: { $0.key.rawValue < $1.key.rawValue })
         where !status.isReady {
@@ -95,9 +103,11 @@ final class Readiness: Sendable {
     private func watch() {
         let database = Database(options, statistics: statistics)
         var previous = DatabaseState.unknown
+        var hasServed = false
         var previousFailures: [Provider: String] = [:]
         while true {
-            let found = check(database)
+            let found = check(database, isFirst: !hasServed)
+            if found == .fit { hasServed = true }
             if found != previous { log(found) }
             previous = found
             let failures = keySets.status.compactMapValues(\.lastError)
@@ -117,9 +127,15 @@ final class Readiness: Sendable {
     }
 
     /// Reading a table is the question: a Galera node without its cluster accepts connections, and answers 1047 here.
-    private func check(_ database: Database) -> DatabaseState {
+    ///
+    /// - Parameter isFirst: whether to look at the server key, too; it stays the same.
+    private func check(_ database: Database, isFirst: Bool) -> DatabaseState {
         do {
-            return try database.read { try SchemaCheck.problem($0) }.map(DatabaseState.unfit) ?? .fit
+            return try database.read { connection in
+                if let problem = try SchemaCheck.problem(connection) { return .unfit(problem) }
+                let foreign = isFirst ? try connection.foreignSeal(to: serverKey) : nil
+                return foreign.map { .sealed($0.description) } ?? .fit
+            }
         } catch TransactionFailure.unreachable(let error) {
             return .unreachable(error.message)
         } catch {
@@ -132,6 +148,7 @@ final class Readiness: Sendable {
         case .unknown: break
         case .fit: logger.notice("database answers")
         case .unfit(let problem): logger.error("schema does not fit: \(problem)")
+        case .sealed(let problem): logger.error("server key does not fit: \(problem)")
         case .unreachable(let reason):
             logger.warning("database unreachable, tried again every second", metadata: ["reason": "\(reason)"])
         }

@@ -30,7 +30,10 @@ struct Doctor: ParsableCommand {
         do {
             let connection = try Connection(options)
             let checks = DatabaseChecks(connection, threads: configuration.server.threads)
-            return [.ok("database", "\(options) answers")] + (try checks.findings())
+            let findings = [.ok("database", "\(options) answers")] + (try checks.findings())
+            // Without the tables there are no keys.
+            if findings.contains(where: { $0.check == "schema" && $0.status == .fail }) { return findings }
+            return findings + (try KeyChecks(connection, Environment.serverKey()).findings())
         } catch {
             return [
                 .fail(

@@ -1,0 +1,55 @@
+import Accounts
+import Database
+import MariaDB
+import Time
+
+/// The keys that sign tokens, and the one they are sealed under.
+struct KeyChecks {
+    private let connection: Connection
+    private let serverKey: ServerKey
+    private let now = Clock.system.now
+
+    init(_ connection: Connection, _ serverKey: ServerKey) {
+        self.connection = connection
+        self.serverKey = serverKey
+    }
+
+    func findings() throws -> [Finding] {
+        [try server(), try signing()] + (try waiting())
+    }
+
+    private func server() throws -> Finding {
+        if let foreign = try connection.foreignSeal(to: serverKey) {
+            return .fail(
+                "server key", "\(foreign.value) was sealed under another key",
+                "set that key as MERGANSER_SERVER_KEY, or as MERGANSER_SERVER_KEY_PREVIOUS")
+        }
+        let count = try connection.countValues(sealedUnderPredecessorOf: serverKey)
+        return count == 0
+            ? .ok("server key", "opens what is stored")
+            : .warn(
+                "server key", "\(count) values are still sealed under MERGANSER_SERVER_KEY_PREVIOUS",
+                "merganserctl server-key rotate, once every instance has both keys")
+    }
+
+    private func signing() throws -> Finding {
+        do {
+            let signer = try SigningKeyring(serverKey: serverKey, clock: .system).signer(connection)
+            return .ok("signing key", "\(signer.keyID) signs")
+        } catch let error as SigningKeyUnavailable {
+            return .fail(
+                "signing key", "no tokens can be issued: \(error)", "merganserctl signing-key list shows the keys")
+        }
+    }
+
+    /// Keys that were published for longer than anybody needs to get to know them.
+    private func waiting() throws -> [Finding] {
+        try connection.signingKeys().filter {
+            $0.activatedAt == nil && now - $0.publishedAt > .seconds(30 * 86_400)
+        }.map { key in
+            .warn(
+                "signing key", "\(key.keyID) waits since \(key.publishedAt.iso8601) to be activated",
+                "merganserctl signing-key activate \(key.keyID)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Accounts
+import ArgumentParser
+import Configuration
+import Database
+import JSON
+
+struct RotateServerKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate", abstract: "Seals again what the previous server key sealed.",
+        discussion: """
+            From MERGANSER_SERVER_KEY_PREVIOUS to MERGANSER_SERVER_KEY: private signing keys, webhook keys, stored \
+            answers, and sign-ins under way. At most \(SealedValues.batch) values a transaction, beside the running \
+            servers; an interrupted run is gone on with by the next, and one more does no harm. Every instance must \
+            have both keys before; README.md has the whole procedure.
+            """)
+
+    @OptionGroup var job: Job
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let serverKey = try Environment.serverKey()
+        let database = Database(try Environment.databaseSettings().connection.forMigrations)
+        if let foreign = try database.read({ try $0.foreignSeal(to: serverKey) }) {
+            throw ToolError(.refused, foreign.description)
+        }
+        let counts = try SealedValues.allCases.map { values in
+            (values, try reseal(values, serverKey, database))
+        }
+        output.print(
+            Result(
+                dryRun: job.isDryRun,
+                resealed: .object(JSONObject(counts.map { ($0.rawValue, .integer(Int64($1))) }))),
+            job.words(counts.map { ($0.rawValue, "\($1)") }) + (job.isDryRun ? "" : "\n" + Self.next))
+    }
+
+    private func reseal(_ values: SealedValues, _ serverKey: ServerKey, _ database: Database) throws -> Int {
+        var total = 0
+        var position: SealedValues.Position?
+        while true {
+            let batch = try Operation.run(on: database) {
+                try $0.reseal(values, after: position, serverKey, isDryRun: job.isDryRun)
+            }
+            guard let batch else { return total }
+            total += batch.count
+            position = batch.position
+            output.progress("\(values.rawValue): \(total) …")
+            job.pause()
+        }
+    }
+
+    private static let next = """
+        Nothing is left under MERGANSER_SERVER_KEY_PREVIOUS that was there when this began. If every instance had \
+        MERGANSER_SERVER_KEY by then, unset the previous key and restart them; otherwise run this again when they have.
+        """
+
+    private struct Result: Encodable {
+        let dryRun: Bool
+        /// Values by table.
+        let resealed: JSONValue
+
+        private enum CodingKeys: String, CodingKey {
+            case dryRun = "dry_run"
+            case resealed
+        }
+    }
+}
