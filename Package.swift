@@ -138,8 +138,8 @@ let package = Package(
         .testTarget(
             name: "ProcessTests",
             dependencies: [
-                "Fetch", "IdentityTokens", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo",
-                "merganserd",
+                "Accounts", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads",
+                "fastcgi-echo", "merganserd",
                 "merganserctl",
             ],
             swiftSettings: strict),

@@ -41,6 +41,7 @@ extension Routes {
         Route(.get, "/oauth/errors", .anyone, showErrorCodes),
         Route(.get, "/oauth/style.css", .anyone, showStyleSheet),
         Route(.get, "/oauth/icon.svg", .anyone, showIcon),
+
         // What clients configure themselves from
         Route(.get, "/.well-known/openid-configuration", .anyone, crossOrigin: true, showDiscovery),
         Route(.get, "/.well-known/jwks.json", .anyone, crossOrigin: true, showKeySet),

@@ -11,6 +11,8 @@ import Testing
             CREATE OR REPLACE USER '\(installation.database.name)'@localhost IDENTIFIED BY 'pass word';
             GRANT SELECT, INSERT, UPDATE, DELETE ON \(installation.database.name).* TO '\(installation.database.name)'@localhost
             """)
+        #expect(try installation.tool("signing-key", "generate").exit == .status(0))
+        #expect(try installation.tool("signing-key", "activate").exit == .status(0))
         let variables = [
             "MERGANSER_DATABASE_USER": installation.database.name, "MERGANSER_DATABASE_PASSWORD": "pass word",
         ]
@@ -22,7 +24,8 @@ import Testing
         #expect(
             findings["ok"].isSuperset(of: [
                 "database", "version", "schema", "grants", "session", "collation", "clock", "durability", "connections",
-                "wait_timeout", "socket", "control socket", "state", "attachments", "key set",
+                "wait_timeout", "server key", "signing key", "socket", "control socket", "state", "attachments",
+                "key set",
             ]))
         #expect(!outcome.output.contains("pass word"))
 
@@ -62,6 +65,36 @@ import Testing
         #expect(findings.mend("connections")?.contains("MERGANSER_THREADS, which is 8") == true)
     }
 
+    @Test func namesWhatIsWrongWithTheKeys() throws {
+        let installation = try Installation()
+        let none = try Findings(installation.tool("doctor", "--json"))
+        #expect(none["fail"] == ["signing key"])
+        #expect(none.mend("signing key")?.contains("merganserctl signing-key generate") == true)
+
+        #expect(try installation.tool("signing-key", "generate").exit == .status(0))
+        #expect(try installation.tool("signing-key", "activate").exit == .status(0))
+        let next = try installation.tool("signing-key", "generate", "--json").json()["kid"]?.string
+        try installation.database.connect().execute(
+            "UPDATE signing_keys SET published_at = NOW() - INTERVAL 31 DAY WHERE activated_at IS NULL")
+        let waiting = try Findings(installation.tool("doctor", "--json"))
+        #expect(waiting["fail"].isEmpty)
+        #expect(waiting["warn"].contains("signing key"))
+        #expect(waiting.mends.contains("merganserctl signing-key activate \(next ?? "")"))
+
+        let other = String(repeating: "d5", count: 32)
+        let wrong = try Findings(installation.tool("doctor", "--json", setting: ["MERGANSER_SERVER_KEY": other]))
+        #expect(wrong["fail"] == ["server key", "signing key"])
+        #expect(wrong.mend("server key")?.contains("MERGANSER_SERVER_KEY_PREVIOUS") == true)
+
+        let old = installation.environment["MERGANSER_SERVER_KEY"] ?? ""
+        let between = try Findings(
+            installation.tool(
+                "doctor", "--json",
+                setting: ["MERGANSER_SERVER_KEY": other, "MERGANSER_SERVER_KEY_PREVIOUS": old]))
+        #expect(between["fail"].isEmpty)
+        #expect(between.mend("server key")?.hasPrefix("merganserctl server-key rotate") == true)
+    }
+
     @Test func namesWhatIsWrongWithTheMachine() throws {
         let installation = try Installation()
         let open = installation.directory.file("open")
@@ -89,7 +122,7 @@ import Testing
         try installation.directory.write("", to: "fastcgi.sock")
         try installation.directory.write("", to: "attachments")
         let findings = try Findings(installation.tool("doctor", "--json"))
-        #expect(findings["fail"] == ["socket", "attachments"])
+        #expect(findings["fail"] == ["signing key", "socket", "attachments"])
         #expect(findings.mend("socket") == "remove it")
         #expect(
             findings.mend("attachments") == "install -d -m 0700 -o USER \(installation.directory.file("attachments"))")
@@ -106,6 +139,8 @@ import Testing
         subscript(status: String) -> Set<String> {
             Set(findings.filter { $0["status"]?.string == status }.compactMap { $0["check"]?.string })
         }
+
+        var mends: [String] { findings.compactMap { $0["mend"]?.string } }
 
         func mend(_ check: String) -> String? { findings.first { $0["check"]?.string == check }?["mend"]?.string }
     }

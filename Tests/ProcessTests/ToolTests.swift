@@ -7,7 +7,8 @@ import Testing
     @Test func coversTheCommandsThatExist() {
         #expect(
             ToolCommand.all.map(\.description) == [
-                "migrate up", "migrate status", "migrate plan", "migrate schema", "application create",
+                "migrate up", "migrate status", "migrate plan", "migrate schema", "signing-key generate",
+                "signing-key activate", "signing-key list", "server-key rotate", "application create",
                 "application list", "application show", "user show", "team create", "team list", "project create",
                 "project set", "project list", "project show", "app create", "app list", "api-key create",
                 "api-key list", "api-key revoke", "questionnaire create", "gc", "compact", "retention",
@@ -58,11 +59,16 @@ import Testing
         #expect(error["error"] == "configuration")
         let problems = try #require(error["problems"]?.array).compactMap(\.string)
         #expect(
-            problems.contains { $0.hasPrefix("MERGANSER_ENVIRONMENT: ") || $0.hasPrefix("MERGANSER_DATABASE_PORT: ") })
+            problems.contains {
+                $0.contains(#/^MERGANSER_(ENVIRONMENT|DATABASE_PORT|SERVER_KEY): /#)
+            })
         #expect(!outcome.errorOutput.contains("s3cret"))
     }
 
-    @Test(arguments: ToolCommand.all.filter { !["doctor", "dev issuer init", "dev token", "dev provider"].contains($0.description) })
+    @Test(
+        arguments: ToolCommand.all.filter {
+            !["doctor", "dev issuer init", "dev token", "dev provider"].contains($0.description)
+        })
     func saysThatTheDatabaseCannotBeReached(_ command: ToolCommand) throws {
         let installation = try Installation(["MERGANSER_DATABASE_SOCKET": "/nowhere/mariadb.sock"])
         let outcome = try installation.tool(command.words + command.arguments + ["--json"])

@@ -34,8 +34,7 @@ extension Connection {
                 """, id, keyID
             ) { row in
                 SealedRow(
-                    key: [try row.read(Int64.self)], identity: Array("webhook_key:\(try row.read(String.self))".utf8),
-                    sealed: try row.read())
+                    key: [try row.read(Int64.self)], identity: WebhookKey.row(try row.read()), sealed: try row.read())
             }
         case .idempotencyRecords:
             let last = position ?? [[UInt8](), [UInt8]()]
@@ -67,8 +66,8 @@ extension Connection {
                 WHERE id > ? AND SUBSTR(sealed, 2, 4) = ? ORDER BY id LIMIT 100
                 """, id, keyID
             ) { row in
-                let id = try row.read(Int64.self)
-                return SealedRow(key: [id], identity: Array("provider_sign_in:\(id)".utf8), sealed: try row.read())
+                let id = try row.read(ProviderTrip.ID.self)
+                return SealedRow(key: [id], identity: ProviderTrip.row(id), sealed: try row.read())
             }
         }
     }

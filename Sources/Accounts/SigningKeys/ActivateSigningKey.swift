@@ -61,6 +61,8 @@ extension [SigningKey] {
             throw RefusedOperation(
                 "the last activation takes effect at \(newest.iso8601); activate the next key after that")
         }
+        // Nobody has anything to verify before the first key of all signs.
+        guard hasSigned else { return Swift.max(now, key.publishedAt) }
         let known = isKnown(key)
         guard isForced || now >= known else {
             throw RefusedOperation(
@@ -69,12 +71,10 @@ extension [SigningKey] {
                     + "they fetch the key set again are the lesser evil")
         }
         // A server that is `propagation` late hands out the key set without it until then, to be kept for its lifetime.
-        let margin = hasSigned ? SigningKey.propagation : .zero
-        return Swift.max(now, (isForced ? key.publishedAt : known) + margin)
+        return Swift.max(now, (isForced ? key.publishedAt : known) + SigningKey.propagation)
     }
 
-    /// When everybody who keeps the key set for its lifetime knows a key. Nobody has anything to verify before the first
-    /// key of all signs.
+    /// When everybody who keeps the key set for its lifetime knows a key; the first of all need not be known.
     func isKnown(_ key: SigningKey) -> Timestamp {
         hasSigned ? key.publishedAt + SigningKey.keySetLifetime : key.publishedAt
     }

@@ -71,14 +71,17 @@ extension Accounts {
     }
 
     private func seal(_ content: Sealed, _ trip: ProviderTrip.ID) -> [UInt8] {
-        serverKey.seal(content.json(), for: row(trip))
+        serverKey.seal(content.json(), for: ProviderTrip.row(trip))
     }
 
     private func open(_ sealed: [UInt8], _ trip: ProviderTrip.ID) throws -> Sealed {
-        try Sealed(json: try serverKey.open(sealed, for: row(trip)))
+        try Sealed(json: try serverKey.open(sealed, for: ProviderTrip.row(trip)))
     }
+}
 
-    private func row(_ trip: ProviderTrip.ID) -> [UInt8] { Array("provider_sign_in:\(trip.rawValue)".utf8) }
+extension ProviderTrip {
+    /// What a row's content is sealed for.
+    static func row(_ id: ID) -> [UInt8] { Array("provider_sign_in:\(id.rawValue)".utf8) }
 }
 
 /// What a row keeps sealed: the request's handle with the raw nonce, later with the outcome.

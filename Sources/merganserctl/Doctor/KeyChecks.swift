@@ -37,8 +37,7 @@ struct KeyChecks {
             let signer = try SigningKeyring(serverKey: serverKey, clock: .system).signer(connection)
             return .ok("signing key", "\(signer.keyID) signs")
         } catch let error as SigningKeyUnavailable {
-            return .fail(
-                "signing key", "no tokens can be issued: \(error)", "merganserctl signing-key list shows the keys")
+            return .fail("signing key", "no tokens can be issued", error.description)
         }
     }
 

@@ -1,5 +1,5 @@
+import Database
 import JOSE
-import JSON
 import MariaDB
 import OpenSSL
 import TestSupport
@@ -13,14 +13,45 @@ extension TestApp {
 
     /// A key that signs, as an operator's `signing-key generate` and `activate` leave it.
     func addSigningKey() throws {
-        let kid = "0123456789abcdef"
-        let key = try Self.key.get()
-        try database.connect().execute(
-            """
-            INSERT INTO signing_keys (kid, public_jwk, sealed_private_key, published_at, activated_at)
-            VALUES (?, ?, ?, ?, ?)
-            """, kid, String(decoding: JWK(keyID: kid, key: key.publicKey).json(), as: UTF8.self),
-            service.accounts.serverKey.seal(Array(key.pem.utf8), for: Array("signing_key:\(kid)".utf8)), time.now,
-            time.now)
+        try generateSigningKey(Self.key.get())
+        try activateSigningKey()
+    }
+
+    @discardableResult
+    func generateSigningKey(_ key: PrivateKey? = nil) throws -> SigningKey {
+        let key = try key ?? PrivateKey.generateRSA()
+        return try operate { try $0.publish(key, sealedUnder: service.accounts.serverKey).key }
+    }
+
+    /// - Returns: when it signs.
+    @discardableResult
+    func activateSigningKey(_ keyID: String? = nil, isForced: Bool = false) throws -> Timestamp {
+        let activated = try operate {
+            try $0.activateSigningKey(keyID, isForced: isForced, serverKey: service.accounts.serverKey).activated
+        }
+        return activated.activatedAt ?? time.now
+    }
+
+    /// Changes something as an operator's command does.
+    func operate<Result>(_ body: (AccountsTransaction) throws -> Result) throws -> Result {
+        try Database(database.options).transaction { connection in
+            let transaction = AccountsTransaction(
+                connection: connection, now: time.now, origin: Origin(requestID: "operator", address: ""))
+            let result = try body(transaction)
+            try transaction.finish()
+            return result
+        }
+    }
+
+    /// The private part of a key, as servers open it.
+    func privateKey(_ keyID: String) throws -> PrivateKey {
+        let sealed = try sql { connection in
+            try connection.first("SELECT sealed_private_key FROM signing_keys WHERE kid = ?", keyID) { row in
+                try row.read([UInt8].self)
+            }
+        }
+        guard let sealed else { throw TestSupportError("there is no key \(keyID)") }
+        let pem = try service.accounts.serverKey.open(sealed, for: SigningKey.row(keyID))
+        return try PrivateKey(pem: String(decoding: pem, as: UTF8.self))
     }
 }

@@ -19,7 +19,7 @@ final class TestApp: Sendable {
     let database: TestDatabase
     let service: Service
     /// The clock of server, verifier and issuers; it stands still until a test moves it.
-    let time = TestClock()
+    let time: TestClock
     let statistics = DatabaseStatistics()
     let log = RecordedLog()
     /// Where attachments are kept, once it is prepared.
@@ -32,12 +32,16 @@ final class TestApp: Sendable {
     ///   - workers: how many threads the server is to take itself to have.
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
+    ///   - serverKey: what it seals under.
+    ///   - time: another app's, to be a second process of the same installation.
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
         workers: Int = 64, database: TestDatabase? = nil,
-        options: Connection.Options? = nil, publishingKeys: Bool = true
+        options: Connection.Options? = nil, publishingKeys: Bool = true,
+        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
     ) throws {
+        self.time = time
         let database = try database ?? TestDatabase()
         self.database = database
         self.options = options ?? database.options
@@ -55,12 +59,13 @@ final class TestApp: Sendable {
                 providers: issuers.mapValues { $0.settings() }, cacheDirectory: nil, clock: time.clock)
         service = Service(
             accounts: Accounts(
-                settings: settings, serverKey: ServerKey(current: Array(repeating: 7, count: 32)),
-                identityTokens: verifier, clock: time.clock),
+                settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
             analytics: Analytics(settings: analyticsSettings, clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", slowPeers: SlowPeerGate(workers: workers),
             logger: log.logger)
     }
+
+    static let serverKeyBytes = [UInt8](repeating: 7, count: 32)
 
     /// A client with a worker thread's connection of its own; to be used by one thread.
     func client() -> Client {

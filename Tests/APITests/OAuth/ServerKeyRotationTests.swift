@@ -1,0 +1,146 @@
+import HTTP
+import JOSE
+import JSON
+import MariaDB
+import OpenSSL
+import Testing
+import Time
+
+@testable import Accounts
+
+/// What one server key sealed opens under the next, once it was sealed again.
+@Suite struct ServerKeyRotationTests {
+    private static let next = [UInt8](repeating: 8, count: 32)
+    private static let both = ServerKey(current: next, previous: TestApp.serverKeyBytes)
+
+    let old: TestApp
+    let scene: OAuthScene
+    let rp: TestClient
+    let phone: Phone
+    let signingKeyID: String
+
+    init() throws {
+        old = try TestApp()
+        scene = try OAuthScene(old)
+        rp = try scene.register()
+        phone = try scene.person()
+        signingKeyID = try #require(try old.column("SELECT kid FROM signing_keys").first)
+    }
+
+    /// Another process of the same installation.
+    private func process(_ serverKey: ServerKey) throws -> TestApp {
+        try TestApp(database: old.database, serverKey: serverKey, time: old.time)
+    }
+
+    /// Seals everything again in batches, as the command does.
+    private func rotate(_ app: TestApp? = nil, isDryRun: Bool = false) throws -> [SealedValues: Int] {
+        try SealedValues.allCases.reduce(into: [:]) { counts, values in
+            var position: SealedValues.Position?
+            while let batch = try old.operate({
+                try $0.reseal(values, after: position, Self.both, isDryRun: isDryRun)
+            }) {
+                counts[values, default: 0] += batch.count
+                position = batch.position
+                #expect(batch.count <= SealedValues.batch)
+            }
+        }
+    }
+
+    private func addWebhookKeys(_ count: Int) throws {
+        let db = try old.database.connect()
+        for number in 1...count {
+            let kid = "whk_2026q2_\(number)"
+            try db.execute(
+                "INSERT INTO webhook_keys (application_id, kid, sealed_secret) VALUES (?, ?, ?)", rp.id, kid,
+                old.service.accounts.serverKey.seal(Array("whsec_\(number)".utf8), for: WebhookKey.row(kid)))
+        }
+    }
+
+    @Test func everythingOpensUnderTheNextKeyAlone() throws {
+        try addWebhookKeys(3)
+        let key = [(name: "idempotency-key", value: "0123456789abcdefghijkl")]
+        let device: JSONValue = ["device_uuid": .string(uuid(1)), "platform": "ios"]
+        let bootstrap = scene.client.send(.post, "/api/v1/devices", device, headers: key)
+        let tokens = try scene.signIn(rp, as: phone)
+        let refreshed = scene.refresh(tokens.refresh, by: rp)
+        #expect(refreshed.status == 200)
+
+        let counts: [SealedValues: Int] = [
+            .signingKeys: 1, .webhookKeys: 3, .idempotencyRecords: 1, .refreshFamilies: 1,
+        ]
+        try old.expectUnchanged {
+            let planned = try rotate(isDryRun: true)
+            #expect(planned == counts)
+        }
+        #expect(try rotate() == counts)
+        #expect(try rotate().isEmpty)
+
+        let app = try process(ServerKey(current: Self.next))
+        #expect(try app.sql { try $0.foreignSeal(to: app.service.accounts.serverKey)?.description } == nil)
+        let client = app.client()
+        let replayed = client.send(.post, "/api/v1/devices", device, headers: key)
+        #expect(replayed.text == bootstrap.text && replayed.header("Idempotency-Replayed") == "true")
+        #expect(scene.refresh(tokens.refresh, by: rp, with: client).text == refreshed.text)
+        #expect(try app.sql { try app.service.accounts.signingKeys.signer($0).keyID } == signingKeyID)
+        #expect(try app.privateKey(signingKeyID).pem.hasPrefix("-----BEGIN PRIVATE KEY-----"))
+        let secrets = try app.sql { connection in
+            try connection.all("SELECT kid, sealed_secret FROM webhook_keys ORDER BY id") { row in
+                let kid = try row.read(String.self)
+                return try app.service.accounts.serverKey.open(row.read(), for: WebhookKey.row(kid))
+            }
+        }
+        #expect(secrets == (1...3).map { Array("whsec_\($0)".utf8) })
+        #expect(try old.sql { try $0.foreignSeal(to: old.service.accounts.serverKey)?.value } != nil)
+    }
+
+    @Test func manyValuesAreSealedAgainInSmallTransactions() throws {
+        try addWebhookKeys(250)
+        #expect(try rotate()[.webhookKeys] == 250)
+        let audited = try old.column(
+            """
+            SELECT CONCAT(JSON_VALUE(details, '$.resealed'), ' ', JSON_VALUE(details, '$.values')) FROM audit_log
+            WHERE action = 'server_key.rotated' ORDER BY id
+            """)
+        #expect(audited == ["signing_keys 1", "webhook_keys 100", "webhook_keys 100", "webhook_keys 50"])
+    }
+
+    /// Between reading and writing somebody else may write.
+    @Test func aValueThatChangedMeanwhileIsLeftAlone() throws {
+        try addWebhookKeys(2)
+        let db = try old.database.connect()
+        let rows = try db.rows(of: .webhookKeys, sealedUnder: old.service.accounts.serverKey.ids.current, after: nil)
+        try db.execute("UPDATE webhook_keys SET sealed_secret = 'new' ORDER BY id LIMIT 1")
+        let replaced = try old.operate { transaction in
+            try transaction.connection.replace(.webhookKeys, rows.map { [[UInt8]("old".utf8)] + $0.key + [$0.sealed] })
+        }
+        #expect(replaced == 1)
+        #expect(try old.column("SELECT sealed_secret FROM webhook_keys ORDER BY id") == ["new", "old"])
+    }
+
+    @Test func aValueThatDoesNotOpenStopsTheRotation() throws {
+        try addWebhookKeys(1)
+        try old.change("UPDATE webhook_keys SET sealed_secret = CONCAT(LEFT(sealed_secret, 20), 'x')")
+        try old.expectUnchanged {
+            let error = try #require(throws: RefusedOperation.self) {
+                try old.operate { try $0.reseal(.webhookKeys, after: nil, Self.both, isDryRun: false) }
+            }
+            #expect(error.description.contains("webhook_key:whk_2026q2_1"))
+        }
+    }
+
+    @Test func nothingIsMadeUnderAWrongKey() throws {
+        let wrong = ServerKey(current: Self.next)
+        let key = try PrivateKey.generateRSA()
+        try old.expectUnchanged {
+            let error = try #require(throws: RefusedOperation.self) {
+                try old.operate { try $0.publish(key, sealedUnder: wrong) }
+            }
+            #expect(error.description.contains("signing key \(signingKeyID) was sealed under another server key"))
+        }
+        try old.change("UPDATE signing_keys SET sealed_private_key = NULL")
+        try addWebhookKeys(1)
+        #expect(throws: RefusedOperation.self) { try old.operate { try $0.publish(key, sealedUnder: wrong) } }
+        // A key that is to become the next one opens, but does not seal.
+        try old.operate { _ = try $0.publish(key, sealedUnder: Self.both) }
+    }
+}

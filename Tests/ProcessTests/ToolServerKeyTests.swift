@@ -1,0 +1,151 @@
+import JSON
+import MariaDB
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+/// `merganserctl server-key rotate`, and servers with a wrong key.
+@Suite struct ToolServerKeyTests {
+    private static let next = String(repeating: "d5", count: 32)
+    private static let nextKey = ServerKey(current: [UInt8](repeating: 0xD5, count: 32))
+
+    let installation: Installation
+    private let db: Connection
+    private let old: String
+    private let oldKey = ServerKey(current: [UInt8](repeating: 0xC4, count: 32))
+
+    /// With an active signing key.
+    init() throws {
+        installation = try Installation()
+        db = try installation.database.connect()
+        old = try #require(installation.environment["MERGANSER_SERVER_KEY"])
+        #expect(try installation.tool("signing-key", "generate").exit == .status(0))
+        #expect(try installation.tool("signing-key", "activate").exit == .status(0))
+    }
+
+    private var nextOnly: [String: String] { ["MERGANSER_SERVER_KEY": Self.next] }
+    private var both: [String: String] { nextOnly.merging(["MERGANSER_SERVER_KEY_PREVIOUS": old]) { $1 } }
+
+    /// Webhook keys of one application, so that a rotation takes many transactions.
+    private func addWebhookKeys(_ count: Int) throws {
+        let created = try installation.tool(
+            "application", "create", "--name", "N", "--client-type", "public", "--redirect-uri",
+            "https://rp.example/cb")
+        #expect(created.exit == .status(0))
+        let application = try db.first("SELECT id FROM applications") { row in try row.read(Int64.self) }
+        try db.begin()
+        try db.execute("DELETE FROM webhook_keys")
+        try db.executeMany(
+            "INSERT INTO webhook_keys (application_id, kid, sealed_secret) VALUES (?, ?, ?)",
+            (1...count).map { number in
+                let kid = "whk_\(number)"
+                return [application, kid, oldKey.seal(Array("whsec_\(number)".utf8), for: WebhookKey.row(kid))]
+            })
+        try db.commit()
+    }
+
+    /// How many webhook keys open under a key alone; each must hold its own secret.
+    private func openWebhookKeys(_ serverKey: ServerKey) throws -> Int {
+        try db.all("SELECT kid, sealed_secret FROM webhook_keys") { row in
+            let kid = try row.read(String.self)
+            let secret = try? serverKey.open(row.read(), for: WebhookKey.row(kid))
+            if let secret { #expect(secret == Array("whsec_\(kid.dropFirst(4))".utf8)) }
+            return secret
+        }.compactMap { $0 }.count
+    }
+
+    @Test func reportsWhatItSealedAgain() throws {
+        try addWebhookKeys(101)
+        let before = try installation.database.dump()
+        let plan = try installation.tool(["server-key", "rotate", "--dry-run", "--json"], setting: both)
+        let counts: JSONValue = [
+            "signing_keys": 1, "webhook_keys": 101, "idempotency_records": 0, "refresh_families": 0,
+            "provider_sign_ins": 0,
+        ]
+        #expect(try plan.json() == ["dry_run": true, "resealed": counts])
+        #expect(try installation.database.dump() == before)
+
+        let outcome = try installation.tool(["server-key", "rotate", "--json"], setting: both)
+        #expect(outcome.exit == .status(0))
+        #expect(outcome.errorOutput.isEmpty)
+        #expect(try outcome.json() == ["dry_run": false, "resealed": counts])
+        #expect(try openWebhookKeys(Self.nextKey) == 101)
+
+        let again = try installation.tool(["server-key", "rotate"], setting: both)
+        #expect(again.exit == .status(0))
+        #expect(again.output.hasPrefix("signing_keys             0\nwebhook_keys             0\n"))
+        #expect(again.output.contains("unset the previous key and restart them"))
+    }
+
+    /// Killed again and again, wherever it is at that moment; the next run goes on.
+    @Test func goesOnAfterKills() throws {
+        let count = 1200
+        try addWebhookKeys(count)
+        let bothKeys = ServerKey(
+            current: [UInt8](repeating: 0xD5, count: 32), previous: [UInt8](repeating: 0xC4, count: 32))
+        var kills = 0
+        var done = try openWebhookKeys(Self.nextKey)
+        while done < count {
+            let rotation = try ChildProcess(
+                Repository.program("merganserctl"), ["server-key", "rotate", "--pause", "20"],
+                environment: installation.environment.merging(both) { $1 })
+            try rotation.wait(for: "a transaction") { try openWebhookKeys(Self.nextKey) > done }
+            rotation.kill()
+            if try rotation.waitForExit() == .signal(9) { kills += 1 }
+            done = try openWebhookKeys(Self.nextKey)
+            #expect(try openWebhookKeys(oldKey) == count - done)
+            #expect(try openWebhookKeys(bothKeys) == count)
+        }
+        #expect(kills > 2)
+        let rest = try installation.tool(["server-key", "rotate", "--json"], setting: both)
+        #expect(rest.exit == .status(0))
+        #expect(try openWebhookKeys(Self.nextKey) == count)
+        #expect(try installation.readyServer(setting: nextOnly).isRunning)
+    }
+
+    // MARK: Wrong keys
+
+    @Test func aServerWithAWrongKeyDoesNotStart() throws {
+        let server = try installation.server(setting: nextOnly)
+        #expect(try server.waitForExit() == .status(78))
+        let critical = try server.log.filter { $0["level"] == "critical" }.compactMap { $0["message"]?.string }
+        #expect(critical.count == 1)
+        #expect(critical[0].hasPrefix("MERGANSER_SERVER_KEY: signing key "), "\(critical)")
+        #expect(critical[0].contains("was sealed under another server key; set that key as MERGANSER_SERVER_KEY"))
+        #expect(!installation.exists("fastcgi.sock"))
+        #expect(try installation.readyServer(setting: both).isRunning)
+    }
+
+    @Test func aWebhookKeyIsEnoughToKnowAWrongKey() throws {
+        try addWebhookKeys(1)
+        try db.execute("DELETE FROM signing_keys")
+        let server = try installation.server(setting: nextOnly)
+        #expect(try server.waitForExit() == .status(78))
+        #expect(server.errorOutput.contains("MERGANSER_SERVER_KEY: webhook key whk_1 was sealed"))
+    }
+
+    @Test func anyKeyWillDoWhileNothingIsSealed() throws {
+        try db.execute("DELETE FROM signing_keys")
+        #expect(try installation.readyServer(setting: nextOnly).isRunning)
+    }
+
+    @Test(arguments: [["signing-key", "generate"], ["server-key", "rotate"]])
+    func commandsRefuseAWrongKeyAndChangeNothing(_ arguments: [String]) throws {
+        let before = try installation.database.dump()
+        let outcome = try installation.tool(arguments + ["--json"], setting: nextOnly)
+        #expect(outcome.exit == .status(1))
+        let error = try outcome.errorJSON()
+        #expect(error["error"] == "refused")
+        #expect(error["message"]?.string?.contains("MERGANSER_SERVER_KEY_PREVIOUS") == true)
+        #expect(try installation.database.dump() == before)
+    }
+
+    @Test func aKeyThatDoesNotOpenIsNotActivated() throws {
+        try db.execute("DELETE FROM signing_keys")
+        #expect(try installation.tool("signing-key", "generate").exit == .status(0))
+        let outcome = try installation.tool(["signing-key", "activate", "--json"], setting: nextOnly)
+        #expect(outcome.exit == .status(1))
+        #expect(try outcome.errorJSON()["message"]?.string?.contains("does not open") == true)
+    }
+}
