@@ -1,12 +1,12 @@
 # Every command for people; what they do stands in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: run stop restart logs test test-sanitizers test-browser format lint schema clean help
+.PHONY: run stop restart logs test test-clients test-browser test-sanitizers format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
 WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
 
-run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), tell the swap and the claim
+run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), tell swap, sign-in and claim
 	@scripts/instance run
 stop: ## Stop what make run started
 	@scripts/instance stop
@@ -16,6 +16,8 @@ logs: ## Follow the logs
 	@scripts/instance logs
 test: ## Run all tests beside a private MariaDB
 	@scripts/test
+test-clients: ## Drive the provider with Authlib, beside an instance of its own
+	@scripts/test-clients
 test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 scripts/test --scratch-path .build-address --sanitize address \
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
