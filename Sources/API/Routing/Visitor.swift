@@ -49,11 +49,9 @@ extension Call {
     /// - Throws: the page that says why it is refused.
     func submittedRequest(of visitor: Visitor) throws -> PendingRequest {
         try checkOrigin()
-        let (handle, token) = (try form.value("request"), try form.value("token"))
-        guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
-        guard let handle, let token, accounts.isFormToken(token, for: handle, in: browser) else {
-            throw ErrorPage.Problem.forged
-        }
+        guard let browser = visitor.browser, let handle = try form.value("request"),
+            let token = try form.value("token"), accounts.isFormToken(token, for: handle, in: browser)
+        else { throw ErrorPage.Problem.forged }
         return try pendingRequest(handle, of: visitor)
     }
 
@@ -64,43 +62,14 @@ extension Call {
         }
     }
 
-    /// A form that only this browser can send, for a request that waits in it.
-    func form(
-        to action: String, for pending: PendingRequest, in browser: Browser, _ more: PostForm.Field...
-    ) -> PostForm {
+    /// A form that only the browser can send in which the request waits.
+    func form(to action: String, for pending: PendingRequest, _ more: PostForm.Field...) -> PostForm {
         PostForm(
             action: action,
             hidden: [
                 PostForm.Field("request", pending.handle),
-                PostForm.Field("token", accounts.formToken(for: pending.handle, in: browser)),
+                PostForm.Field("token", accounts.formToken(for: pending.handle, in: pending.browser)),
             ] + more)
-    }
-}
-
-extension ErrorPage.Problem: Error {
-    /// What a refusal that was not meant for people says to them.
-    fileprivate init(_ status: Status) {
-        self =
-            switch status {
-            case .forbidden: .forged
-            case .notFound: .notFound
-            case .tooManyRequests: .rateLimited
-            case .serviceUnavailable: .unavailable
-            case _ where status.code < 500: .invalidRequest
-            default: .unforeseen
-            }
-    }
-}
-
-extension Call {
-    /// The answer of a route for people: a refusal that is no page becomes one, unless the client prefers JSON.
-    func shown(_ response: Response) -> Response {
-        guard response.status.code >= 400, response.header("Content-Type") == "application/json", !prefersJSON else {
-            return response
-        }
-        let page = ErrorPage(ErrorPage.Problem(response.status), reference: requestID)
-        return .page(
-            page, response.status, in: language, headers: response.headers.filter { $0.name == "Retry-After" })
     }
 }
 

@@ -14,7 +14,7 @@ extension Accounts {
         return try parameters.map {
             let stored = try StoredParameters(json: Array($0.utf8))
             return PendingRequest(
-                handle: handle,
+                handle: handle, browser: browser,
                 purpose: stored.authorization.map { .authorization($0) } ?? .device(userCode: stored.userCode),
                 staleSession: stored.staleSession.map(WebSession.ID.init(rawValue:)))
         }
@@ -43,7 +43,7 @@ extension AccountsTransaction {
             VALUES (?, ?, ?, ?, ?, ?)
             """, handle.digest, browser.digest, application, String(decoding: stored.json(), as: UTF8.self), now,
             now + PendingRequest.lifetime)
-        return PendingRequest(handle: handle.text, purpose: purpose, staleSession: staleSession)
+        return PendingRequest(handle: handle.text, browser: browser, purpose: purpose, staleSession: staleSession)
     }
 }
 

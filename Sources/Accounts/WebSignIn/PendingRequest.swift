@@ -11,6 +11,7 @@ package struct PendingRequest: Sendable {
     }
 
     package let handle: String
+    package let browser: Browser
     package let purpose: Purpose
     /// A session that does not count as a sign-in for it: whoever asks wants a new one.
     package let staleSession: WebSession.ID?

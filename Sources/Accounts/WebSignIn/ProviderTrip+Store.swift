@@ -8,13 +8,13 @@ extension Accounts {
     ///
     /// - Returns: the trip and its `state`.
     package func setOut(
-        to provider: Provider, for request: PendingRequest, in browser: Browser, _ transaction: AccountsTransaction
+        to provider: Provider, for request: PendingRequest, _ transaction: AccountsTransaction
     ) throws -> (trip: ProviderTrip, state: String) {
         let state = Secret(.plain)
         let outcome = try transaction.connection.execute(
             """
             INSERT INTO provider_sign_ins (provider, state_digest, browser_digest, expires_at) VALUES (?, ?, ?, ?)
-            """, provider.rawValue, state.digest, browser.digest, transaction.now + ProviderTrip.lifetime)
+            """, provider.rawValue, state.digest, request.browser.digest, transaction.now + ProviderTrip.lifetime)
         let trip = ProviderTrip(
             id: ProviderTrip.ID(rawValue: Int64(outcome.lastInsertID)), rawNonce: Secret(.plain).text,
             handle: request.handle)

@@ -61,6 +61,18 @@ import Testing
         }
     }
 
+    @Test func allowingTwiceAtOnceMakesOneGrant() throws {
+        let browser = try asked()
+        let form = encoded(try browser.fields(of: "/oauth/consent") + [("decision", "allow")])
+        let cookie = browser.cookies.map { "\($0)=\($1)" }.joined(separator: "; ")
+        let codes = app.atOnce(8) { client, _ in
+            let answer = client.send(.post, "/oauth/consent", bytes: form, headers: [("cookie", cookie)])
+            return query(of: answer.header("Location") ?? "")["code"]
+        }
+        #expect(Set(codes.compactMap { $0 }).count == 8)
+        #expect(try app.count("SELECT COUNT(*) FROM grants") == 1)
+    }
+
     // MARK: Forms
 
     @Test func aFormThatIsNotThePagesOwnIsRefused() throws {
@@ -88,7 +100,7 @@ import Testing
                     browser.send(.post, "/oauth/consent", form + [("decision", "allow")]).status == 403)
             }
             #expect(other.send(.post, "/oauth/consent", fields + [("decision", "allow")]).status == 403)
-            #expect(TestBrowser(app).send(.post, "/oauth/consent", fields + [("decision", "allow")]).status == 400)
+            #expect(TestBrowser(app).send(.post, "/oauth/consent", fields + [("decision", "allow")]).status == 403)
             // Repeated fields.
             #expect(
                 browser.send(.post, "/oauth/consent", fields + [("decision", "deny"), ("decision", "allow")]).status

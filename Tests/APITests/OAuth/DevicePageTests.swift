@@ -161,7 +161,7 @@ import Testing
             }
             let foreign = browser.send(.post, "/oauth/device", form, headers: [("origin", "https://evil.example")])
             #expect(foreign.status == 403)
-            #expect(TestBrowser(app).send(.post, "/oauth/device", form).status == 400)
+            #expect(TestBrowser(app).send(.post, "/oauth/device", form).status == 403)
             #expect(browser.send(.post, "/oauth/device", form + [("decision", "maybe")]).status == 400)
         }
     }

@@ -206,6 +206,19 @@ import Testing
         #expect(statuses.sorted() == [303] + Array(repeating: 400, count: 7))
     }
 
+    @Test func aWayBackThatIsTakenTwiceAtOnceSignsInOnce() throws {
+        let browser = arriving()
+        let trip = try browser.setOut()
+        let finish = try browser.finish(trip, [("id_token", app.token(for: trip))])
+        let cookie = browser.cookies.map { "\($0)=\($1)" }.joined(separator: "; ")
+        let statuses = app.atOnce(8) { client, _ in
+            client.send(.get, finish, headers: [("cookie", cookie)]).status
+        }
+        #expect(statuses.sorted() == [303] + Array(repeating: 400, count: 7))
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 1)
+        #expect(try app.count("SELECT COUNT(*) FROM users") == 1)
+    }
+
     @Test func onlyTheBrowserThatSetOutIsSignedIn() throws {
         let browser = arriving()
         let trip = try browser.setOut()

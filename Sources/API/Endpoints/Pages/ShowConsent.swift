@@ -33,7 +33,7 @@ private func proceed(
     return try call.commit { transaction in
         let step = try call.accounts.proceed(
             with: pending, request, of: application, by: visitor.session, isApproved: isApproved, transaction)
-        guard case .consent = step, let session = visitor.session, let browser = visitor.browser else {
+        guard case .consent = step, let session = visitor.session else {
             return call.response(to: step)
         }
         let target = FormTarget(redirectURI: request.redirectURI)
@@ -41,8 +41,8 @@ private func proceed(
             application: application.name, channel: .redirect(target), account: Account(session.user),
             scopes: request.scopes.names,
             decision: call.form(
-                to: "/oauth/consent", for: pending, in: browser, .init("account", String(session.user.id.rawValue))),
-            useAnotherAccount: call.form(to: "/session/logout", for: pending, in: browser))
+                to: "/oauth/consent", for: pending, .init("account", String(session.user.id.rawValue))),
+            useAnotherAccount: call.form(to: "/session/logout", for: pending))
         return .page(page, in: call.language, formTarget: target)
     }
 }

@@ -5,11 +5,9 @@ import HTTP
 @Sendable func showDevice(_ call: Call, _ visitor: Visitor) throws -> Response {
     guard let handle = call.queryParameters["request"] else { return try visit(call, visitor) }
     let pending = try call.pendingRequest(handle, of: visitor)
-    guard case .device(let userCode) = pending.purpose, let browser = visitor.browser else {
-        throw ErrorPage.Problem.expired
-    }
+    guard case .device(let userCode) = pending.purpose else { throw ErrorPage.Problem.expired }
     guard visitor.session != nil else { return .redirect(.seeOther, to: pending.path("/oauth/login")) }
-    return call.devicePage(for: pending, in: browser, userCode: userCode)
+    return call.devicePage(for: pending, userCode: userCode)
 }
 
 /// A visit waits like a relying party's request, so that it is there after the sign-in.
@@ -27,11 +25,11 @@ private func visit(_ call: Call, _ visitor: Visitor) throws -> Response {
 extension Call {
     /// - Parameter notice: what is wrong with the code that was typed.
     func devicePage(
-        for pending: PendingRequest, in browser: Browser, userCode: String?, _ notice: DevicePage.Notice? = nil
+        for pending: PendingRequest, userCode: String?, _ notice: DevicePage.Notice? = nil
     ) -> Response {
         .page(
             DevicePage(
-                form: form(to: "/oauth/device", for: pending, in: browser), userCode: userCode ?? "", notice: notice),
+                form: form(to: "/oauth/device", for: pending), userCode: userCode ?? "", notice: notice),
             in: language)
     }
 }

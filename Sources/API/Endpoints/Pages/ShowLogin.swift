@@ -7,7 +7,6 @@ import Time
 @Sendable func showLogin(_ call: Call, _ visitor: Visitor) throws -> Response {
     let parameters = call.queryParameters
     let pending = try call.pendingRequest(parameters["request"], of: visitor)
-    guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
     var application: Application?
     var formTarget: FormTarget?
     if case .authorization(let request) = pending.purpose {
@@ -20,7 +19,7 @@ import Time
         signedIn: pending.counting(visitor.session).map { session in
             (
                 Account(session.user),
-                call.form(to: "/oauth/consent", for: pending, in: browser, .init("decision", "continue"))
+                call.form(to: "/oauth/consent", for: pending, .init("decision", "continue"))
             )
         })
     return .page(page, in: call.language, formTarget: formTarget)

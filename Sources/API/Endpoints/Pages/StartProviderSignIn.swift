@@ -6,9 +6,8 @@ import IdentityTokens
 @Sendable func startProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
     let (provider, settings, clientID) = try call.webProvider()
     let pending = try call.pendingRequest(call.queryParameters["request"], of: visitor)
-    guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
     return try call.commit { transaction in
-        let (trip, state) = try call.accounts.setOut(to: provider, for: pending, in: browser, transaction)
+        let (trip, state) = try call.accounts.setOut(to: provider, for: pending, transaction)
         var parameters = [
             ("client_id", clientID), ("redirect_uri", call.callbackURL(of: provider)), ("response_mode", "form_post"),
             ("state", state), ("nonce", trip.nonce),

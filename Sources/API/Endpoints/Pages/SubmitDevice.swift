@@ -4,65 +4,64 @@ import HTTP
 /// `POST /oauth/device`: the code that was typed, then what the person decides about the device.
 @Sendable func submitDevice(_ call: Call, _ visitor: Visitor) throws -> Response {
     let pending = try call.submittedRequest(of: visitor)
-    guard case .device = pending.purpose, let browser = visitor.browser else {
-        throw ErrorPage.Problem.invalidRequest
-    }
+    guard case .device = pending.purpose else { throw ErrorPage.Problem.invalidRequest }
     guard let session = visitor.session else { return .redirect(.seeOther, to: pending.path("/oauth/login")) }
     let typed = try call.form.value("user_code") ?? ""
     guard let decision = try call.form.value("decision") else {
-        return try ask(about: typed, for: pending, in: browser, session, call)
+        return try ask(about: typed, for: pending, session, call)
     }
     let choices = ["allow": DeviceDecision.approve, "deny": .deny]
     guard let decision = choices[decision], let code = UserCode(typed: typed) else {
         throw ErrorPage.Problem.invalidRequest
     }
     let confirmation = try call.form.value("confirmation") ?? ""
-    guard call.accounts.isFormToken(confirmation, for: code.confirmed(by: session, for: pending), in: browser) else {
+    guard call.accounts.isFormToken(confirmation, for: code.confirmed(by: session, for: pending), in: pending.browser)
+    else {
         // Another tab may have signed somebody else in.
-        return try ask(about: typed, for: pending, in: browser, session, call)
+        return try ask(about: typed, for: pending, session, call)
     }
-    return try decide(decision, code, for: pending, in: browser, session, call)
+    return try decide(decision, code, for: pending, session, call)
 }
 
 private func ask(
-    about typed: String, for pending: PendingRequest, in browser: Browser, _ session: WebSession, _ call: Call
+    about typed: String, for pending: PendingRequest, _ session: WebSession, _ call: Call
 ) throws -> Response {
     try call.commit { transaction in
         let found = try call.accounts.findDeviceRequest(
             userCode: typed, by: "web session \(session.id.rawValue)", in: transaction)
         switch found {
         case .failure(.rateLimited(let wait)):
-            var response = call.devicePage(for: pending, in: browser, userCode: typed, .tooManyTries)
+            var response = call.devicePage(for: pending, userCode: typed, .tooManyTries)
             response.status = .tooManyRequests
             response.headers.append(Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp)))
             return response
-        case .failure: return call.devicePage(for: pending, in: browser, userCode: typed, .unknownCode)
+        case .failure: return call.devicePage(for: pending, userCode: typed, .unknownCode)
         case .success(let request):
             let code = request.userCode
             let page = ConsentPage(
                 application: request.application.name, channel: .device(userCode: code.display),
                 account: Account(session.user), scopes: request.scopes.names,
                 decision: call.form(
-                    to: "/oauth/device", for: pending, in: browser, .init("user_code", code.display),
+                    to: "/oauth/device", for: pending, .init("user_code", code.display),
                     .init(
                         "confirmation",
-                        call.accounts.formToken(for: code.confirmed(by: session, for: pending), in: browser))),
-                useAnotherAccount: call.form(to: "/session/logout", for: pending, in: browser))
+                        call.accounts.formToken(for: code.confirmed(by: session, for: pending), in: pending.browser))),
+                useAnotherAccount: call.form(to: "/session/logout", for: pending))
             return .page(page, in: call.language)
         }
     }
 }
 
 private func decide(
-    _ decision: DeviceDecision, _ code: UserCode, for pending: PendingRequest, in browser: Browser,
-    _ session: WebSession, _ call: Call
+    _ decision: DeviceDecision, _ code: UserCode, for pending: PendingRequest, _ session: WebSession,
+    _ call: Call
 ) throws -> Response {
     try call.commit { transaction in
         guard let user = try transaction.lockUser(of: session) else {
             return .redirect(.seeOther, to: pending.path("/oauth/login"))
         }
         guard let request = try transaction.connection.deviceRequest(code, at: transaction.now) else {
-            return call.devicePage(for: pending, in: browser, userCode: code.display, .unknownCode)
+            return call.devicePage(for: pending, userCode: code.display, .unknownCode)
         }
         do {
             try call.accounts.decide(
