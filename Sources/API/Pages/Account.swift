@@ -1,22 +1,18 @@
+import Accounts
+
 /// The signed-in account as pages show it.
 struct Account: Equatable, Sendable {
-    /// nil for a person who gave none.
     var name: String?
     /// The contact address.
     var email: String?
 
-    init(name: String?, email: String?) {
-        self.name = name
-        self.email = email
-    }
-
-    /// What the account is called: by its name, else its address, else in words.
-    func title(in texts: any Texts) -> String { name ?? email ?? texts.unnamedAccount }
+    /// What the account is called: by its name, else its address, else in words. A blank name is none.
+    func title(in texts: any Texts) -> String { givenName ?? email ?? texts.unnamedAccount }
 
     /// Initial, name and address in one block.
     func html(in texts: any Texts) -> HTML {
         let title = title(in: texts)
-        let address: HTML? = name == nil ? nil : email.map { "<bdi class=\"address\">\($0)</bdi>" }
+        let address: HTML? = givenName == nil ? nil : email.map { "<bdi class=\"address\">\($0)</bdi>" }
         return """
             <div class="account">
             <span class="initial" aria-hidden="true">\(title.prefix(1).uppercased())</span>
@@ -24,4 +20,6 @@ struct Account: Equatable, Sendable {
             </div>
             """
     }
+
+    private var givenName: String? { name.isBlank ? nil : name }
 }

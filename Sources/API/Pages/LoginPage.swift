@@ -29,16 +29,6 @@ struct LoginPage: WebPage {
     /// Who is signed in already, and the form that goes on as them.
     var signedIn: (account: Account, form: PostForm)?
 
-    init(
-        application: String?, choices: [Choice], notice: Notice? = nil,
-        signedIn: (account: Account, form: PostForm)? = nil
-    ) {
-        self.application = application
-        self.choices = choices
-        self.notice = notice
-        self.signedIn = signedIn
-    }
-
     func title(in texts: any Texts) -> String {
         let heading = signedIn == nil ? texts.signIn : texts.chooseAccount
         return notice == nil ? heading : "\(texts.errorPrefix): \(heading)"

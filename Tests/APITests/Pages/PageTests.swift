@@ -80,6 +80,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("Jane", "jane@example.com", "Jane"), (nil, "jane@example.com", "jane@example.com"),
+        (" ", "jane@example.com", "jane@example.com"), ("", nil, "Your account"), (nil, nil, "Your account"),
+    ])
+    func everyAccountIsCalledSomething(_ name: String?, _ email: String?, _ title: String) {
+        #expect(Account(name: name, email: email).title(in: EnglishTexts()) == title)
+    }
+
     private func lines(of outline: Outline) -> [Substring] {
         outline.texts.flatMap { $0.split(separator: "\n") }.filter { !$0.allSatisfy(\.isWhitespace) }
     }
