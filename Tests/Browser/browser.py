@@ -53,7 +53,9 @@ class Browser:
         self.tell("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def color(self, scheme):
-        self.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        """Without motion, so that colors are what they are at once."""
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        self.tell("Emulation.setEmulatedMedia", features=[{"name": n, "value": v} for n, v in features.items()])
 
     def violations(self):
         """What the content security policy refused since the last call."""
