@@ -40,7 +40,7 @@ request() {
     done >"$work/headers"
     case $body in
     '') ;;
-    {*) options=(-H 'Content-Type: application/json' --data-binary @-) ;;
+    '{'*) options=(-H 'Content-Type: application/json' --data-binary @-) ;;
     *) options=(--data-binary @-) ;;
     esac
     printf '   > %s %s\n' "$method" "$path"
