@@ -53,7 +53,7 @@ launch() {
 # The number of a session is not given away before its last process is gone.
 end_orphans() {
     local leader stat
-    read -r leader _ 2>/dev/null <"$run/pids/$1" && [[ ! -e /proc/$leader ]] || return 0
+    read -r leader _ 2>/dev/null <"$run/pids/$1" && is_gone "$leader" || return 0
     for stat in /proc/[0-9]*/stat; do
         # shellcheck disable=SC2046,SC2086
         set -- $(sed 's/.*) //' "$stat" 2>/dev/null)
