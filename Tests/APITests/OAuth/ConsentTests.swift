@@ -160,11 +160,14 @@ import Testing
         app.time.advance(by: .seconds(899))
         #expect(browser.open(consent).status == 200)
         let form = try browser.fields(of: "/oauth/consent")
+        let signOut = try browser.fields(of: "/session/logout")
         app.time.advance(by: .seconds(1))
         #expect(browser.send(.post, "/oauth/consent", form + [("decision", "allow")]).status == 400)
         for path in [consent, consent.replacing("consent", with: "login")] {
             #expect(browser.open(path).status == 400)
         }
+        #expect(browser.send(.post, "/session/logout", signOut).header("Location") == "/session/logout")
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 0)
     }
 
     @Test func aHandleIsOfNoUseInAnotherBrowser() throws {

@@ -15,10 +15,19 @@ import HTTP
 /// Without one there is no token: browsers do not send the cookie along when another site posts here.
 @Sendable func endWebSession(_ call: Call, _ visitor: Visitor) throws -> Response {
     try call.checkOrigin()
-    let pending = try call.form.value("request") == nil ? nil : try call.submittedRequest(of: visitor)
+    let next = try pathAfterSignOut(call, visitor)
     return try call.commit { transaction in
         if let cookie = visitor.sessionCookie { try call.accounts.endWebSession(cookie, in: transaction) }
-        return .redirect(
-            .seeOther, to: pending?.path("/oauth/login") ?? "/session/logout", headers: [call.clearing(.session)])
+        return .redirect(.seeOther, to: next, headers: [call.clearing(.session)])
+    }
+}
+
+private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String {
+    guard try call.form.value("request") != nil else { return "/session/logout" }
+    do {
+        return try call.submittedRequest(of: visitor).path("/oauth/login")
+    } catch ErrorPage.Problem.expired {
+        // The form is the page's own: whoever waited too long wants to be signed out all the same.
+        return "/session/logout"
     }
 }
