@@ -25,7 +25,7 @@ extension Variable {
         "Seals what is stored encrypted; make one with `openssl rand -hex 32`", isSecret: true)
     static let serverKeyPrevious = Variable(
         "MERGANSER_SERVER_KEY_PREVIOUS", "32 bytes, hex or base64", .none,
-        "The key before the last rotation; opens, never seals", isSecret: true)
+        "The other key while it is rotated; opens, never seals", isSecret: true)
 
     static let appleAudiences = Variable(
         "MERGANSER_APPLE_AUDIENCES", "list", .none,
