@@ -23,7 +23,39 @@ import Testing
             let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
             return route.replay.map { line.padded(to: 95) + "replays by \($0.name)" } ?? line
         }
-        try expectGolden("routes.txt", lines + analyticsLines())
+        try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
+    }
+
+    /// Relying parties and access tokens are let in as well.
+    private func providerLines(firstPhone: Int) throws -> [String] {
+        let scene = try OAuthScene(app)
+        let (open, confidential) = (try scene.register(), try scene.register(confidential: true))
+        var number = firstPhone
+        return try Routes.oauth.map { route in
+            func isUnknownClient(_ form: [(String, String?)], authorization: String? = nil) -> Bool {
+                let headers = authorization.map { [(name: "authorization", value: $0)] } ?? []
+                return client.send(route.method, route.pattern, bytes: encoded(form), headers: headers).error
+                    == "invalid_client"
+            }
+            number += 100
+            let credential: String
+            if isUnknownClient([], authorization: basic("logi_unknown", "x")) {
+                let byForm = [("client_id", Optional(confidential.clientID)), ("client_secret", confidential.secret)]
+                credential =
+                    (isUnknownClient([("client_id", open.clientID)]) ? "confidential client" : "client")
+                    + (isUnknownClient(byForm) ? " by Basic" : "")
+            } else if send(route, token: try client.bootstrap(number).token).error == "invalid_token" {
+                credential = "access token"
+            } else {
+                credential = try self.credential(of: route, firstPhone: number)
+            }
+            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            let more = [
+                route.replay.map { "replays by \($0.name)" }, route.isCrossOrigin ? "any origin" : nil,
+                route.isPage ? "page" : nil,
+            ].compactMap { $0 }
+            return more.isEmpty ? line : line.padded(to: 95) + more.joined(separator: ", ")
+        }
     }
 
     /// With the permission that a key without any is told to lack.

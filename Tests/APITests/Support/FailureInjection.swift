@@ -38,6 +38,8 @@ struct FailureInjection {
     }
 
     let app: TestApp
+    /// What the request's token opens, before and after.
+    var witness = "/api/v1/me"
     /// Gets the database into the state the request meets, and returns the request; runs once for each failure.
     let prepare: (Client) throws -> RepeatableRequest
 
@@ -112,8 +114,8 @@ struct FailureInjection {
 
         let client = app.client()
         if let token = request.token, !isAnalytics {
-            let me = client.send(.get, "/api/v1/me", token: token)
-            #expect(me.status == 200, comment, sourceLocation: sourceLocation)
+            let seen = client.send(.get, witness, token: token)
+            #expect(seen.status == 200, comment, sourceLocation: sourceLocation)
         }
         let repeated = client.send(request)
         #expect(repeated.status == status, comment, sourceLocation: sourceLocation)
