@@ -91,6 +91,9 @@ import Testing
             INSERT INTO provider_sign_ins (provider, state_digest, browser_digest, expires_at) VALUES
                 ('apple', REPEAT('a', 32), REPEAT('a', 32), NOW(3) - INTERVAL 1 SECOND),
                 ('apple', REPEAT('b', 32), REPEAT('b', 32), NOW(3) + INTERVAL 10 MINUTE);
+            INSERT INTO signing_keys (kid, public_jwk, sealed_private_key, published_at, activated_at, retired_at) VALUES
+                (REPEAT('a', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 91 DAY),
+                (REPEAT('b', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 89 DAY);
             """)
         let outcome = try installation.tool("gc", "--json", setting: ["MERGANSER_LOGIN_HISTORY_DAYS": "7"])
         #expect(outcome.exit == .status(0))
@@ -99,7 +102,7 @@ import Testing
                 == #"{"deleted":{"idempotency_records":1200,"swap_tickets":1,"authorization_codes":1,"web_sessions":1,"#
                 + #""login_events":1,"paks":1,"rate_limits":1,"refresh_tokens":2,"refresh_families":1,"#
                 + #""refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"authorization_requests":1,"#
-                + #""provider_sign_ins":1}}"# + "\n")
+                + #""provider_sign_ins":1,"signing_keys":1}}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
             """
@@ -109,11 +112,11 @@ import Testing
                 (SELECT COUNT(*) FROM refresh_tokens), (SELECT COUNT(*) FROM refresh_families),
                 (SELECT COUNT(sealed_answer) FROM refresh_families), (SELECT COUNT(*) FROM revoked_access_tokens),
                 (SELECT COUNT(*) FROM device_codes), (SELECT COUNT(*) FROM authorization_requests),
-                (SELECT COUNT(*) FROM provider_sign_ins)
+                (SELECT COUNT(*) FROM provider_sign_ins), (SELECT COUNT(public_jwk) FROM signing_keys)
             """)
         #expect(
             left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } }
-                == ["1", "1", "1", "1", "1", "2", "1", "1", "2", "1", "1", "1", "1", "1"])
+                == ["1", "1", "1", "1", "1", "2", "1", "1", "2", "1", "1", "1", "1", "1", "1"])
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))
