@@ -53,7 +53,9 @@ let package = Package(
         // The bounded contexts, the surface, the programs.
         .target(
             name: "Accounts",
-            dependencies: ["Database", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
+            dependencies: [
+                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time",
+            ],
             swiftSettings: safe),
         .target(
             name: "Analytics",
@@ -62,8 +64,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB", "OpenSSL",
-                "Threads", "Time",
+                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB", "Migrations",
+                "OpenSSL", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),

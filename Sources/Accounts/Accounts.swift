@@ -34,11 +34,27 @@ package struct AccountsSettings: Sendable {
     /// The lifetime of a PAK; nil: until revoked.
     package var pakLifetime: Duration?
     package var linkByEmail: LinkByEmail
+    /// Whether developers' applications are active at once, instead of waiting for the operator.
+    package var autoApprovesApplications: Bool
+    /// Whether webhooks may go to this machine.
+    package var isDevelopment: Bool
 
-    package init(issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative) {
+    package init(
+        issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative,
+        autoApprovesApplications: Bool = false, isDevelopment: Bool = false
+    ) {
         self.issuer = issuer
         self.pakLifetime = pakLifetime
         self.linkByEmail = linkByEmail
+        self.autoApprovesApplications = autoApprovesApplications
+        self.isDevelopment = isDevelopment
+    }
+
+    /// The issuer's host, in lower case.
+    var issuerHost: String { RedirectURI.host(ofURL: issuer) ?? "" }
+
+    package var applicationRules: ApprovedChanges.Rules {
+        ApprovedChanges.Rules(issuerHost: issuerHost, isDevelopment: isDevelopment)
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
         #expect(
             JSONObject.names(created) == [
                 "id", "client_id", "client_type", "token_endpoint_auth_method", "redirect_uris", "allowed_scopes",
-                "status", "client_secret",
+                "status", "client_secret", "webhook_key",
             ])
         let clientID = try #require(created["client_id"]?.string)
         let secret = try #require(created["client_secret"]?.string)
@@ -26,6 +26,9 @@ import Testing
         #expect(created["redirect_uris"] == ["https://notes.example/callback", "com.example.notes://callback"])
         #expect(created["allowed_scopes"] == ["openid", "shop:member"])
         #expect(created["status"] == "active")
+        let webhookSecret = try #require(created["webhook_key"]?["secret"]?.string)
+        #expect(webhookSecret.wholeMatch(of: /whsec_[A-Za-z0-9_\-]{43}/) != nil)
+        #expect(created["webhook_key"]?["kid"]?.string?.wholeMatch(of: /whk_\d{4}q[1-4]_[0-9a-f]{2}/) != nil)
 
         let connection = try installation.database.connect()
         let stored = try connection.first(
@@ -37,11 +40,112 @@ import Testing
             row in
             [try row.read(String.self), try row.read(String.self), try row.read(String.self)]
         }
-        #expect(audited == [["operator", "application.created", clientID]])
+        #expect(
+            audited == [["operator", "application.created", clientID], ["operator", "webhook_key.created", clientID]])
 
         let shown = try installation.tool("application", "show", clientID, "--json")
         #expect(!(outcome.output.replacing(secret, with: "") + shown.output).contains("logi_secret_"))
-        #expect(try !installation.database.dump().contains(secret))
+        let dump = try installation.database.dump()
+        #expect(!dump.contains(secret) && !dump.contains(webhookSecret))
+    }
+
+    @Test func everySettingIsMadeAndChanged() throws {
+        let installation = try Installation()
+        let all = [
+            "--first-party", "--allow-anonymous-grants", "--linked-sub-details", "--notify-anonymous-swap",
+            "--scope-policy", "alert", "--app-link-url", "https://notes.example/app", "--webhook-url",
+            "http://127.0.0.1:3000/hook", "--backchannel-logout-uri", "https://93.184.216.34/logout",
+        ]
+        let made = try installation.tool(
+            [
+                "application", "create", "--name", "N", "--client-type", "public", "--client-id", "notes",
+                "--redirect-uri",
+                "https://notes.example/cb", "--json",
+            ] + all)
+        #expect(made.exit == .status(0), "\(made)")
+        func settings(_ shown: JSONValue) -> [JSONValue?] {
+            [
+                "first_party", "allow_anonymous_grants", "linked_sub_details", "notify_anonymous_swap", "scope_policy",
+                "app_link_url", "webhook_url", "backchannel_logout_uri", "status", "name",
+            ].map { shown[$0] }
+        }
+        let shown = try installation.tool("application", "show", "notes", "--json").json()
+        #expect(
+            settings(shown) == [
+                true, true, true, true, "alert", "https://notes.example/app", "http://127.0.0.1:3000/hook",
+                "https://93.184.216.34/logout", "active", "N",
+            ])
+        #expect(shown["owner_user_id"] == .null)
+
+        let changed = try installation.tool(
+            "application", "set", "notes", "--status", "suspended", "--name", "M", "--no-first-party",
+            "--no-allow-anonymous-grants", "--no-linked-sub-details", "--no-notify-anonymous-swap", "--scope-policy",
+            "block", "--app-link-url", "none", "--webhook-url", "none", "--backchannel-logout-uri", "none", "--scope",
+            "openid", "--redirect-uri", "https://m.example/1", "https://m.example/2", "--json")
+        #expect(changed.exit == .status(0), "\(changed)")
+        let after = try installation.tool("application", "show", "notes", "--json").json()
+        #expect(try changed.json() == after)
+        #expect(
+            settings(after) == [false, false, false, false, "block", .null, .null, .null, "suspended", "M"])
+        #expect(after["redirect_uris"] == ["https://m.example/1", "https://m.example/2"])
+        #expect(after["allowed_scopes"] == ["openid"])
+        let audited = try installation.database.connect().all(
+            "SELECT actor, details FROM audit_log WHERE action = 'application.updated'"
+        ) { row in [try row.read(String.self), try row.read(String.self)] }
+        #expect(audited.count == 1 && audited[0][0] == "operator" && audited[0][1].contains("\"status\""))
+    }
+
+    @Test func settingsAreRefusedWithAReason() throws {
+        let installation = try Installation()
+        _ = try installation.tool(
+            "application", "create", "--name", "N", "--client-type", "public", "--client-id", "notes", "--redirect-uri",
+            "https://notes.example/cb")
+        let before = try installation.database.dump()
+        for (arguments, reason) in [
+            (["--webhook-url", "https://10.0.0.1/"], "its host has the address 10.0.0.1, which is not public"),
+            (["--webhook-url", "http://rp.example/"], "it is not https"),
+            (["--app-link-url", "javascript:x"], "use https, or a scheme of the app's own"),
+            (["--name", ""], "the name must have 1 to 200 characters"),
+            (["--redirect-uri", "my_app://cb"], "(scheme_underscore)"),
+        ] {
+            let outcome = try installation.tool(["application", "set", "notes", "--json"] + arguments)
+            #expect(outcome.exit == .status(1))
+            #expect(try outcome.errorJSON()["message"]?.string?.contains(reason) == true, "\(outcome)")
+        }
+        #expect(try installation.tool("application", "set", "notes").exit == .status(64))
+        #expect(try installation.tool("application", "set", "notes", "--status", "gone").exit == .status(64))
+        let unknown = try installation.tool("application", "set", "none", "--status", "active", "--json")
+        #expect(unknown.exit == .status(1))
+        #expect(try unknown.errorJSON()["message"]?.string?.hasPrefix("there is no application none") == true)
+        #expect(try installation.database.dump() == before)
+    }
+
+    @Test func aSecretIsRotated() throws {
+        let installation = try Installation()
+        let first = try #require(
+            try installation.tool(
+                "application", "create", "--name", "N", "--client-type", "confidential", "--client-id", "notes",
+                "--redirect-uri", "https://notes.example/cb", "--json"
+            ).json()["client_secret"]?.string)
+        func digests() throws -> [[UInt8]?] {
+            try installation.database.connect().first("SELECT secret_digest, previous_secret_digest FROM applications")
+            {
+                row in [try row.read([UInt8]?.self), try row.read([UInt8]?.self)]
+            } ?? []
+        }
+        let rotated = try installation.tool("application", "rotate-secret", "notes", "--json").json()
+        let second = try #require(rotated["client_secret"]?.string)
+        #expect(try digests() == [sha256(second.utf8), sha256(first.utf8)])
+        let again = try installation.tool("application", "rotate-secret", "notes", "--immediate", "--json").json()
+        let third = try #require(again["client_secret"]?.string)
+        #expect(try digests() == [sha256(third.utf8), nil])
+
+        _ = try installation.tool(
+            "application", "create", "--name", "N", "--client-type", "public", "--client-id", "chess", "--redirect-uri",
+            "https://chess.example/cb")
+        let refused = try installation.tool("application", "rotate-secret", "chess", "--json")
+        #expect(refused.exit == .status(1))
+        #expect(try refused.errorJSON()["message"] == "chess is a public client, which has no secret")
     }
 
     @Test func registersAPublicClientUnderItsOldID() throws {

@@ -32,7 +32,10 @@ struct ToolCommand: Sendable, CustomStringConvertible {
     private static let required = [
         "application create": ["--name", "N", "--client-type", "public", "--redirect-uri", "https://rp.example/cb"],
         "application show": ["logi_none"],
+        "application set": ["logi_none", "--status", "active"],
+        "application rotate-secret": ["logi_none"],
         "user show": ["1"],
+        "user set-role": ["1", "developer"],
         "team create": ["--name", "N"],
         "project create": ["--team", nobody, "--name", "N", "--slug", "n"],
         "project set": [nobody, "--name", "N"],

@@ -46,6 +46,32 @@ import Testing
         #expect(error["message"]?.string?.hasPrefix("there is no user 7") == true)
     }
 
+    @Test func givesARole() throws {
+        let installation = try Installation()
+        let db = try installation.database.connect()
+        try db.executeScript("INSERT INTO users (id) VALUES (7); INSERT INTO users (id, deleted_at) VALUES (8, NOW());")
+        for role in ["developer", "developer", "user", "admin"] {
+            let outcome = try installation.tool("user", "set-role", "7", role, "--json")
+            #expect(outcome.output == #"{"id":7,"role":"\#(role)"}"# + "\n")
+            #expect(try installation.tool("user", "show", "7", "--json").json()["role"] == .string(role))
+        }
+        let audited = try db.all("SELECT CONCAT_WS(' ', user_id, actor, action, details) FROM audit_log ORDER BY id") {
+            row in try row.read(String.self)
+        }
+        #expect(
+            audited == [
+                #"7 operator user.role_changed {"from":"user","to":"developer"}"#,
+                #"7 operator user.role_changed {"from":"developer","to":"user"}"#,
+                #"7 operator user.role_changed {"from":"user","to":"admin"}"#,
+            ])
+        for id in ["8", "9"] {
+            let outcome = try installation.tool("user", "set-role", id, "admin", "--json")
+            #expect(outcome.exit == .status(1))
+            #expect(try outcome.errorJSON()["message"] == .string("there is no user \(id)"))
+        }
+        #expect(try installation.tool("user", "set-role", "7", "king").exit == .status(64))
+    }
+
     @Test func collectsWhatExpiredAndNothingElse() throws {
         let installation = try Installation()
         try installation.database.connect().executeScript(

@@ -5,15 +5,23 @@ import Time
 extension Connection {
     /// The application with that client_id, whatever its status.
     package func client(_ clientID: String) throws -> Application? {
-        try first(
+        guard clientID.isASCII else { return nil }
+        return try first(
             """
-            SELECT id, client_id, name, client_type, status, redirect_uris, allowed_scopes, app_link_url, scope_policy,
-                   allow_anonymous_grants, first_party, linked_sub_details, secret_digest, previous_secret_digest,
-                   previous_secret_expires_at
-            FROM applications WHERE client_id = ?
+            SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
+                   a.scope_policy, a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.secret_digest,
+                   a.previous_secret_digest, a.previous_secret_expires_at, f.last_seen_at
+            FROM applications a
+            LEFT JOIN application_faults f ON f.application_id = a.id AND f.fault = 'scope_dropped'
+            WHERE a.client_id = ?
             """, clientID
         ) { row in try Application(from: &row) }
     }
+}
+
+extension String {
+    /// Other text cannot be compared with a column that is ASCII: MariaDB refuses the statement.
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }
 
 extension Application {
@@ -33,5 +41,6 @@ extension Application {
         secretDigest = try row.read()
         let (digest, expiresAt) = (try row.read([UInt8]?.self), try row.read(Timestamp?.self))
         if let digest, let expiresAt { previousSecret = (digest, expiresAt) }
+        scopeDroppedAt = try row.read()
     }
 }

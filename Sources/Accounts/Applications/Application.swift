@@ -1,4 +1,4 @@
-import Time
+package import Time
 
 /// A registered OAuth client: a relying party (accounts §2.1).
 ///
@@ -9,6 +9,14 @@ package struct Application: Sendable {
 
     package enum ClientType: String, Sendable, CaseIterable {
         case `public`, confidential
+
+        /// The `token_endpoint_auth_method` (RFC 7591 §2); confidential clients may post their secret, too.
+        package var authenticationMethod: String {
+            switch self {
+            case .public: "none"
+            case .confidential: "client_secret_basic"
+            }
+        }
     }
 
     /// Only active applications work.
@@ -42,5 +50,13 @@ package struct Application: Sendable {
     /// The secret before the last rotation, and until when it opens.
     var previousSecret: (digest: [UInt8], expiresAt: Timestamp)?
 
+    /// When a scope that it may not have was last left out of an answer.
+    var scopeDroppedAt: Timestamp?
+
     package var isActive: Bool { status == .active }
+
+    /// Whether its developer should look at the scopes it asks for (accounts §2.5).
+    package func hasScopeDrift(at now: Timestamp) -> Bool {
+        scopeDroppedAt.map { now < $0 + AuthorizationFault.driftMemory } ?? false
+    }
 }

@@ -9,13 +9,10 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
         let bytes = Array(text.utf8)
         guard bytes.count <= 2000, bytes.allSatisfy(Self.isAllowed) else { throw refuse(.characters) }
         if bytes.contains(UInt8(ascii: "#")) { throw refuse(.fragment) }
-        guard let colon = text.firstIndex(of: ":") else { throw refuse(.schemeForbidden) }
-        let scheme = text[..<colon]
-        if scheme.contains("_") { throw refuse(.schemeUnderscore) }
-        guard Self.isScheme(scheme), !Self.forbiddenSchemes.contains(String(scheme)) else {
-            throw refuse(.schemeForbidden)
-        }
-        let rest = text[text.index(after: colon)...]
+        let scheme = text.prefix { $0 != ":" }
+        if scheme.contains("_"), scheme.count < text.count { throw refuse(.schemeUnderscore) }
+        guard scheme.count < text.count, Self.isScheme(scheme) else { throw refuse(.schemeForbidden) }
+        let rest = text.dropFirst(scheme.count + 1)
         let authority = rest.hasPrefix("//") ? rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" } : nil
         if let authority, authority.contains("@") { throw refuse(.userinfo) }
         if scheme == "https" || scheme == "http" {
@@ -36,10 +33,18 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
         (0x21...0x7E).contains(byte) && !"+&*\"<>\\^`{|}".utf8.contains(byte)
     }
 
+    /// Whether an application may have people follow it: a link of its own, over https or into its app.
+    static func isLink(_ text: String) -> Bool {
+        let scheme = text.prefix { $0 != ":" }
+        let rest = text.dropFirst(scheme.count + 1)
+        return text.utf8.count <= 2000 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && isScheme(scheme)
+            && scheme != "http" && !rest.isEmpty && (scheme != "https" || rest.hasPrefix("//") && rest.count > 2)
+    }
+
     private static func isScheme(_ scheme: Substring) -> Bool {
-        guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
-            return false
-        }
+        guard let first = scheme.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
+            !forbiddenSchemes.contains(String(scheme))
+        else { return false }
         return scheme.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
@@ -48,6 +53,13 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
             default: false
             }
         }
+    }
+
+    /// The host of an http or https URL, in lower case; nil when there is none.
+    static func host(ofURL text: String) -> String? {
+        let rest = text.drop { $0 != ":" }
+        guard rest.hasPrefix("://") else { return nil }
+        return host(of: rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" })
     }
 
     /// The host in lower case; nil when there is none or the port is no port.

@@ -1,5 +1,54 @@
-/// What a relying party checks the signatures of events with (accounts §3.4).
-package enum WebhookKey {
+import JOSE
+import JSON
+import MariaDB
+import OpenSSL
+import Time
+
+/// A key that a relying party checks the signatures of events with (accounts §3.4); its secret is shown once.
+package struct WebhookKey: Sendable {
+    package let keyID: String
+    package let secret: String
+
     /// What its secret is sealed for.
     static func row(_ kid: String) -> [UInt8] { Array("webhook_key:\(kid)".utf8) }
+
+    /// What begins the ids of all keys of a quarter: `whk_2026q2_`.
+    static func prefix(at now: Timestamp) -> String {
+        let civil = CivilTime(now)
+        return "whk_\(civil.year)q\((civil.month + 2) / 3)_"
+    }
+
+    static func startOfNextQuarter(after now: Timestamp) -> Timestamp {
+        let civil = CivilTime(now)
+        let month = (civil.month + 2) / 3 * 3 + 1
+        return Timestamp(
+            CivilTime(year: month > 12 ? civil.year + 1 : civil.year, month: month > 12 ? 1 : month, day: 1))
+    }
+}
+
+extension AccountsTransaction {
+    /// - Parameter application: locked, or new.
+    /// - Throws: `rateLimited` once the quarter's 256 ids are used up.
+    func addWebhookKey(
+        to application: RegisteredApplication, actor: AuditEntry.Actor, serverKey: ServerKey
+    ) throws -> WebhookKey {
+        let prefix = WebhookKey.prefix(at: now)
+        let taken = Set(
+            try connection.all("SELECT kid FROM webhook_keys WHERE application_id = ?", application.id) { row in
+                try row.read(String.self)
+            })
+        let free = (UInt8.min...UInt8.max).map { prefix + [$0].hexadecimal }.filter { !taken.contains($0) }
+        guard let keyID = free.randomElement() else {
+            throw Failure.rateLimited(retryAfter: WebhookKey.startOfNextQuarter(after: now) - now)
+        }
+        let key = WebhookKey(keyID: keyID, secret: "whsec_" + Base64URL.encode(randomBytes(32)))
+        try connection.execute(
+            "INSERT INTO webhook_keys (application_id, kid, sealed_secret, created_at) VALUES (?, ?, ?, ?)",
+            application.id, key.keyID,
+            serverKey.seal(Array(key.secret.utf8), for: WebhookKey.row(key.keyID)), now)
+        audit(
+            .webhookKeyCreated, user: application.owner, actor: actor,
+            ["client_id": .string(application.clientID), "kid": .string(key.keyID)])
+        return key
+    }
 }

@@ -4,7 +4,7 @@ package import Time
 package struct User: Equatable, Sendable {
     package typealias ID = Identifier<User>
 
-    package enum Role: String, Sendable {
+    package enum Role: String, Sendable, CaseIterable {
         case user, developer, admin
     }
 

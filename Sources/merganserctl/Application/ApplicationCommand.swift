@@ -2,6 +2,9 @@ import ArgumentParser
 
 struct ApplicationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "application", abstract: "Registers and shows relying parties.",
-        subcommands: [CreateApplicationCommand.self, ListApplications.self, ShowApplication.self])
+        commandName: "application", abstract: "Registers, shows and changes relying parties.",
+        subcommands: [
+            CreateApplicationCommand.self, ListApplications.self, ShowApplication.self, SetApplication.self,
+            RotateSecret.self,
+        ])
 }

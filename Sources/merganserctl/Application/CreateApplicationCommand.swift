@@ -5,13 +5,16 @@ import Configuration
 struct CreateApplicationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Registers an application; it is active at once.",
-        discussion: "A confidential client's secret is shown here only. The database keeps a digest of it.")
+        discussion: """
+            A confidential client's secret and the webhook key are shown here only. The database keeps a digest of the \
+            one and the other encrypted.
+            """)
 
     @Option(help: "What users see, 1 to 200 characters.")
     var name: String
 
     @Option(help: ArgumentHelp("Whether it can keep a secret.", valueName: "public|confidential"))
-    var clientType: NewApplication.ClientType
+    var clientType: Application.ClientType
 
     @Option(
         parsing: .upToNextOption,
@@ -23,39 +26,28 @@ struct CreateApplicationCommand: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: "What it may ask for: \(NewApplication.standardScopes.joined(separator: ", ")), or <namespace>:<key>.")
-    var scope: [String] = ["openid", "profile:basic", "email"]
+        help: "What it may ask for: \(Scopes.standard.joined(separator: ", ")), or <namespace>:<key>.")
+    var scope: [String] = ApplicationChanges.defaultScopes
 
-    @Flag(help: "Let anonymous users consent to it.")
-    var allowAnonymousGrants = false
-
-    @Flag(help: "Tell it when an anonymous user of it is swapped into another account.")
-    var notifyAnonymousSwap = false
-
+    @OptionGroup var options: ApplicationOptions
     @OptionGroup var output: Output
 
     func run() throws {
-        let issuer = try Environment.deployment().issuer
-        let redirectURIs: [RedirectURI]
-        do {
-            redirectURIs = try redirectURI.map { text throws(InvalidRedirectURI) in
-                try RedirectURI(text, issuerHost: issuer.host)
-            }
-        } catch {
-            throw ToolError(.refused, error.description)
+        var changes = ApplicationChanges()
+        changes.name = name
+        changes.redirectURIs = redirectURI
+        changes.allowedScopes = scope
+        options.apply(to: &changes)
+        let (new, serverKey) = (try changes.approved(), try Environment.serverKey())
+        let made = try Operation.run {
+            try $0.createApplication(new, clientType, clientID: clientID, serverKey: serverKey)
         }
-        let new = NewApplication(
-            name: name, clientType: clientType, redirectURIs: redirectURIs, clientID: clientID, allowedScopes: scope,
-            allowAnonymousGrants: allowAnonymousGrants, notifyAnonymousSwap: notifyAnonymousSwap)
-        let created = try Operation.run { try $0.createApplication(new) }
-        let result = Result(
-            id: created.id, clientID: created.clientID, clientType: clientType.rawValue,
-            tokenEndpointAuthMethod: clientType == .public ? "none" : "client_secret_basic",
-            redirectURIs: redirectURI, allowedScopes: scope, status: "active", clientSecret: created.secret)
-        output.print(
-            result,
-            (["client_id      \(created.clientID)"] + (created.secret.map { ["client_secret  \($0)"] } ?? []))
-                .joined(separator: "\n"))
+        let secret = made.clientSecret.map { ["client_secret   \($0)"] } ?? []
+        let words =
+            ["client_id       \(made.application.clientID)"] + secret + [
+                "webhook kid     \(made.webhookKey.keyID)", "webhook secret  \(made.webhookKey.secret)",
+            ]
+        output.print(Result(made), words.joined(separator: "\n"))
     }
 
     private struct Result: Encodable {
@@ -67,6 +59,25 @@ struct CreateApplicationCommand: ParsableCommand {
         let allowedScopes: [String]
         let status: String
         let clientSecret: String?
+        let webhookKey: Key
+
+        struct Key: Encodable {
+            let kid: String
+            let secret: String
+        }
+
+        init(_ made: Registration) {
+            let application = made.application
+            id = application.id
+            clientID = application.clientID
+            clientType = application.clientType.rawValue
+            tokenEndpointAuthMethod = application.clientType.authenticationMethod
+            redirectURIs = application.redirectURIs
+            allowedScopes = application.allowedScopes.names
+            status = application.status.rawValue
+            clientSecret = made.clientSecret
+            webhookKey = Key(kid: made.webhookKey.keyID, secret: made.webhookKey.secret)
+        }
 
         private enum CodingKeys: String, CodingKey {
             case id
@@ -77,8 +88,7 @@ struct CreateApplicationCommand: ParsableCommand {
             case allowedScopes = "allowed_scopes"
             case status
             case clientSecret = "client_secret"
+            case webhookKey = "webhook_key"
         }
     }
 }
-
-extension NewApplication.ClientType: ExpressibleByArgument {}

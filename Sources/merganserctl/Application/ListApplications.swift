@@ -8,10 +8,13 @@ struct ListApplications: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        let applications = try Environment.database().read { try $0.applications() }
+        let (applications, liveGrants) = try Environment.database().snapshot {
+            (try $0.registeredApplications(), try $0.liveGrants())
+        }
+        let bodies = applications.map { ApplicationBody($0, liveGrants: liveGrants[$0.id] ?? 0) }
         output.print(
-            ["applications": applications.map(ApplicationBody.init)],
-            applications.map {
+            ["applications": bodies],
+            bodies.map {
                 "\($0.clientID.padded(to: 38)) \($0.status.padded(to: 10)) \($0.clientType.padded(to: 13)) \($0.name)"
             }.joined(separator: "\n"))
     }

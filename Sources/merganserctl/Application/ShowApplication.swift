@@ -10,11 +10,15 @@ struct ShowApplication: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        guard let application = try Environment.database().read({ try $0.application(clientID: clientID) }) else {
+        let body = try Environment.database().snapshot { connection in
+            try connection.registeredApplication(clientID).map {
+                ApplicationBody($0, liveGrants: try connection.liveGrants(of: $0.id))
+            }
+        }
+        guard let body else {
             throw ToolError(
                 .notFound, "there is no application \(clientID); `merganserctl application list` shows them")
         }
-        let body = ApplicationBody(application)
         output.print(body, body.words)
     }
 }

@@ -1,0 +1,53 @@
+/// What a developer or an operator sets of an application, new or not (accounts §2.1). Nil: leave, or the default;
+/// `.some(nil)`: clear.
+package struct ApplicationChanges: Sendable {
+    package var name: String?
+    package var redirectURIs: [String]?
+    package var allowedScopes: [String]?
+    package var appLinkURL: String??
+    package var webhookURL: String??
+    package var backchannelLogoutURI: String??
+    package var scopePolicy: Application.ScopePolicy?
+    package var notifyAnonymousSwap: Bool?
+
+    // Only the operator sets these.
+    package var status: Application.Status?
+    package var allowAnonymousGrants: Bool?
+    package var firstParty: Bool?
+    package var linkedSubDetails: Bool?
+
+    package init() {}
+
+    /// What an application may ask for unless somebody says otherwise.
+    package static let defaultScopes = ["openid", "profile:basic", "email"]
+
+    /// The columns that are set.
+    package var columns: [String] {
+        [
+            name == nil ? nil : "name", redirectURIs == nil ? nil : "redirect_uris",
+            allowedScopes == nil ? nil : "allowed_scopes", appLinkURL == nil ? nil : "app_link_url",
+            webhookURL == nil ? nil : "webhook_url", backchannelLogoutURI == nil ? nil : "backchannel_logout_uri",
+            scopePolicy == nil ? nil : "scope_policy", notifyAnonymousSwap == nil ? nil : "notify_anonymous_swap",
+            status == nil ? nil : "status", allowAnonymousGrants == nil ? nil : "allow_anonymous_grants",
+            firstParty == nil ? nil : "first_party", linkedSubDetails == nil ? nil : "linked_sub_details",
+        ].compactMap { $0 }
+    }
+}
+
+extension RegisteredApplication {
+    mutating func apply(_ approved: ApprovedChanges) {
+        let changes = approved.changes
+        name = changes.name ?? name
+        redirectURIs = changes.redirectURIs ?? redirectURIs
+        allowedScopes = changes.allowedScopes.map { Scopes($0) } ?? allowedScopes
+        if let url = changes.appLinkURL { appLinkURL = url }
+        if let url = changes.webhookURL { webhookURL = url }
+        if let uri = changes.backchannelLogoutURI { backchannelLogoutURI = uri }
+        scopePolicy = changes.scopePolicy ?? scopePolicy
+        notifyAnonymousSwap = changes.notifyAnonymousSwap ?? notifyAnonymousSwap
+        status = changes.status ?? status
+        allowAnonymousGrants = changes.allowAnonymousGrants ?? allowAnonymousGrants
+        firstParty = changes.firstParty ?? firstParty
+        linkedSubDetails = changes.linkedSubDetails ?? linkedSubDetails
+    }
+}

@@ -1,0 +1,104 @@
+package import Fetch
+
+/// Changes that were found in order: only these are written.
+package struct ApprovedChanges: Sendable {
+    package let changes: ApplicationChanges
+
+    /// What changes are judged by, besides themselves.
+    package struct Rules: Sendable {
+        /// The host of this server's issuer, in lower case.
+        let issuerHost: String
+        /// Whether webhooks may go to this machine.
+        let isDevelopment: Bool
+
+        package init(issuerHost: String, isDevelopment: Bool) {
+            self.issuerHost = issuerHost
+            self.isDevelopment = isDevelopment
+        }
+    }
+
+    /// Checks every member that is set. Where hosts are named they are resolved, so this may take seconds and is not for
+    /// transactions; what cannot be resolved is judged when it is sent to (accounts §3.5).
+    package init(_ changes: ApplicationChanges, by rules: Rules) throws(InvalidApplication) {
+        if let name = changes.name { try Self.check(name: name) }
+        if let uris = changes.redirectURIs { try Self.check(redirectURIs: uris, rules) }
+        if let scopes = changes.allowedScopes { try Self.check(scopes: scopes) }
+        if let url = changes.appLinkURL ?? nil, !RedirectURI.isLink(url) { throw .appLink(url) }
+        for url in [changes.webhookURL, changes.backchannelLogoutURI] {
+            if let url = url ?? nil { try Self.check(outboundURL: url, rules) }
+        }
+        self.changes = changes
+    }
+
+    /// Whether hosts would be resolved.
+    package static func takesLong(_ changes: ApplicationChanges) -> Bool {
+        [changes.webhookURL, changes.backchannelLogoutURI].contains { ($0 ?? nil) != nil }
+    }
+
+    private static func check(name: String) throws(InvalidApplication) {
+        guard !Optional(name).isBlank, name.unicodeScalars.count <= 200,
+            name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else { throw .name }
+    }
+
+    private static func check(redirectURIs: [String], _ rules: Rules) throws(InvalidApplication) {
+        guard (1...20).contains(redirectURIs.count) else { throw .redirectURICount(redirectURIs.count) }
+        for uri in redirectURIs {
+            do throws(InvalidRedirectURI) {
+                _ = try RedirectURI(uri, issuerHost: rules.issuerHost)
+            } catch {
+                throw .redirectURI(error)
+            }
+        }
+    }
+
+    private static func check(scopes: [String]) throws(InvalidApplication) {
+        for scope in scopes where !Scopes.standard.contains(scope) && !isCustom(scope) { throw .scope(scope) }
+    }
+
+    /// `<namespace>:<key>` with exactly one colon.
+    private static func isCustom(_ scope: String) -> Bool {
+        let parts = scope.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        return parts.count == 2 && scope.utf8.count <= 100
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(PercentEncoding.isUnreserved) }
+    }
+
+    private static func check(outboundURL text: String, _ rules: Rules) throws(InvalidApplication) {
+        do throws(ForbiddenURL) {
+            _ = try OutboundURL(text, allowsLoopbackHTTP: rules.isDevelopment).resolve(within: .seconds(2))
+        } catch {
+            throw .outboundURL(text, error)
+        }
+    }
+}
+
+/// What is wrong with what an application is to be; the text says what to do.
+package enum InvalidApplication: Error, CustomStringConvertible {
+    case name
+    case redirectURICount(Int)
+    case redirectURI(InvalidRedirectURI)
+    case scope(String)
+    case appLink(String)
+    case outboundURL(String, ForbiddenURL)
+
+    package var failure: Failure {
+        switch self {
+        case .redirectURI(let invalid): .invalidRedirectURI(invalid.reason)
+        case .outboundURL: .invalidWebhookURL
+        case .name, .redirectURICount, .scope, .appLink: .invalidRequest
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .name: "the name must have 1 to 200 characters and no control characters"
+        case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
+        case .redirectURI(let invalid): invalid.description
+        case .scope(let scope):
+            "\"\(scope)\" is no scope; use one of \(Scopes.standard.joined(separator: ", ")), "
+                + "or <namespace>:<key> for a custom claim"
+        case .appLink(let url): "the app link \"\(url)\" is refused; use https, or a scheme of the app's own"
+        case .outboundURL(let url, let reason): "\"\(url)\" is refused: \(reason)"
+        }
+    }
+}

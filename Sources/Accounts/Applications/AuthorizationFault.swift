@@ -1,0 +1,51 @@
+package import MariaDB
+package import Time
+
+/// What was seen to be wrong with an application's authorize requests: what `/diagnose` tells (accounts §2.12).
+package enum AuthorizationFault: String, Sendable, CaseIterable {
+    case pkceMissing = "pkce_missing"
+    case openidMissing = "openid_missing"
+    /// A scope that the application may not have was left out (accounts §2.5).
+    case scopeDropped = "scope_dropped"
+
+    /// How long `/diagnose` tells of one.
+    package static let memory = Duration.seconds(86_400)
+    /// How long token answers tell of a dropped scope.
+    package static let driftMemory = Duration.seconds(7 * 86_400)
+}
+
+extension Connection {
+    /// Remembers that a fault was seen, once a minute at most, and waits for nobody: one more will come.
+    package func noteFault(_ fault: AuthorizationFault, of application: Application.ID, at now: Timestamp) throws {
+        try execute(
+            """
+            SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+            INSERT INTO application_faults (application_id, fault, last_seen_at)
+            SELECT ?, ?, ? FROM DUAL WHERE NOT EXISTS (
+                SELECT 1 FROM application_faults WHERE application_id = ? AND fault = ? AND last_seen_at > ?
+            )
+            ON DUPLICATE KEY UPDATE last_seen_at = GREATEST(last_seen_at, VALUES(last_seen_at))
+            """, application, fault.rawValue, now, application, fault.rawValue, now - .seconds(60))
+    }
+
+    /// Those seen since then.
+    package func faults(of application: Application.ID, since: Timestamp) throws -> Set<AuthorizationFault> {
+        Set(
+            try all(
+                "SELECT fault FROM application_faults WHERE application_id = ? AND last_seen_at > ?", application, since
+            ) { row in AuthorizationFault(rawValue: try row.read()) }.compactMap { $0 })
+    }
+}
+
+extension AuthorizationParameters {
+    /// What is wrong with a request of a known application, whatever became of it.
+    ///
+    /// - Parameter dropped: scopes that were left out of the answer.
+    package func faults(dropped: Scopes) -> [AuthorizationFault] {
+        var faults: [AuthorizationFault] = []
+        if self["code_challenge"] == nil || self["code_challenge_method"] != "S256" { faults.append(.pkceMissing) }
+        if !Scopes(self["scope"] ?? "").contains("openid") { faults.append(.openidMissing) }
+        if !dropped.isEmpty { faults.append(.scopeDropped) }
+        return faults
+    }
+}

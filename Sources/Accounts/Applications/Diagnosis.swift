@@ -1,0 +1,181 @@
+package import MariaDB
+import Time
+
+/// What is wrong with an application's integration, as far as the server can tell (accounts §2.12). It names no redirect
+/// URI but the one that was asked about.
+package struct Diagnosis: Sendable {
+    /// What is asked about: the parameters of an authorize request.
+    package struct Question: Sendable {
+        package var clientID: String?
+        package var redirectURI: String?
+        package var scope: String?
+        package var codeChallengeMethod: String?
+        /// Whether these are all the parameters of a request, so that what is not there is missing.
+        package var isWhole: Bool
+
+        package init(
+            clientID: String?, redirectURI: String?, scope: String?, codeChallengeMethod: String?, isWhole: Bool
+        ) {
+            self.clientID = clientID
+            self.redirectURI = redirectURI
+            self.scope = scope
+            self.codeChallengeMethod = codeChallengeMethod
+            self.isWhole = isWhole
+        }
+    }
+
+    package enum Standing: String, Sendable, CaseIterable {
+        case active, unknown, inactive
+    }
+
+    package enum Status: String, Sendable, CaseIterable {
+        case ok, fault, unknown
+    }
+
+    package struct Check: Sendable, Equatable {
+        package enum ID: String, Sendable, CaseIterable {
+            case schemeUnderscore = "scheme_underscore"
+            case idpHostConflict = "idp_host_conflict"
+            case redirectUnregistered = "redirect_unregistered"
+            case redirectCharacters = "redirect_characters"
+            case openidMissing = "openid_missing"
+            case pkceMissing = "pkce_missing"
+        }
+
+        package let id: ID
+        package let status: Status
+        /// For developers, in English.
+        package let message: String
+    }
+
+    package let standing: Standing
+    package let checks: [Check]
+
+    /// - Parameters:
+    ///   - application: the one with that client_id.
+    ///   - seen: what was wrong with its requests of late.
+    init(
+        _ question: Question, application: Application?, seen: Set<AuthorizationFault>, issuerHost: String
+    ) {
+        standing =
+            switch application?.isActive {
+            case nil: .unknown
+            case true?: .active
+            case false?: .inactive
+            }
+        let inspector = Inspector(question: question, application: application, seen: seen, issuerHost: issuerHost)
+        checks = Check.ID.allCases.map { id in
+            let (status, message) = inspector.result(of: id)
+            return Check(id: id, status: status, message: message)
+        }
+    }
+}
+
+extension Accounts {
+    package func diagnose(_ question: Diagnosis.Question, _ connection: Connection) throws -> Diagnosis {
+        let application = try question.clientID.flatMap { try connection.client($0) }
+        let seen = try application.map {
+            try connection.faults(of: $0.id, since: clock.now - AuthorizationFault.memory)
+        }
+        return Diagnosis(question, application: application, seen: seen ?? [], issuerHost: settings.issuerHost)
+    }
+
+    /// What can be told without the database.
+    package func diagnoseOffline(_ question: Diagnosis.Question) -> Diagnosis {
+        Diagnosis(question, application: nil, seen: [], issuerHost: settings.issuerHost)
+    }
+}
+
+/// The checks, one by one.
+private struct Inspector {
+    typealias Result = (status: Diagnosis.Status, message: String)
+
+    let question: Diagnosis.Question
+    let application: Application?
+    let seen: Set<AuthorizationFault>
+    let issuerHost: String
+
+    func result(of id: Diagnosis.Check.ID) -> Result {
+        switch id {
+        case .schemeUnderscore: schemeUnderscore
+        case .idpHostConflict: idpHostConflict
+        case .redirectUnregistered: redirectUnregistered
+        case .redirectCharacters: redirectCharacters
+        case .openidMissing: openidMissing
+        case .pkceMissing: pkceMissing
+        }
+    }
+
+    private static let noRedirectURI: Result = (.unknown, "Give a redirect_uri to have it checked.")
+
+    private var schemeUnderscore: Result {
+        guard let uri = question.redirectURI else { return Self.noRedirectURI }
+        return uri.prefix { $0 != ":" }.contains("_")
+            ? (.fault, "iOS rejects schemes with an underscore: use one such as com.example.myapp, and register it.")
+            : (.ok, "The scheme has no underscore.")
+    }
+
+    private var idpHostConflict: Result {
+        guard let uri = question.redirectURI else { return Self.noRedirectURI }
+        return uri.hasPrefix("https:") && RedirectURI.host(ofURL: uri) == issuerHost
+            ? (
+                .fault,
+                "The redirect is on this server's host, whose universal links open the server's own app: the code never "
+                    + "arrives, which shows up as a missing-code error. Use a custom scheme, or a host of your own."
+            ) : (.ok, "The redirect leads away from this server.")
+    }
+
+    private var redirectUnregistered: Result {
+        guard let uri = question.redirectURI else { return Self.noRedirectURI }
+        guard let application else { return (.unknown, "There is no such application to compare with.") }
+        return application.redirectURIs.contains { $0.utf8.elementsEqual(uri.utf8) }
+            ? (.ok, "The redirect URI is registered.")
+            : (
+                .fault,
+                "The redirect URI is not registered. It is compared as a string: scheme, host, port, path, query and a "
+                    + "slash at the end must all be the same."
+            )
+    }
+
+    private var redirectCharacters: Result {
+        guard let uri = question.redirectURI else { return Self.noRedirectURI }
+        do throws(InvalidRedirectURI) {
+            _ = try RedirectURI(uri, issuerHost: issuerHost)
+        } catch  where error.reason == .characters {
+            return (
+                .fault,
+                "A redirect URI has at most 2000 visible ASCII characters, none of + & * among them, and a host after "
+                    + "https://."
+            )
+        } catch {}
+        return (.ok, "The characters of the redirect URI are allowed.")
+    }
+
+    private var openidMissing: Result {
+        if let application, !application.allowedScopes.contains("openid") {
+            return (.fault, "The application may not ask for openid: add it to allowed_scopes.")
+        }
+        if question.scope == nil && !question.isWhole {
+            return seen.contains(.openidMissing)
+                ? (.fault, "A request of the past 24 hours did not ask for openid, so it got no id_token.")
+                : (.unknown, "Give the scope to have it checked; in the past 24 hours no fault was seen.")
+        }
+        return Scopes(question.scope ?? "").contains("openid")
+            ? (.ok, "The scope contains openid.")
+            : (.fault, "The scope does not contain openid: without it there is no id_token.")
+    }
+
+    private var pkceMissing: Result {
+        if question.codeChallengeMethod == nil && !question.isWhole {
+            return seen.contains(.pkceMissing)
+                ? (.fault, "A request of the past 24 hours had no code_challenge with method S256.")
+                : (
+                    .unknown,
+                    "Give the code_challenge_method to have it checked; in the past 24 hours no fault was seen."
+                )
+        }
+        return question.codeChallengeMethod == "S256"
+            ? (.ok, "PKCE is used with S256.")
+            : (.fault, "Send code_challenge and code_challenge_method=S256: every client has to (RFC 7636).")
+    }
+}

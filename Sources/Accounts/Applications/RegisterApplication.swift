@@ -1,0 +1,75 @@
+import JSON
+import MariaDB
+import OpenSSL
+
+/// An application that was just registered, with the secrets that only this answer shows.
+package struct Registration: Sendable {
+    package let application: RegisteredApplication
+    /// Nil for a public client.
+    package let clientSecret: String?
+    package let webhookKey: WebhookKey
+}
+
+extension Accounts {
+    /// Registers an application for its developer; it waits for the operator unless the settings say otherwise (accounts
+    /// §2.1).
+    ///
+    /// - Throws: `rateLimited` after 10 in an hour and 30 in a day.
+    package func registerApplication(
+        _ new: ApprovedChanges, _ clientType: Application.ClientType, by caller: Caller,
+        in transaction: AccountsTransaction
+    ) throws -> Registration {
+        try transaction.lockDeveloper(caller)
+        if let wait = try transaction.count(.applicationCreation, for: "\(caller.id.rawValue)") {
+            throw Failure.rateLimited(retryAfter: wait)
+        }
+        return try transaction.insertApplication(
+            new, clientType, clientID: nil, status: settings.autoApprovesApplications ? .active : .pending,
+            owner: caller.id, actor: caller.actor, serverKey: serverKey)
+    }
+}
+
+extension AccountsTransaction {
+    /// The one way applications come to be.
+    ///
+    /// - Parameters:
+    ///   - new: with name and redirect URIs.
+    ///   - clientID: nil: a fresh one.
+    func insertApplication(
+        _ new: ApprovedChanges, _ clientType: Application.ClientType, clientID: String?, status: Application.Status,
+        owner: User.ID?, actor: AuditEntry.Actor, serverKey: ServerKey
+    ) throws -> Registration {
+        guard let name = new.changes.name, let redirectURIs = new.changes.redirectURIs else {
+            throw Failure.invalidRequest
+        }
+        let secret = clientType == .confidential ? Secret.forClient() : nil
+        var application = RegisteredApplication(
+            id: Application.ID(rawValue: 0), clientID: clientID ?? "logi_" + randomBytes(16).hexadecimal, name: name,
+            clientType: clientType, status: status, redirectURIs: redirectURIs,
+            allowedScopes: Scopes(ApplicationChanges.defaultScopes), scopePolicy: .block, notifyAnonymousSwap: false,
+            allowAnonymousGrants: false, firstParty: false, linkedSubDetails: false, owner: owner, createdAt: now)
+        application.apply(new)
+        application.id = try connection.insert(application, secretDigest: secret?.digest)
+        audit(
+            .applicationCreated, user: owner, actor: actor,
+            ["client_id": .string(application.clientID), "client_type": .string(clientType.rawValue)])
+        let webhookKey = try addWebhookKey(to: application, actor: actor, serverKey: serverKey)
+        return Registration(application: application, clientSecret: secret?.text, webhookKey: webhookKey)
+    }
+
+    /// Locks the caller, who registers applications still.
+    ///
+    /// - Throws: `developerRequired` when the role was taken away meanwhile.
+    func lockDeveloper(_ caller: Caller) throws {
+        guard try lockCaller(caller).caller.role.registersApplications else { throw Failure.developerRequired }
+    }
+}
+
+extension User.Role {
+    package var registersApplications: Bool { self != .user }
+}
+
+extension Secret {
+    /// A client secret (accounts §0.3).
+    static func forClient() -> Secret { Secret(presented: "logi_secret_" + randomBytes(32).hexadecimal) }
+}

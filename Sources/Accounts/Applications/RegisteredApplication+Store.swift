@@ -1,0 +1,97 @@
+import JSON
+package import MariaDB
+import OpenSSL
+
+extension Connection {
+    private static let select: StaticString = """
+        SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
+               a.webhook_url, a.backchannel_logout_uri, a.scope_policy, a.notify_anonymous_swap,
+               a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at
+        FROM applications a
+        """
+
+    /// Every application in the order of their creation.
+    package func registeredApplications() throws -> [RegisteredApplication] {
+        var sql = ComposedSQL(Self.select)
+        sql.append(" ORDER BY a.id")
+        return try all(sql) { row in try RegisteredApplication(from: &row) }
+    }
+
+    package func registeredApplication(_ clientID: String) throws -> RegisteredApplication? {
+        guard clientID.isASCII else { return nil }
+        var sql = ComposedSQL(Self.select)
+        sql.append(" WHERE a.client_id = ?", clientID)
+        return try first(sql) { row in try RegisteredApplication(from: &row) }
+    }
+
+    /// Those of one developer in the order of their creation.
+    package func registeredApplications(of owner: User.ID) throws -> [RegisteredApplication] {
+        var sql = ComposedSQL(Self.select)
+        sql.append(" WHERE a.owner_user_id = ? ORDER BY a.id", owner)
+        return try all(sql) { row in try RegisteredApplication(from: &row) }
+    }
+
+    /// Locked until the transaction ends.
+    func lockApplication(_ clientID: String) throws -> RegisteredApplication? {
+        guard clientID.isASCII else { return nil }
+        var sql = ComposedSQL(Self.select)
+        sql.append(" WHERE a.client_id = ? FOR UPDATE", clientID)
+        return try first(sql) { row in try RegisteredApplication(from: &row) }
+    }
+
+    /// - Returns: the new row's id.
+    func insert(_ application: RegisteredApplication, secretDigest: [UInt8]?) throws -> Application.ID {
+        let outcome = try execute(
+            """
+            INSERT INTO applications (client_id, name, client_type, secret_digest, status, redirect_uris, allowed_scopes,
+                                      app_link_url, webhook_url, backchannel_logout_uri, scope_policy,
+                                      notify_anonymous_swap, allow_anonymous_grants, first_party, linked_sub_details,
+                                      owner_user_id, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, application.clientID, application.name, application.clientType.rawValue, secretDigest,
+            application.status.rawValue, String(decoding: application.redirectURIs.json(), as: UTF8.self),
+            application.allowedScopes.text, application.appLinkURL, application.webhookURL,
+            application.backchannelLogoutURI, application.scopePolicy.rawValue, application.notifyAnonymousSwap,
+            application.allowAnonymousGrants, application.firstParty, application.linkedSubDetails, application.owner,
+            application.createdAt)
+        return Application.ID(rawValue: Int64(outcome.lastInsertID))
+    }
+
+    /// Writes what may change in one.
+    func update(_ application: RegisteredApplication) throws {
+        try execute(
+            """
+            UPDATE applications
+            SET name = ?, status = ?, redirect_uris = ?, allowed_scopes = ?, app_link_url = ?, webhook_url = ?,
+                backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
+                first_party = ?, linked_sub_details = ?
+            WHERE id = ?
+            """, application.name, application.status.rawValue,
+            String(decoding: application.redirectURIs.json(), as: UTF8.self), application.allowedScopes.text,
+            application.appLinkURL, application.webhookURL, application.backchannelLogoutURI,
+            application.scopePolicy.rawValue, application.notifyAnonymousSwap, application.allowAnonymousGrants,
+            application.firstParty, application.linkedSubDetails, application.id)
+    }
+}
+
+extension RegisteredApplication {
+    fileprivate init(from row: inout Row) throws {
+        id = try row.read()
+        clientID = try row.read()
+        name = try row.read()
+        clientType = Application.ClientType(rawValue: try row.read()) ?? .public
+        status = Application.Status(rawValue: try row.read()) ?? .suspended
+        redirectURIs = try [String](json: Array(row.read(String.self).utf8))
+        allowedScopes = Scopes(try row.read())
+        appLinkURL = try row.read()
+        webhookURL = try row.read()
+        backchannelLogoutURI = try row.read()
+        scopePolicy = Application.ScopePolicy(rawValue: try row.read()) ?? .block
+        notifyAnonymousSwap = try row.read()
+        allowAnonymousGrants = try row.read()
+        firstParty = try row.read()
+        linkedSubDetails = try row.read()
+        owner = try row.read()
+        createdAt = try row.read()
+    }
+}

@@ -1,0 +1,22 @@
+package import Time
+
+/// An application as its developer and operators see it; without its secrets, of which there are only digests.
+package struct RegisteredApplication: Sendable {
+    package internal(set) var id: Application.ID
+    package internal(set) var clientID: String
+    package internal(set) var name: String
+    package internal(set) var clientType: Application.ClientType
+    package internal(set) var status: Application.Status
+    package internal(set) var redirectURIs: [String]
+    package internal(set) var allowedScopes: Scopes
+    package internal(set) var appLinkURL: String?
+    package internal(set) var webhookURL: String?
+    package internal(set) var backchannelLogoutURI: String?
+    package internal(set) var scopePolicy: Application.ScopePolicy
+    package internal(set) var notifyAnonymousSwap: Bool
+    package internal(set) var allowAnonymousGrants: Bool
+    package internal(set) var firstParty: Bool
+    package internal(set) var linkedSubDetails: Bool
+    package internal(set) var owner: User.ID?
+    package internal(set) var createdAt: Timestamp
+}
