@@ -3,6 +3,14 @@ import HTTP
 extension Routes {
     /// The OAuth 2.0 and OpenID Connect provider (accounts, Stage 2).
     static let oauth: [Route] = [
+        // Applications, by their developers
+        Route(.post, "/api/v1/applications", .developer, registerApplication),
+        Route(.get, "/api/v1/applications", .developer, listApplications),
+        Route(.get, "/api/v1/applications/{client_id}", .developer, showApplication),
+        Route(.patch, "/api/v1/applications/{client_id}", .developer, updateApplication),
+        Route(.post, "/api/v1/applications/{client_id}/rotate_secret", .developer, rotateClientSecret),
+        Route(.post, "/api/v1/applications/{client_id}/webhook_keys", .developer, addWebhookKey),
+
         // In the server's own app
         Route(.get, "/api/v1/oauth/authorize/preview", .pak(.profileRead), previewAuthorization),
         Route(.post, "/api/v1/oauth/authorize", .pak(.profileWrite), authorizeNatively),
@@ -36,6 +44,11 @@ extension Routes {
         Route(.get, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.post, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.get, "/oauth/subs/{sub}", .confidentialClient(basicOnly: true), showSub),
+
+        // For those who build relying parties, and for the server's own apps
+        Route(.get, "/diagnose", .anyone, diagnose),
+        Route(.get, "/.well-known/apple-app-site-association", .anyone, showAppleAppSiteAssociation),
+        Route(.get, "/.well-known/assetlinks.json", .anyone, showAssetLinks),
 
         // What pages are made of, and what error codes mean
         Route(.get, "/oauth/errors", .anyone, showErrorCodes),

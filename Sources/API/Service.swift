@@ -18,16 +18,19 @@ package final class Service: Sendable {
     let errorDocsBase: String
     /// The answer to everybody who asks for the provider's configuration.
     let discovery: [UInt8]
+    let ownApps: OwnApps
     /// Requests that wait for somebody outside go through it.
     let slowPeers: SlowPeerGate
 
     package init(
-        accounts: Accounts, analytics: Analytics, errorDocsBase: String, slowPeers: SlowPeerGate, logger: Logger
+        accounts: Accounts, analytics: Analytics, errorDocsBase: String, ownApps: OwnApps = OwnApps(),
+        slowPeers: SlowPeerGate, logger: Logger
     ) {
         self.accounts = accounts
         self.analytics = analytics
         self.errorDocsBase = errorDocsBase
         discovery = DiscoveryDocument(issuer: accounts.settings.issuer).json()
+        self.ownApps = ownApps
         self.slowPeers = slowPeers
         self.logger = logger
     }

@@ -18,11 +18,18 @@ package struct Configuration: Sendable {
     package var pakLifetime: Duration?
     package var loginHistoryLifetime: Duration
     package var linkByEmail: LinkByEmail
+    package var autoApprovesApplications: Bool
     /// Where the OAuth error codes are explained; an error's fragment is its code.
     package var errorDocsBase: String
+    package var ownApps: OwnAppSettings
     package var analytics: AnalyticsSettings
     package var database: DatabaseSettings
     package var server: ServerSettings
+}
+
+/// The values of a variable that switches something on.
+private enum Switch: String, CaseIterable {
+    case on, off
 }
 
 /// How one instance of `merganserd` runs.
@@ -75,24 +82,27 @@ extension Configuration {
         let pakDays = variables.integer(.pakTTLDays, in: 0...3650)
         let historyDays = variables.integer(.loginHistoryDays, in: 1...3650)
         let linkByEmail = variables.choice(.linkByEmail, LinkByEmail.self)
+        let autoApprove = variables.choice(.autoApproveApplications, Switch.self)
         let errorDocsBase = variables.optional(.errorDocsBase) { text throws(InvalidValue) in
             guard WebURL(text) != nil else {
                 throw InvalidValue("is \(quoted(text)); set a URL without fragment, such as https://example.com/errors")
             }
             return text
         }
+        let ownApps = OwnAppSettings(variables)
         let analytics = AnalyticsSettings(variables, deployment)
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
         guard let deployment, let serverKeys, let providers, let pakDays, let historyDays, let linkByEmail,
-            let analytics, let database, let server
+            let autoApprove, let ownApps, let analytics, let database, let server
         else { return nil }
         self.init(
             deployment: deployment, serverKey: serverKeys.current, previousServerKey: serverKeys.previous,
             providers: providers,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
-            linkByEmail: linkByEmail, errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
-            analytics: analytics, database: database, server: server)
+            linkByEmail: linkByEmail, autoApprovesApplications: autoApprove == .on,
+            errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
+            ownApps: ownApps, analytics: analytics, database: database, server: server)
     }
 }
 

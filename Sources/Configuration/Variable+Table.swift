@@ -6,7 +6,8 @@ extension Variable {
         issuer, environment, serverKey, serverKeyPrevious,
         appleAudiences, appleIssuers, appleJWKSURL, appleAuthorizeURL, appleWebClientID,
         googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
-        pakTTLDays, loginHistoryDays, linkByEmail, errorDocsBase,
+        pakTTLDays, loginHistoryDays, linkByEmail, autoApproveApplications, errorDocsBase,
+        aasaAppIDs, assetlinksPackage, assetlinksFingerprints,
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
         tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
@@ -66,9 +67,23 @@ extension Variable {
         "MERGANSER_LINK_BY_EMAIL", "authoritative | verified | never", .text("authoritative"),
         "Which e-mail addresses of identity tokens lead to an existing account")
 
+    static let autoApproveApplications = Variable(
+        "MERGANSER_AUTO_APPROVE_APPLICATIONS", "on | off", .text("off"),
+        "Whether applications that developers register are active at once, or wait for `merganserctl application set`")
+
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
         "Page that explains the OAuth error codes; an error's fragment is its code")
+
+    static let aasaAppIDs = Variable(
+        "MERGANSER_AASA_APP_IDS", "list", .none,
+        "The server's own app on Apple's systems, as team and bundle, which opens its links (apple-app-site-association)"
+    )
+    static let assetlinksPackage = Variable(
+        "MERGANSER_ASSETLINKS_PACKAGE", "name", .none,
+        "The server's own app on Android, which opens its links (assetlinks.json)")
+    static let assetlinksFingerprints = Variable(
+        "MERGANSER_ASSETLINKS_FINGERPRINTS", "list", .none, "SHA-256 of the certificates that app is signed with")
 
     static let attachmentDirectory = Variable(
         "MERGANSER_ATTACHMENT_DIR", "path", .required,

@@ -31,11 +31,13 @@ final class Instance {
             accounts: Accounts(
                 settings: AccountsSettings(
                     issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime,
-                    linkByEmail: configuration.linkByEmail),
+                    linkByEmail: configuration.linkByEmail,
+                    autoApprovesApplications: configuration.autoApprovesApplications,
+                    isDevelopment: configuration.deployment.environment == .development),
                 serverKey: serverKey,
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics),
-            errorDocsBase: configuration.errorDocsBase,
+            errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
             slowPeers: SlowPeerGate(workers: configuration.server.threads), logger: logger)
         readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, serverKey, logger)
     }
@@ -204,5 +206,15 @@ final class Instance {
         } else {
             logger.warning("stopped at the limit with connections open", metadata: metadata)
         }
+    }
+}
+
+extension OwnApps {
+    fileprivate init(_ settings: OwnAppSettings) {
+        self.init(
+            appleAppIDs: settings.appleAppIDs,
+            android: settings.androidPackage.map {
+                Android(packageName: $0, certificateFingerprints: settings.androidFingerprints)
+            })
     }
 }

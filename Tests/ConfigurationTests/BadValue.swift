@@ -16,7 +16,7 @@ struct BadValue: CustomTestStringConvertible, Sendable {
 private let development = ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080"]
 
 let badValues =
-    issuers + keys + providers + analytics + databases + servers + [
+    issuers + keys + providers + apps + analytics + databases + servers + [
         BadValue(
             ["MERGANSER_ENVIRONMENT": "staging"],
             "MERGANSER_ENVIRONMENT: is \"staging\"; set one of: production, development"),
@@ -56,6 +56,33 @@ private let issuers =
             "MERGANSER_ENVIRONMENT: is development, but the host of MERGANSER_ISSUER, \"\(host)\", is not a loopback; "
                 + "set production, or an issuer such as http://127.0.0.1:8080")
     }
+
+private let apps =
+    ["com.example.app", "A1B2C3D4E.com.example", "a1b2c3d4e5.com.example", "A1B2C3D4E5", "A1B2C3D4E5.com..x"].map {
+        app in
+        BadValue(
+            ["MERGANSER_AASA_APP_IDS": app],
+            "MERGANSER_AASA_APP_IDS: has the member \"\(app)\"; set team and bundle, such as A1B2C3D4E5.com.example.app"
+        )
+    } + [
+        BadValue(
+            ["MERGANSER_ASSETLINKS_PACKAGE": "com", "MERGANSER_ASSETLINKS_FINGERPRINTS": fingerprint],
+            "MERGANSER_ASSETLINKS_PACKAGE: is \"com\"; set an application id, such as com.example.app"),
+        BadValue(
+            ["MERGANSER_ASSETLINKS_PACKAGE": "com.example", "MERGANSER_ASSETLINKS_FINGERPRINTS": "14:6D"],
+            "MERGANSER_ASSETLINKS_FINGERPRINTS: has the member \"14:6D\"; set SHA-256 fingerprints as keytool -list "
+                + "prints them, 14:6D:E9:…"),
+        BadValue(
+            ["MERGANSER_ASSETLINKS_PACKAGE": "com.example"],
+            "MERGANSER_ASSETLINKS_FINGERPRINTS: is not set, but MERGANSER_ASSETLINKS_PACKAGE is; set both, or neither"),
+        BadValue(
+            ["MERGANSER_ASSETLINKS_FINGERPRINTS": fingerprint],
+            "MERGANSER_ASSETLINKS_PACKAGE: is not set, but MERGANSER_ASSETLINKS_FINGERPRINTS is; set both, or neither"),
+        BadValue(
+            ["MERGANSER_AUTO_APPROVE_APPLICATIONS": "yes"],
+            "MERGANSER_AUTO_APPROVE_APPLICATIONS: is \"yes\"; set one of: on, off"),
+    ]
+private let fingerprint = (1...32).map { _ in "14" }.joined(separator: ":")
 
 private let keys =
     [

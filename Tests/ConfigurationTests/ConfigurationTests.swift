@@ -12,6 +12,8 @@ import Testing
         #expect(configuration.pakLifetime == nil)
         #expect(configuration.loginHistoryLifetime == .seconds(180 * 86_400))
         #expect(configuration.linkByEmail == .authoritative)
+        #expect(!configuration.autoApprovesApplications)
+        #expect(configuration.ownApps.appleAppIDs == [] && configuration.ownApps.androidPackage == nil)
         let analytics = configuration.analytics
         #expect(analytics.publicURL == "https://id.example.com" && !analytics.isDevelopment)
         #expect(analytics.attributionEndpoint == "https://api-adservices.apple.com/api/v1/")
@@ -52,7 +54,11 @@ import Testing
                 "MERGANSER_GOOGLE_AUTHORIZE_URL": "http://127.0.0.1:8081/google/authorize",
                 "MERGANSER_GOOGLE_WEB_CLIENT_ID": "web.apps.example",
                 "MERGANSER_PAK_TTL_DAYS": "30", "MERGANSER_LOGIN_HISTORY_DAYS": "1",
-                "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_DATABASE_HOST": "db.example.com",
+                "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_AUTO_APPROVE_APPLICATIONS": "on",
+                "MERGANSER_AASA_APP_IDS": "A1B2C3D4E5.com.example.app, A1B2C3D4E5.com.example.app-beta",
+                "MERGANSER_ASSETLINKS_PACKAGE": "com.example.app",
+                "MERGANSER_ASSETLINKS_FINGERPRINTS": (1...32).map { _ in "a1" }.joined(separator: ":"),
+                "MERGANSER_DATABASE_HOST": "db.example.com",
                 "MERGANSER_DATABASE_PORT": "3307", "MERGANSER_DATABASE_USER": "u", "MERGANSER_DATABASE_PASSWORD": "p w",
                 "MERGANSER_DATABASE_NAME": "n", "MERGANSER_DATABASE_CA_FILE": "/etc/ca.pem",
                 "MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1:9/resolve",
@@ -78,6 +84,11 @@ import Testing
         #expect(configuration.pakLifetime == .seconds(30 * 86_400))
         #expect(configuration.loginHistoryLifetime == .seconds(86_400))
         #expect(configuration.linkByEmail == .never)
+        #expect(configuration.autoApprovesApplications)
+        #expect(
+            configuration.ownApps.appleAppIDs == ["A1B2C3D4E5.com.example.app", "A1B2C3D4E5.com.example.app-beta"])
+        #expect(configuration.ownApps.androidPackage == "com.example.app")
+        #expect(configuration.ownApps.androidFingerprints == [(1...32).map { _ in "A1" }.joined(separator: ":")])
         #expect(configuration.analytics.isDevelopment)
         #expect(configuration.analytics.attributionEndpoint == "http://127.0.0.1:9/resolve")
         #expect(configuration.analytics.countryHeader == "x-country")

@@ -26,7 +26,7 @@ private struct UpdateProfileRequest: Decodable {
 
 extension Presence {
     /// Nil: leave; `.some(nil)`: clear.
-    fileprivate var change: Value?? {
+    var change: Value?? {
         switch self {
         case .absent: .none
         case .null: .some(nil)

@@ -15,6 +15,11 @@ struct AnonymousCaller: Sendable {
     let caller: Caller
 }
 
+/// A caller who may register applications.
+struct Developer: Sendable {
+    let caller: Caller
+}
+
 extension Credential<Anyone> {
     static let anyone = Credential { _ in Anyone() }
 }
@@ -39,6 +44,15 @@ extension Credential<AnonymousCaller> {
             if !caller.user.anonymous { throw Failure.nonAnonymousCaller }
             return AnonymousCaller(caller: caller)
         }
+    }
+}
+
+extension Credential<Developer> {
+    /// The full PAK of a user who may register applications (accounts §2.1).
+    static let developer = Credential { call in
+        let caller = try Credential<Caller>.pak(.profileWrite).check(call)
+        guard caller.user.role.registersApplications else { throw Failure.developerRequired }
+        return Developer(caller: caller)
     }
 }
 

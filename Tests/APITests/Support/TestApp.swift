@@ -29,6 +29,7 @@ final class TestApp: Sendable {
 
     /// - Parameters:
     ///   - analytics: changes the settings of the analytics surface.
+    ///   - ownApps: the server's own apps.
     ///   - workers: how many threads the server is to take itself to have.
     ///   - options: how to reach the database, when not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
@@ -37,7 +38,7 @@ final class TestApp: Sendable {
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
-        workers: Int = 64, database: TestDatabase? = nil,
+        ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true,
         serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
     ) throws {
@@ -61,7 +62,8 @@ final class TestApp: Sendable {
             accounts: Accounts(
                 settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
             analytics: Analytics(settings: analyticsSettings, clock: time.clock),
-            errorDocsBase: "https://id.example/oauth/errors", slowPeers: SlowPeerGate(workers: workers),
+            errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps,
+            slowPeers: SlowPeerGate(workers: workers),
             logger: log.logger)
     }
 

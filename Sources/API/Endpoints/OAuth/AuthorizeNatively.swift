@@ -42,8 +42,12 @@ extension Call {
             try database.read { try $0.client(clientID) }
         }
         switch (parameters.check(for: application), application) {
-        case (.valid(let request, let dropped), let application?): return (request, application, dropped)
-        case (.refused(let error, _), _): throw error
+        case (.valid(let request, let dropped), let application?):
+            noteFaults(parameters, of: application, dropped: dropped)
+            return (request, application, dropped)
+        case (.refused(let error, _), let application):
+            if let application { noteFaults(parameters, of: application) }
+            throw error
         case (.unusable(.invalidRedirectURI), _):
             throw OAuthError(.invalidRequest, "redirect_uri is not one of this client's")
         case (.unusable(.unknownClient), _), (.valid, nil): throw OAuthError(.invalidClient, "unknown client")

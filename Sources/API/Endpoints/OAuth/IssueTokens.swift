@@ -9,32 +9,39 @@ import HTTP
         let exchange = CodeExchange(
             code: try form.required("code"), redirectURI: try form.required("redirect_uri"),
             codeVerifier: try form.value("code_verifier"))
-        return try call.answerWithTokens { try call.accounts.exchange(exchange, by: application, in: $0) }
+        return try call.answerWithTokens(to: application) {
+            try call.accounts.exchange(exchange, by: application, in: $0)
+        }
     case "refresh_token":
         let (token, scope) = (try form.required("refresh_token"), try form.value("scope"))
-        return try call.answerWithTokens {
+        return try call.answerWithTokens(to: application) {
             try call.accounts.refresh(token, scope: scope, by: application, in: $0)
         }
     case "urn:ietf:params:oauth:grant-type:device_code":
         let deviceCode = try form.required("device_code")
-        return try call.answerWithTokens { try call.accounts.poll(deviceCode, by: application, in: $0) }
+        return try call.answerWithTokens(to: application) {
+            try call.accounts.poll(deviceCode, by: application, in: $0)
+        }
     default: throw OAuthError(.unsupportedGrantType, "grant_type is not supported")
     }
 }
 
 extension Call {
     /// Runs a rule in one transaction, which also commits its refusals, and notes the use of what it issued.
-    fileprivate func answerWithTokens(_ rule: (AccountsTransaction) throws -> TokenOutcome) throws -> Response {
+    fileprivate func answerWithTokens(
+        to application: Application, _ rule: (AccountsTransaction) throws -> TokenOutcome
+    ) throws -> Response {
         var noted: TokenActivity?
         let response = try commit { transaction in
             switch try rule(transaction) {
             case .issued(let body, let activity):
                 noted = activity
+                let drift = application.hasScopeDrift(at: transaction.now)
                 return Response(
                     .ok,
                     headers: [
                         Response.Field("Content-Type", "application/json"), Response.Field("Pragma", "no-cache"),
-                    ], body: body)
+                    ] + (drift ? [Response.Field("X-Logi-Scope-Drift", "1")] : []), body: body)
             case .refused(let error): return surface.refusal(error, to: request)
             }
         }

@@ -9,8 +9,10 @@ import HTTP
     }
     switch (parameters.check(for: application), application) {
     case (.valid(let request, let dropped), let application?):
+        call.noteFaults(parameters, of: application, dropped: dropped)
         return try begin(request, dropped, of: application, call, visitor)
-    case (.refused(let error, let target), _):
+    case (.refused(let error, let target), let application):
+        if let application { call.noteFaults(parameters, of: application) }
         return .redirect(.found, to: target.location(error))
     case (.unusable(let reason), _): return unusable(reason, call)
     case (.valid, nil): return unusable(.unknownClient, call)

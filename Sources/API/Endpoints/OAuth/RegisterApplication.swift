@@ -1,0 +1,51 @@
+import Accounts
+import HTTP
+import JSON
+
+/// The secrets are shown here only.
+private struct RegistrationReply: Encodable {
+    let id: Application.ID
+    let clientID: String
+    let clientType: String
+    let tokenEndpointAuthMethod: String
+    let redirectURIs: [String]
+    let allowedScopes: [String]
+    let status: String
+    let clientSecret: String?
+    let webhookKey: WebhookKeyReply
+
+    init(_ registration: Registration) {
+        let application = registration.application
+        id = application.id
+        clientID = application.clientID
+        clientType = application.clientType.rawValue
+        tokenEndpointAuthMethod = application.clientType.authenticationMethod
+        redirectURIs = application.redirectURIs
+        allowedScopes = application.allowedScopes.names
+        status = application.status.rawValue
+        clientSecret = registration.clientSecret
+        webhookKey = WebhookKeyReply(registration.webhookKey)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case clientID = "client_id"
+        case clientType = "client_type"
+        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+        case redirectURIs = "redirect_uris"
+        case allowedScopes = "allowed_scopes"
+        case status
+        case clientSecret = "client_secret"
+        case webhookKey = "webhook_key"
+    }
+}
+
+/// `POST /api/v1/applications` (accounts §2.1).
+@Sendable func registerApplication(_ call: Call, _ developer: Developer) throws -> Response {
+    let (changes, clientType) = try call.decodeApplication().makeNew()
+    let new = try call.approve(changes)
+    return try call.commit { transaction in
+        let registration = try call.accounts.registerApplication(new, clientType, by: developer.caller, in: transaction)
+        return .json(.created, RegistrationReply(registration))
+    }
+}

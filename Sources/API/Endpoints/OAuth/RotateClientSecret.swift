@@ -1,0 +1,34 @@
+import Accounts
+import HTTP
+import JSON
+
+private struct RotationRequest: Decodable {
+    var immediate: Bool?
+}
+
+private struct RotationReply: Encodable {
+    let clientID: String
+    let clientSecret: String
+    @Nullable var previousSecretExpiresAt: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+        case previousSecretExpiresAt = "previous_secret_expires_at"
+    }
+}
+
+/// `POST /api/v1/applications/{client_id}/rotate_secret` (accounts §2.1): the secret so far works for 24 hours more,
+/// unless `immediate`.
+@Sendable func rotateClientSecret(_ call: Call, _ developer: Developer) throws -> Response {
+    let immediate = try call.decode(RotationRequest.self).immediate ?? false
+    let clientID = call.arguments[0]
+    return try call.commit { transaction in
+        let (secret, previousExpiresAt) = try call.accounts.rotateSecret(
+            of: clientID, immediately: immediate, by: developer.caller, in: transaction)
+        return .json(
+            .ok,
+            RotationReply(
+                clientID: clientID, clientSecret: secret, previousSecretExpiresAt: previousExpiresAt?.iso8601))
+    }
+}

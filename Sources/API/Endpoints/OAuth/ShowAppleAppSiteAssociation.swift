@@ -1,0 +1,33 @@
+import Accounts
+import HTTP
+import JSON
+
+/// Apple's Supporting Associated Domains: which of this server's paths open in the app.
+private struct AppleAppSiteAssociation: Encodable {
+    struct AppLinks: Encodable {
+        let details: [Detail]
+    }
+
+    struct Detail: Encodable {
+        let appIDs: [String]
+        let components: [[String: String]]
+    }
+
+    let applinks: AppLinks
+}
+
+/// `GET /.well-known/apple-app-site-association` (accounts §2.12); 404 unless the app is configured.
+@Sendable func showAppleAppSiteAssociation(_ call: Call, _: Anyone) throws -> Response {
+    let appIDs = call.service.ownApps.appleAppIDs
+    if appIDs.isEmpty { throw Failure.notFound }
+    let components = ["/oauth/authorize", "/oauth/device", "/oauth/qr/*", "/push/*"].map { ["/": $0] }
+    return .json(
+        .ok,
+        AppleAppSiteAssociation(applinks: .init(details: [.init(appIDs: appIDs, components: components)])),
+        headers: [.publicForAnHour])
+}
+
+extension Response.Field {
+    /// Whoever fetched it need not ask again for an hour.
+    static let publicForAnHour = Response.Field("Cache-Control", "public, max-age=3600")
+}
