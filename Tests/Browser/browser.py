@@ -1,4 +1,4 @@
-"""Chromium as a person uses it: sizes, colors, languages, keys. Pages run with script off unless a test says otherwise."""
+"""Chromium as a person uses it: sizes, colors, languages, keys; with script off unless a test says otherwise."""
 
 import base64
 import os
