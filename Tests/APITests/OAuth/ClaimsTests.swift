@@ -52,7 +52,7 @@ import Time
         try jwt.verify(with: try scene.app.sql { try scene.app.service.accounts.signingKeys.keySet($0) })
         #expect(jwt.type == "JWT")
         #expect(jwt.algorithm == .rs256)
-        #expect(jwt.keyID == "0123456789abcdef")
+        #expect(try jwt.keyID == JWT(tokens.access).keyID)
         let sub = JSONValue.string("\(person.userID)")
         #expect(
             try payload(of: try #require(tokens.id)) == [

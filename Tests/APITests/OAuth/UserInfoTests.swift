@@ -133,22 +133,24 @@ import Time
         let token = try token
         let parts = token.split(separator: ".").map(String.init)
         let claims = try payload(of: token)
+        let jwt = try JWT(token)
+        let kid = try #require(jwt.keyID)
         struct Header: Encodable {
             var alg = "RS256"
-            var kid: String? = "0123456789abcdef"
+            var kid: String?
             var typ: String? = "at+jwt"
             var crit: [String]?
         }
         func unsigned(_ header: Header) -> String {
             "\(Base64URL.encode(header.json())).\(parts[1]).\(parts[2])"
         }
-        let stranger = Signer(keyID: "0123456789abcdef", key: try PrivateKey.generateRSA())
-        try expectRefused(unsigned(Header(alg: "none")))
-        try expectRefused("\(Base64URL.encode(Header(alg: "none").json())).\(parts[1]).")
-        try expectRefused(unsigned(Header(alg: "HS256")))
+        let stranger = Signer(keyID: kid, key: try PrivateKey.generateRSA())
+        try expectRefused(unsigned(Header(alg: "none", kid: kid)))
+        try expectRefused("\(Base64URL.encode(Header(alg: "none", kid: kid).json())).\(parts[1]).")
+        try expectRefused(unsigned(Header(alg: "HS256", kid: kid)))
         try expectRefused(unsigned(Header(kid: nil)))
         try expectRefused(unsigned(Header(kid: "fedcba9876543210")))
-        try expectRefused(unsigned(Header(crit: ["exp"])))
+        try expectRefused(unsigned(Header(kid: kid, crit: ["exp"])))
         try expectRefused(stranger.sign(claims, type: "at+jwt"))
         try expectRefused(
             "\(parts[0]).\(Base64URL.encode(claims.adding(["scope": "openid email phone"]).json())).\(parts[2])")
