@@ -126,7 +126,7 @@ extension Application {
     /// The scopes of a request that the application gets, and those that its policy drops.
     ///
     /// - Throws: `invalid_scope` when its policy is to block, and when none is left.
-    func allow(_ scope: String) throws(OAuthError) -> (Scopes, dropped: Scopes) {
+    package func allow(_ scope: String) throws(OAuthError) -> (Scopes, dropped: Scopes) {
         let requested = Scopes(scope)
         // It has no effect, so nobody needs to be allowed it.
         let dropped = requested.missing(from: allowedScopes.union(Scopes("offline_access")))

@@ -59,7 +59,9 @@ import Time
         try scene.app.change("UPDATE applications SET scope_policy = ?", policy)
         let device = try scene.device(rp, scope: "openid phone")
         #expect(scene.decide("approve", device, as: person).status == 200)
-        #expect(try Tokens(scene.poll(device, by: rp)).answer["scope"] == "openid")
+        let tokens = try Tokens(scene.poll(device, by: rp))
+        #expect(tokens.answer["scope"] == "openid")
+        #expect(tokens.answer.header("X-Logi-Scope-Drift") == "1")
         #expect(try scene.app.count("SELECT COUNT(*) FROM audit_log WHERE action = 'scope.dropped'") == audited)
     }
 

@@ -3,9 +3,11 @@ import HTTP
 
 /// `POST /oauth/device_authorization` (RFC 8628 §3.1, accounts §2.11).
 @Sendable func authorizeDevice(_ call: Call, _ application: Application) throws -> Response {
-    let scope = try call.form.required("scope")
+    let (scopes, dropped) = try application.allow(try call.form.required("scope"))
+    if !dropped.isEmpty { call.note([.scopeDropped], of: application) }
     return try call.commit { transaction in
-        let authorization = try call.accounts.authorizeDevice(scope: scope, for: application, in: transaction)
+        transaction.noteDropped(dropped, for: application)
+        let authorization = try call.accounts.authorizeDevice(scopes, for: application, in: transaction)
         return .json(.ok, DeviceAuthorizationReply(authorization, issuer: call.accounts.settings.issuer))
     }
 }
