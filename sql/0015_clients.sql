@@ -15,7 +15,7 @@ CREATE TABLE webhook_keys (
     id             BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     application_id BIGINT UNSIGNED NOT NULL,
     kid            VARCHAR(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-    -- Encrypted; its row identity is `webhook_key:<kid>`.
+    -- Encrypted; its row identity is `webhook_key:<application_id>:<kid>`.
     sealed_secret  VARBINARY(255) NOT NULL,
     created_at     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     retired_at     DATETIME(3) NULL,

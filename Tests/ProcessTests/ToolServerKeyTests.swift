@@ -33,23 +33,27 @@ import Testing
             "application", "create", "--name", "N", "--client-type", "public", "--redirect-uri",
             "https://rp.example/cb")
         #expect(created.exit == .status(0))
-        let application = try db.first("SELECT id FROM applications") { row in try row.read(Int64.self) }
+        let application = try #require(
+            try db.first("SELECT id FROM applications") { row in try row.read(Application.ID.self) })
         try db.begin()
         try db.execute("DELETE FROM webhook_keys")
         try db.executeMany(
             "INSERT INTO webhook_keys (application_id, kid, sealed_secret) VALUES (?, ?, ?)",
             (1...count).map { number in
                 let kid = "whk_\(number)"
-                return [application, kid, oldKey.seal(Array("whsec_\(number)".utf8), for: WebhookKey.row(kid))]
+                return [
+                    application, kid,
+                    oldKey.seal(Array("whsec_\(number)".utf8), for: WebhookKey.row(kid, of: application)),
+                ]
             })
         try db.commit()
     }
 
     /// How many webhook keys open under a key alone; each must hold its own secret.
     private func openWebhookKeys(_ serverKey: ServerKey) throws -> Int {
-        try db.all("SELECT kid, sealed_secret FROM webhook_keys") { row in
-            let kid = try row.read(String.self)
-            let secret = try? serverKey.open(row.read(), for: WebhookKey.row(kid))
+        try db.all("SELECT application_id, kid, sealed_secret FROM webhook_keys") { row in
+            let (application, kid) = (try row.read(Application.ID.self), try row.read(String.self))
+            let secret = try? serverKey.open(row.read(), for: WebhookKey.row(kid, of: application))
             if let secret { #expect(secret == Array("whsec_\(kid.dropFirst(4))".utf8)) }
             return secret
         }.compactMap { $0 }.count

@@ -9,8 +9,10 @@ package struct WebhookKey: Sendable {
     package let keyID: String
     package let secret: String
 
-    /// What its secret is sealed for.
-    static func row(_ kid: String) -> [UInt8] { Array("webhook_key:\(kid)".utf8) }
+    /// What its secret is sealed for; applications may have keys of one name.
+    static func row(_ kid: String, of application: Application.ID) -> [UInt8] {
+        Array("webhook_key:\(application.rawValue):\(kid)".utf8)
+    }
 
     /// What begins the ids of all keys of a quarter: `whk_2026q2_`.
     static func prefix(at now: Timestamp) -> String {
@@ -45,7 +47,7 @@ extension AccountsTransaction {
         try connection.execute(
             "INSERT INTO webhook_keys (application_id, kid, sealed_secret, created_at) VALUES (?, ?, ?, ?)",
             application.id, key.keyID,
-            serverKey.seal(Array(key.secret.utf8), for: WebhookKey.row(key.keyID)), now)
+            serverKey.seal(Array(key.secret.utf8), for: WebhookKey.row(key.keyID, of: application.id)), now)
         audit(
             .webhookKeyCreated, user: application.owner, actor: actor,
             ["client_id": .string(application.clientID), "kid": .string(key.keyID)])

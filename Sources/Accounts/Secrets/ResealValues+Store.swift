@@ -29,12 +29,13 @@ extension Connection {
         case .webhookKeys:
             return try all(
                 """
-                SELECT id, kid, sealed_secret FROM webhook_keys
+                SELECT id, application_id, kid, sealed_secret FROM webhook_keys
                 WHERE id > ? AND SUBSTR(sealed_secret, 2, 4) = ? ORDER BY id LIMIT 100
                 """, id, keyID
             ) { row in
-                SealedRow(
-                    key: [try row.read(Int64.self)], identity: WebhookKey.row(try row.read()), sealed: try row.read())
+                let (id, application) = (try row.read(Int64.self), try row.read(Application.ID.self))
+                return SealedRow(
+                    key: [id], identity: WebhookKey.row(try row.read(), of: application), sealed: try row.read())
             }
         case .idempotencyRecords:
             let last = position ?? [[UInt8](), [UInt8]()]

@@ -48,11 +48,13 @@ import Time
 
     private func addWebhookKeys(_ count: Int) throws {
         let db = try old.database.connect()
+        let application = Application.ID(rawValue: Int64(rp.id))
         for number in 1...count {
             let kid = "whk_2026q2_\(number)"
             try db.execute(
                 "INSERT INTO webhook_keys (application_id, kid, sealed_secret) VALUES (?, ?, ?)", rp.id, kid,
-                old.service.accounts.serverKey.seal(Array("whsec_\(number)".utf8), for: WebhookKey.row(kid)))
+                old.service.accounts.serverKey.seal(
+                    Array("whsec_\(number)".utf8), for: WebhookKey.row(kid, of: application)))
         }
     }
 
@@ -86,7 +88,8 @@ import Time
         let secrets = try app.sql { connection in
             try connection.all("SELECT kid, sealed_secret FROM webhook_keys ORDER BY id") { row in
                 let kid = try row.read(String.self)
-                return try app.service.accounts.serverKey.open(row.read(), for: WebhookKey.row(kid))
+                return try app.service.accounts.serverKey.open(
+                    row.read(), for: WebhookKey.row(kid, of: Application.ID(rawValue: Int64(rp.id))))
             }
         }
         #expect(secrets == (1...3).map { Array("whsec_\($0)".utf8) })
@@ -124,7 +127,7 @@ import Time
             let error = try #require(throws: RefusedOperation.self) {
                 try old.operate { try $0.reseal(.webhookKeys, after: nil, Self.both, isDryRun: false) }
             }
-            #expect(error.description.contains("webhook_key:whk_2026q2_1"))
+            #expect(error.description.contains("webhook_key:\(rp.id):whk_2026q2_1"))
         }
     }
 
