@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import JSON
+import Time
 
 /// `POST /api/v1/oauth/authorize` (accounts §2.3): the server's own app answers a relying party's request for its user.
 @Sendable func authorizeNatively(_ call: Call, _ caller: Caller) throws -> Response {
@@ -11,6 +12,9 @@ import JSON
     case "approve": break
     case "deny": return .json(.ok, DeniedReply(request))
     default: throw Failure.invalidRequest
+    }
+    if let maxAge = request.maxAge, call.accounts.clock.now - caller.authenticatedAt > .seconds(maxAge) {
+        throw OAuthError(.loginRequired, "the user signed in longer ago than max_age")
     }
     return try call.commit { transaction in
         transaction.noteDropped(dropped, for: application)
