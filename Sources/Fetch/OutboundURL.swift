@@ -32,7 +32,12 @@ package struct OutboundURL: Sendable {
     ///
     /// - Throws: `ForbiddenURL.address` when any of them is forbidden.
     package func resolve(within time: Duration) throws(ForbiddenURL) -> [IPAddress] {
-        let addresses = IPAddress(host).map { [$0] } ?? Resolver.addresses(of: host, within: time)
+        try judge { Resolver.addresses(of: $0, within: time) }
+    }
+
+    /// - Parameter resolve: the addresses of a name.
+    func judge(_ resolve: (String) -> [IPAddress]) throws(ForbiddenURL) -> [IPAddress] {
+        let addresses = IPAddress(host).map { [$0] } ?? resolve(host)
         if !isExempt, let forbidden = addresses.first(where: \.isForbidden) { throw .address(forbidden) }
         return addresses
     }
