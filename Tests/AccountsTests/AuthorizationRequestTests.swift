@@ -18,7 +18,7 @@ import Time
         Application(
             id: Application.ID(rawValue: 1), clientID: "logi_1", name: "Shop", clientType: .public, status: status,
             redirectURIs: redirectURIs, allowedScopes: Scopes("openid profile:basic email shop:tier"),
-            scopePolicy: policy, allowAnonymousGrants: false, firstParty: false, linkedSubDetails: false)
+            scopePolicy: policy, allowAnonymousGrants: false, firstParty: false)
     }
 
     /// - Parameter changes: a nil value removes the parameter, others replace it, or come on top when they end in `+`.

@@ -9,7 +9,7 @@ extension Connection {
         return try first(
             """
             SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
-                   a.scope_policy, a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.secret_digest,
+                   a.scope_policy, a.allow_anonymous_grants, a.first_party, a.secret_digest,
                    a.previous_secret_digest, a.previous_secret_expires_at, f.last_seen_at
             FROM applications a
             LEFT JOIN application_faults f ON f.application_id = a.id AND f.fault = 'scope_dropped'
@@ -37,7 +37,6 @@ extension Application {
         scopePolicy = ScopePolicy(rawValue: try row.read()) ?? .block
         allowAnonymousGrants = try row.read()
         firstParty = try row.read()
-        linkedSubDetails = try row.read()
         secretDigest = try row.read()
         let (digest, expiresAt) = (try row.read([UInt8]?.self), try row.read(Timestamp?.self))
         if let digest, let expiresAt { previousSecret = (digest, expiresAt) }

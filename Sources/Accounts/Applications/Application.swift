@@ -44,7 +44,6 @@ package struct Application: Sendable {
     package var scopePolicy: ScopePolicy
     package var allowAnonymousGrants: Bool
     package var firstParty: Bool
-    package var linkedSubDetails: Bool
     /// SHA-256.
     var secretDigest: [UInt8]?
     /// The secret before the last rotation, and until when it opens.

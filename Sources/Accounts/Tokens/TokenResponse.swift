@@ -1,11 +1,11 @@
 /// A successful token answer (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
 package struct TokenResponse: Encodable, Sendable {
-    package let accessToken: String
+    private let accessToken: String
     private let tokenType = "Bearer"
     /// Seconds.
     private let expiresIn: Int64
     private let scope: String
-    package let refreshToken: String
+    private let refreshToken: String
     /// Exactly when `openid` was granted.
     private let idToken: String?
 
