@@ -1,6 +1,6 @@
 # Every command for people; what they do stands in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: run stop restart logs test test-clients test-browser test-sanitizers format lint schema clean help
+.PHONY: run stop restart logs test test-clients test-browser test-sanitizers release-drill format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -25,6 +25,8 @@ test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
 test-browser: ## Drive the pages with headless Chromium beside an instance of its own
 	@scripts/test-browser
+release-drill: ## Replace instances under load, in every way, and show that nothing is lost
+	@scripts/drill --release release
 format: ## Format the Swift sources
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 lint: ## Check their format and style

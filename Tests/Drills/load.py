@@ -1,0 +1,404 @@
+"""Clients that read and write through nginx, and what became of each of their requests.
+
+A client is a thread with a kept HTTP/1.1 connection and accounts of its own. Each request is in the record, each write in the
+ledger besides. What an answer is worth is judged here: any other status than the expected one is a failure, and so is a
+repetition that is answered otherwise than the first copy.
+"""
+
+import base64
+import collections
+import dataclasses
+import datetime
+import hashlib
+import http.client
+import json
+import os
+import random
+import secrets
+import threading
+import time
+import urllib.parse
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+
+from instance import DrillError, Instance
+from ledger import Ledger
+
+# How often a client does what, in relation to the rest.
+MIX = {"profile": 30, "userinfo": 20, "ingest": 30, "device": 8, "refresh": 8, "swap": 3}
+
+
+@dataclasses.dataclass(frozen=True)
+class Exchange:
+    """A request and what became of it. Times are time.monotonic()."""
+
+    kind: str
+    began: float
+    ended: float
+    # None: the connection failed.
+    status: int | None
+    # Why it counts as failed.
+    failure: str | None
+
+
+class Record:
+    """All clients' exchanges."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._exchanges: list[Exchange] = []
+
+    def add(self, exchange: Exchange) -> None:
+        with self._lock:
+            self._exchanges.append(exchange)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        with self._lock:
+            return list(self._exchanges)
+
+    @property
+    def failures(self) -> list[Exchange]:
+        return [exchange for exchange in self.exchanges if exchange.failure is not None]
+
+    def per_second(self) -> list[tuple[int, int]]:
+        """How many went well and how many failed, for each second since the first began, by when they ended."""
+        exchanges = self.exchanges
+        first = min((exchange.began for exchange in exchanges), default=0.0)
+        good: collections.Counter[int] = collections.Counter()
+        failed: collections.Counter[int] = collections.Counter()
+        for exchange in exchanges:
+            (failed if exchange.failure else good)[int(exchange.ended - first)] += 1
+        return [(good[second], failed[second]) for second in range(max(good | failed, default=-1) + 1)]
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    body: bytes
+
+    def json(self) -> dict:
+        return json.loads(self.body)
+
+
+@dataclasses.dataclass
+class Request:
+    """One that may be sent several times."""
+
+    kind: str
+    method: str
+    path: str
+    body: bytes | Iterable[bytes] = b""
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    expected: int = 200
+    # What is wrong with an answer of the expected status.
+    check: Callable[[Answer], str | None] = lambda _: None
+
+
+def post(kind: str, path: str, body: dict, token: str | None = None, **options) -> Request:
+    return Request(kind, "POST", path, json.dumps(body).encode(), bearer(token), **options)
+
+
+def bearer(token: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+class Connection:
+    """A client's, made again when it has failed."""
+
+    def __init__(self, instance: Instance, record: Record) -> None:
+        # Longer than nginx waits for the server.
+        self._http = http.client.HTTPConnection(*instance.address, timeout=70)
+        self._record = record
+
+    def send(self, request: Request) -> tuple[Answer | None, bool]:
+        """The answer, if there is one, and whether it is as expected."""
+        began = time.monotonic()
+        answer = None
+        try:
+            self._http.request(request.method, request.path, request.body, dict(request.headers))
+            response = self._http.getresponse()
+            answer = Answer(response.status, response.read())
+            if answer.status != request.expected:
+                failure = f"{answer.status} {answer.body[:100].decode(errors='replace')}"
+            else:
+                failure = request.check(answer)
+        except (OSError, http.client.HTTPException) as error:
+            self._http.close()
+            failure = f"{type(error).__name__}: {error}"
+        self._record.add(Exchange(request.kind, began, time.monotonic(), answer.status if answer else None, failure))
+        return answer, failure is None
+
+    def close(self) -> None:
+        self._http.close()
+
+
+class Load:
+    """All clients together; a context that they run in.
+
+    patience: for how many seconds a write without an answer, or with one that asks to, is repeated under its id, as SDKs do.
+    repeats: the share of acknowledged writes that are sent again under their id, as if the answer had been lost.
+    keeps_keys: False has such a repetition come under an id of its own, which a server cannot know for a repetition.
+    """
+
+    def __init__(self, instance: Instance, clients: int = 8, mix: Mapping[str, int] = MIX, patience: float = 30,
+                 repeats: float = 0.05, keeps_keys: bool = True) -> None:
+        self.instance = instance
+        self.mix = mix
+        self.patience = patience
+        self.repeats = repeats
+        self.keeps_keys = keeps_keys
+        self.ledger = Ledger()
+        self.record = Record()
+        self.stopping = threading.Event()
+        self._threads: list[threading.Thread] = [Client(self, number) for number in range(clients)]
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        """Waits until every write has got its answer, or the patience is over."""
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def beside(self, thread: threading.Thread) -> threading.Thread:
+        """Something more that goes on until it has ended by itself."""
+        self._threads.append(thread)
+        thread.start()
+        return thread
+
+
+class Sender(threading.Thread):
+    """Sends writes that are in the ledger."""
+
+    def __init__(self, load: Load, seed: int) -> None:
+        super().__init__(daemon=True)
+        self.load = load
+        self.random = random.Random(seed)
+        self.connection = Connection(load.instance, load.record)
+
+    def write(self, kind: str, ids: list[str], request: Request, repetition: Request | None = None) -> Answer | None:
+        """None when the write was refused, or nobody knows what became of it.
+
+        repetition: what is sent now and then after the answer, as if that had been lost.
+        """
+        self.load.ledger.sent(kind, *ids)
+        answer = self.persist(request)
+        if answer is not None:
+            self.load.ledger.acknowledged(kind, *ids)
+            if repetition is not None and self.random.random() < self.load.repeats:
+                self.persist(repetition)
+        return answer
+
+    def persist(self, request: Request) -> Answer | None:
+        deadline = time.monotonic() + self.load.patience
+        while True:
+            answer, is_good = self.connection.send(request)
+            if is_good:
+                return answer
+            is_final = answer is not None and answer.status < 500 and answer.status != 429
+            if is_final or time.monotonic() > deadline:
+                return None
+            time.sleep(self.random.uniform(0.05, 0.3))
+
+    def new_device(self) -> dict:
+        """A phone's first start; its answer, and the uuid."""
+        device = str(uuid.uuid4())
+        answer = self.repeatable("device", [device], post("device", "/api/v1/devices", {"device_uuid": device, "platform": "ios"}))
+        if answer is None:
+            raise Setback
+        return answer.json()
+
+    def repeatable(self, kind: str, ids: list[str], request: Request) -> Answer | None:
+        """A write under an Idempotency-Key: its repetition gets the same bytes."""
+        request.headers = {**request.headers, "Idempotency-Key": str(uuid.uuid4())}
+        first: list[bytes] = []
+
+        def remember(answer: Answer) -> None:
+            first.append(answer.body)
+
+        request.check = remember
+        repetition = dataclasses.replace(request, check=lambda answer: differs(answer, first[-1]))
+        if not self.load.keeps_keys:
+            repetition.headers = {**request.headers, "Idempotency-Key": str(uuid.uuid4())}
+        return self.write(kind, ids, request, repetition)
+
+
+class Setback(Exception):
+    """Without this answer the client cannot do what it wanted next; the record has the failure."""
+
+
+class Client(Sender):
+    """Does what the mix says until the load stops."""
+
+    def __init__(self, load: Load, number: int) -> None:
+        super().__init__(load, number)
+        # Somebody signed in with Apple, into whose account this client's anonymous accounts are swapped.
+        subject = f"drill.{uuid.uuid4()}"
+        self.nonce = secrets.token_hex(8)
+        dev = load.instance.merganserctl
+        dev("dev", "user", "--provider", "apple", "--subject", subject)
+        self.identity_token = dev("dev", "token", "--provider", "apple", "--subject", subject, "--nonce", self.nonce,
+                                  "--expires-in", "86400").strip()
+
+    def run(self) -> None:
+        self.begin()
+        actions = {"profile": self.read_profile, "userinfo": self.read_userinfo, "ingest": self.ingest,
+                   "device": self.new_device, "refresh": self.refresh, "swap": self.swap}
+        kinds, weights = zip(*self.load.mix.items())
+        while not self.load.stopping.is_set():
+            try:
+                actions[self.random.choices(kinds, weights)[0]]()
+            except Setback:
+                pass
+        self.connection.close()
+
+    def begin(self) -> None:
+        while not self.load.stopping.is_set():
+            try:
+                self.pak = self.new_device()["access_token"]
+                return self.sign_in()
+            except Setback:
+                pass
+
+    def read_profile(self) -> None:
+        self.connection.send(Request("profile", "GET", "/api/v1/me", headers=bearer(self.pak)))
+
+    def read_userinfo(self) -> None:
+        self.connection.send(Request("userinfo", "GET", "/oauth/userinfo", headers=bearer(self.access_token)))
+
+    def ingest(self) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        session, user = str(uuid.uuid4()), f"drill_anon_{uuid.uuid4()}"
+        events = [{"client_event_id": str(uuid.uuid4()), "session_id": session, "user_id": user, "level": "info",
+                   "message": "drill", "timestamp": now} for _ in range(self.random.randint(1, 5))]
+
+        def check(answer: Answer) -> str | None:
+            counts = answer.json()
+            known = counts["accepted"] + counts.get("duplicates", 0)
+            return None if known == len(events) else f"of {len(events)} events: {counts}"
+
+        request = post("ingest", "/v1/ingest", {"bundle_id": os.environ["MERGANSER_BUNDLE_ID"], "events": events},
+                       os.environ["MERGANSER_CLIENT_KEY"], check=check)
+        request.headers = {**request.headers, "Content-Type": "application/json"}
+        self.write("event", [event["client_event_id"] for event in events], request, request)
+
+    def sign_in(self) -> None:
+        """Into the demo application, as the server's own app does it; the first tokens of a family."""
+        verifier = secrets.token_urlsafe(32)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        callback = f"{self.load.instance.url}/dev/callback"
+        code = self.persist(post("authorize", "/api/v1/oauth/authorize", {
+            "response_type": "code", "client_id": os.environ["MERGANSER_CLIENT_ID"], "redirect_uri": callback,
+            "scope": "openid profile:basic", "state": secrets.token_hex(8), "code_challenge": challenge,
+            "code_challenge_method": "S256"}, self.pak))
+        if code is None:
+            raise Setback
+        answer = self.persist(form("authorize", "/oauth/token", grant_type="authorization_code", code=code.json()["code"],
+                                   redirect_uri=callback, code_verifier=verifier))
+        if answer is None:
+            raise Setback
+        self.use(answer)
+        self.load.ledger.sent("token", self.family)
+        self.load.ledger.acknowledged("token", self.family)
+
+    def refresh(self) -> None:
+        before = self.refresh_token
+        request = form("refresh", "/oauth/token", grant_type="refresh_token", refresh_token=before)
+        first: list[bytes] = []
+        request.check = lambda answer: first.append(answer.body)
+        repetition = dataclasses.replace(request, check=lambda answer: differs(answer, first[-1]))
+        answer = self.write("token", [self.family], request, repetition)
+        # A token whose rotation nobody answered for half a minute is a stolen one, should it have been rotated.
+        self.use(answer) if answer else self.sign_in()
+
+    def use(self, tokens: Answer) -> None:
+        self.access_token, self.refresh_token = tokens.json()["access_token"], tokens.json()["refresh_token"]
+        payload = self.access_token.split(".")[1]
+        jti = json.loads(base64.urlsafe_b64decode(payload + "=="))["jti"]
+        # A jti begins with the 16 bytes by which the database knows the family.
+        self.family = base64.urlsafe_b64decode(jti + "==")[:16].hex()
+
+    def swap(self) -> None:
+        """Somebody who owns an account signs in on a new phone."""
+        phone = self.new_device()
+        pak, account = phone["access_token"], str(phone["user"]["id"])
+        proof = {"provider": "apple", "identity_token": self.identity_token, "raw_nonce": self.nonce}
+        refusal = self.persist(post("link", "/api/v1/me/connected_identities", proof, pak, expected=409))
+        if refusal is None:
+            raise Setback
+        ticket = {"provider": "apple", "swap_ticket": refusal.json()["swap_ticket"]}
+        self.repeatable("swap", [account], post("swap", "/api/v1/me/anonymous_swap", ticket, pak))
+
+
+class SlowUpload(Sender):
+    """An attachment from a phone with a bad connection, whose bytes take so many seconds."""
+
+    def __init__(self, load: Load, seconds: float) -> None:
+        super().__init__(load, 0)
+        self.seconds = seconds
+        # Set once the server has it.
+        self.is_under_way = threading.Event()
+
+    def run(self) -> None:
+        key, pause = os.environ["MERGANSER_CLIENT_KEY"], 0.25
+        pieces = [secrets.token_bytes(1024) for _ in range(int(self.seconds / pause))]
+        content = b"".join(pieces)
+        reservation = post("reserve", "/v1/ingest/attachment", {
+            "client_event_id": str(uuid.uuid4()), "original_filename": "drill.bin", "content_type": "application/zip",
+            "size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}, key, expected=201)
+        reservation.headers = {**reservation.headers, "Content-Type": "application/json"}
+        answer = self.persist(reservation)
+        if answer is None:
+            return
+        id = answer.json()["attachment_id"]
+
+        def slowly() -> Iterable[bytes]:
+            for number, piece in enumerate(pieces):
+                if number == 2:
+                    self.is_under_way.set()
+                time.sleep(pause)
+                yield piece
+
+        self.load.ledger.sent("upload", id)
+        # Not repeated: it would take as long again.
+        _, is_good = self.connection.send(Request(
+            "slow upload", "PUT", f"/v1/ingest/attachment/{id}", slowly(),
+            {**bearer(key), "Content-Type": "application/octet-stream", "Content-Length": str(len(content))}))
+        if is_good:
+            self.load.ledger.acknowledged("upload", id)
+        self.connection.close()
+
+
+class LockedProfile(Sender):
+    """A change of a profile whose row somebody else keeps locked for so many seconds."""
+
+    def __init__(self, load: Load, seconds: float) -> None:
+        super().__init__(load, 0)
+        self.seconds = seconds
+
+    def run(self) -> None:
+        try:
+            account = self.new_device()
+        except Setback:
+            return
+        holder = self.load.instance.hold(f"SELECT id FROM users WHERE id = {account['user']['id']}", self.seconds)
+        nickname = str(uuid.uuid4())
+        request = post("locked row", "/api/v1/me", {"nickname": nickname}, account["access_token"])
+        request.method = "PATCH"
+        self.write("nickname", [nickname], request)
+        holder.wait()
+        self.connection.close()
+
+
+def form(kind: str, path: str, **fields: str) -> Request:
+    """Of the demo application, a public client."""
+    body = urllib.parse.urlencode({**fields, "client_id": os.environ["MERGANSER_CLIENT_ID"]})
+    return Request(kind, "POST", path, body.encode(), {"Content-Type": "application/x-www-form-urlencoded"})
+
+
+def differs(answer: Answer, first: bytes) -> str | None:
+    return None if answer.body == first else "a repetition is answered otherwise"

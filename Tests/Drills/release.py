@@ -1,0 +1,182 @@
+"""Replaces the server again and again while clients read and write, and shows that nothing is lost.
+
+In each way of replacing, the load is the same, some requests take longer than an instance waits for connections that nobody
+uses, and one instance is killed. What fails may only have been under way at that one.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+import report
+from instance import DrillError, Instance, other, server, wait_until
+from ledger import STORED
+from load import Exchange, Load, LockedProfile, SlowUpload
+
+WAYS = {
+    "takeover": "each instance takes nginx's socket over from the one before",
+    "migration": "the same, with a migration that is applied while old and new run together",
+    "listener": "a supervisor holds the socket, and every instance inherits it",
+}
+BREAKS = {
+    "no-drain": "old instances are killed",
+    "no-overlap": "old instances leave before their successors start",
+    "no-unique-key": "the database does not tell a repeated event from a new one",
+    "no-idempotency-key": "repetitions come under keys of their own",
+    "lost-write": "an acknowledged write is deleted",
+    "contraction": "the migration takes away what the old instance reads",
+}
+
+EXPANSION = """
+ALTER TABLE users ADD COLUMN drill INT NULL, ALGORITHM = INSTANT, LOCK = NONE;
+ALTER TABLE devices ADD COLUMN drill INT NOT NULL DEFAULT 7, ALGORITHM = INSTANT, LOCK = NONE;
+ALTER TABLE refresh_families ADD KEY drill (created_at), ALGORITHM = NOCOPY, LOCK = NONE;
+ALTER TABLE events ADD KEY drill (app_id, received_at), ALGORITHM = NOCOPY, LOCK = NONE;
+"""
+CONTRACTION = "ALTER TABLE users CHANGE COLUMN nickname drill VARCHAR(200) NULL, ALGORITHM = INSTANT, LOCK = NONE;\n"
+
+
+@dataclasses.dataclass
+class Kill:
+    """When a process was sent SIGKILL, and when it was gone."""
+
+    began: float
+    ended: float
+
+    def met(self, exchange: Exchange) -> bool:
+        return exchange.began <= self.ended and exchange.ended >= self.began
+
+
+class ReleaseDrill:
+    """One way of replacing, from the first request to what is wrong in the end."""
+
+    def __init__(self, way: str, options: argparse.Namespace) -> None:
+        self.way = way
+        self.options = options
+        # The short form waits less, but for the same things in the same order.
+        self.drain_limit = 4 if options.short else 30
+        self.instance = Instance({"MERGANSER_DRAIN_LIMIT_SECONDS": str(self.drain_limit)})
+        self.load = Load(self.instance, options.clients, keeps_keys=options.broken != "no-idempotency-key")
+        self.kill: Kill | None = None
+        self.drains: list[float] = []
+
+    def run(self) -> list[str]:
+        print(f"\n{self.way}: {WAYS[self.way]}")
+        if self.way == "listener":
+            self.instance.share_socket()
+        # The first has the settings of this drill, and the socket.
+        self.instance.replace(self.instance.new_release())
+        if self.options.broken == "no-unique-key":
+            self.instance.sql("ALTER TABLE events DROP KEY events_client_event")
+        began = time.monotonic()
+        with self.load:
+            wait_until(lambda: len(self.load.record.exchanges) > 50 * self.options.clients, 60, "traffic")
+            for number in range(1, self.options.replacements + 1):
+                self.replace(number)
+        seconds = time.monotonic() - began
+        if self.options.broken == "lost-write":
+            self.instance.sql(f"DELETE FROM events WHERE id = (SELECT id FROM events ORDER BY received_at DESC LIMIT 1)")
+        return self.judge(seconds)
+
+    # --- Replacements
+
+    def replace(self, number: int) -> None:
+        old = self.instance.serving()
+        start = lambda: self.instance.start(other(old), self.instance.new_release())
+        middle = self.options.replacements // 2
+        if number % 5 == 1:
+            self.begin_long_requests()
+        if number == middle and self.way == "listener":
+            # Nobody serves then, and whoever comes waits in the socket's queue.
+            self.kill = self.end_by_force(old)
+            return start()
+        if self.options.broken == "no-overlap":
+            self.drain(old)
+            return start()
+        start()
+        if number == middle + 1 and self.way == "migration":
+            self.migrate()
+        if number == middle:
+            self.kill = self.end_by_force(old)
+        elif self.options.broken == "no-drain":
+            self.end_by_force(old)
+        else:
+            self.drain(old)
+
+    def begin_long_requests(self) -> None:
+        """They are at the instance that is about to leave, which has to stay for them beyond its limit."""
+        upload = SlowUpload(self.load, self.drain_limit + 6)
+        self.load.beside(LockedProfile(self.load, 6))
+        self.load.beside(upload)
+        wait_until(upload.is_under_way.is_set, 30, "an upload under way")
+
+    def drain(self, color: str) -> None:
+        began = time.monotonic()
+        self.instance.kill(server(color), signal.SIGTERM)
+        self.instance.wait_for_end(server(color), 120)
+        self.drains.append(time.monotonic() - began)
+
+    def end_by_force(self, color: str) -> Kill:
+        began = time.monotonic()
+        self.instance.kill(server(color), signal.SIGKILL)
+        self.instance.wait_for_end(server(color), 10)
+        return Kill(began, time.monotonic())
+
+    def migrate(self) -> None:
+        """Applies one migration more than this release has, with its own tool."""
+        folder = self.instance.run / "sql"
+        shutil.copytree(self.instance.settings["MERGANSER_SQL_DIRECTORY"], folder)
+        number = len(list(folder.glob("[0-9]*.sql"))) + 1
+        (folder / f"{number:04}_drill.sql").write_text(CONTRACTION if self.options.broken == "contraction" else EXPANSION)
+        self.instance.migrate(folder)
+
+    # --- Judgement
+
+    def judge(self, seconds: float) -> list[str]:
+        record = self.load.record
+        report.requests(record)
+        findings = self.load.ledger.verify(self.instance)
+        report.writes(findings)
+        excused = [exchange for exchange in record.failures if self.kill and self.kill.met(exchange)]
+        failed = [exchange for exchange in record.failures if exchange not in excused]
+        print(f"  {len(record.exchanges)} requests in {seconds:.0f} s, {self.options.replacements} replacements, of which one by"
+              f" kill -9; drained in {min(self.drains, default=0):.1f} to {max(self.drains, default=0):.1f} s")
+        print(f"  failed: {len(excused)} under way at the killed instance, {len(failed)} others")
+        report.failures(excused + failed)
+        broken = [f"{self.way}: {finding.kind}: {len(finding.missing)} missing, {len(finding.twice)} stored more than once"
+                  for finding in findings if not finding.holds]
+        if failed:
+            broken.append(f"{self.way}: {len(failed)} requests failed that were not under way at the killed instance")
+        return broken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog="ways and what breaks them:\n" + "".join(
+                                         f"  {name:20}{text}\n" for name, text in (WAYS | BREAKS).items()))
+    parser.add_argument("--way", choices=WAYS, action="append", help="only this one; may be given again")
+    parser.add_argument("--replacements", type=int, help="in each way (20, in the short form 4)")
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--short", action="store_true", help="four replacements with shorter times, in all ways")
+    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee: the drill must notice")
+    options = parser.parse_args()
+    options.replacements = options.replacements or (4 if options.short else 20)
+    broken: list[str] = []
+    try:
+        if options.short:
+            Instance().keep_connections("keepalive 64; keepalive_timeout 1s; keepalive_time 2s;")
+        for way in options.way or WAYS:
+            broken += ReleaseDrill(way, options).run()
+        if not options.broken:
+            print(Instance().merganserctl("verify"))
+    except DrillError as error:
+        broken.append(str(error))
+    return report.verdict(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
