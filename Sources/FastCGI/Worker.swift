@@ -33,6 +33,9 @@ struct Worker {
                     close(connection)
                 } else {
                     serve(connection, isNew: false)
+                    // The listener is one of many that are ready, and would have one turn in as many. While nobody is
+                    // free for it, it has every other.
+                    if server.isBusy { acceptConnection() }
                 }
             case .ending(let connection): discard(connection)
             }
@@ -135,6 +138,9 @@ extension Server {
         Glibc.close(connection)
         countClosed()
     }
+
+    /// Whether all workers but the asking one serve a request.
+    var isBusy: Bool { requestsInFlight.load(ordering: .relaxed) >= options.threads - 1 }
 
     func countClosed() { connections.change { $0 -= 1 } }
 }

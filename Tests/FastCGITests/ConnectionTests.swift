@@ -28,6 +28,21 @@ import Testing
         for client in silent { #expect(try client.ask()?.status == 200) }
     }
 
+    @Test func newConnectionsHaveTheirTurnAmongBusyOnes() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let kept = try (0..<16).map { _ in try fixture.server.connect() }
+        for client in kept { #expect(try client.ask()?.status == 200) }
+        let blocker = try fixture.server.connect()
+        try blocker.send(FastCGIClient.request("GET", "/late/500"))
+        for client in kept { try client.send(FastCGIClient.request("GET", "/late/50")) }
+        let new = try fixture.server.connect()
+        #expect(try new.ask()?.status == 200)
+        let answered = kept.count { $0.hasInput(within: .zero) }
+        #expect(answered <= 2)
+        #expect(try blocker.receiveAnswer()?.status == 200)
+        for client in kept { #expect(try client.receiveAnswer()?.status == 200) }
+    }
+
     @Test func aPeerThatPausesIsEndedAndIdleOnesAreNot() throws {
         let fixture = try EchoFixture(threads: 2, receiveTimeout: .milliseconds(300))
         let idle = try fixture.server.connect()
