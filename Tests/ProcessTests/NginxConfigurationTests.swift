@@ -2,6 +2,7 @@ import Fetch
 import Foundation
 import TestSupport
 import Testing
+import Threads
 
 @Suite struct NginxConfigurationTests {
     @Test(arguments: ["loopback.conf", "production.conf"])
@@ -36,10 +37,27 @@ import Testing
     ])
     func withoutAResponderTheErrorHasTheShapeOfThePath(path: String, body: String) throws {
         let answer = try Front().get(path)
-        #expect(answer.status == 502)
+        #expect(answer.status == 503)
         #expect(answer.text == body)
         #expect(answer.header("retry-after") == "1")
         expectOwnHeaders(answer.header, contentType(path))
+    }
+
+    @Test func whoWasAskedAndDidNotAnswerIsABadGateway() throws {
+        let front = try Front()
+        let listener = try Listener(front.run.file("merganser.sock"))
+        let responder = Threads.Thread {
+            let connection = accept(listener.descriptor, nil, nil)
+            var byte: UInt8 = 0
+            recv(connection, &byte, 1, 0)
+            close(connection)
+        }
+        let answer = try front.post("/api/v1/devices")
+        responder.join()
+        #expect(answer.status == 502)
+        #expect(answer.text == #"{"error":"temporarily_unavailable"}"#)
+        #expect(answer.header("retry-after") == "1")
+        expectOwnHeaders(answer.header)
     }
 
     @Test(
@@ -53,7 +71,7 @@ import Testing
     func aBodyPastTheLimitIsRefused(_ limit: (path: String, size: Int, body: String), isChunked: Bool) throws {
         let front = try Front()
         let headers = isChunked ? [("Transfer-Encoding", "chunked"), ("Expect", "")] : [("Expect", "")]
-        #expect(try front.post(limit.path, headers: headers, size: limit.size).status == 502)
+        #expect(try front.post(limit.path, headers: headers, size: limit.size).status == 503)
         let answer = try front.post(limit.path, headers: headers, size: limit.size + 1)
         #expect(answer.status == 413)
         #expect(answer.text == limit.body)
@@ -98,7 +116,7 @@ import Testing
         let line = try JSONDecoder().decode(Line.self, from: Data(front.accessLog.utf8))
         #expect(line.method == "GET")
         #expect(line.path == "/oauth/authorize")
-        #expect(line.status == 502)
+        #expect(line.status == 503)
         #expect(line.requestID.count == 32)
         #expect(line.userAgent == "a \"b\"")
         #expect(!front.accessLog.contains("sesame"))
@@ -126,13 +144,13 @@ import Testing
 
     @Test func eitherInstanceAnswersForTheService() throws {
         let front = try Front()
-        #expect(try front.get("/readyz").status == 502)
+        #expect(try front.get("/readyz").status == 503)
         let green = try Echo(socket: front.run.file("control-green.sock"))
         defer { withExtendedLifetime(green) {} }
         for path in ["/healthz", "/readyz", "/metrics"] {
             #expect(try front.get(path).header("x-path") == path)
             #expect(try front.get("/-/green\(path)").header("x-path") == path)
-            #expect(try front.get("/-/blue\(path)").status == 502)
+            #expect(try front.get("/-/blue\(path)").status == 503)
         }
         #expect(try front.get("/-/red/healthz").text == #"{"error":"not_found"}"#)
     }
@@ -146,7 +164,7 @@ import Testing
         #expect(answer.header("content-type") == "application/json")
         #expect(answer.header("cache-control") == "public, max-age=300")
         #expect(try front.get("/dev/google/keys").status == 404)
-        #expect(try front.get("/dev/apple-rs256.pem").status == 502, "the responder's business, as every other path")
+        #expect(try front.get("/dev/apple-rs256.pem").status == 503, "the responder's business, as every other path")
     }
 
     @Test func theDemoApplicationsCallbackShowsTheCodeAndKeepsNothing() throws {
