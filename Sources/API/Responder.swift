@@ -1,3 +1,4 @@
+import Analytics
 package import Database
 package import HTTP
 import Logging
@@ -59,8 +60,13 @@ package final class Responder {
                 request, requestID: requestID, arguments: arguments, service: service, database: database,
                 surface: surface, logger: logger)
             let route = service.router.routes[index]
-            if surface.isAnalytics { return answerOnAnalytics(call, route) }
-            var response = answerOnAccounts(call, route, surface)
+            // Before the body is read and the database asked: what has begun is carried through.
+            let isShed = service.loadShedder.sheds(request, logger)
+            if surface.isAnalytics {
+                return isShed ? .refusal(Refusal.temporarilyUnavailable) : answerOnAnalytics(call, route)
+            }
+            var response =
+                isShed ? surface.refusal(.temporarilyUnavailable) : answerOnAccounts(call, route, surface)
             if route.isPage { response = call.shown(response) }
             return route.isCrossOrigin ? response.readableByOtherOrigins : response
         }

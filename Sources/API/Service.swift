@@ -21,10 +21,11 @@ package final class Service: Sendable {
     let ownApps: OwnApps
     /// Requests that wait for somebody outside go through it.
     let slowPeers: SlowPeerGate
+    package let loadShedder: LoadShedder
 
     package init(
         accounts: Accounts, analytics: Analytics, errorDocsBase: String, ownApps: OwnApps = OwnApps(),
-        slowPeers: SlowPeerGate, logger: Logger
+        slowPeers: SlowPeerGate, loadShedder: LoadShedder, logger: Logger
     ) {
         self.accounts = accounts
         self.analytics = analytics
@@ -32,6 +33,7 @@ package final class Service: Sendable {
         discovery = DiscoveryDocument(issuer: accounts.settings.issuer).json()
         self.ownApps = ownApps
         self.slowPeers = slowPeers
+        self.loadShedder = loadShedder
         self.logger = logger
     }
 }

@@ -11,7 +11,7 @@ extension Variable {
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
         tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
-        instance, socket, socketGroup, controlSocket, threads, drainLimit, stateDirectory, logLevel,
+        instance, socket, socketGroup, controlSocket, threads, drainLimit, queueLimit, stateDirectory, logLevel,
         sqlDirectory, devKeysDirectory,
     ]
 
@@ -137,6 +137,9 @@ extension Variable {
     static let drainLimit = Variable(
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
         "How long a stopping instance serves the connections that nginx keeps")
+    static let queueLimit = Variable(
+        "MERGANSER_QUEUE_LIMIT_MILLISECONDS", "milliseconds, 0 to 60000", .text("1000"),
+        "How long a request may wait for a worker before it is answered 503 instead of served; 0: for ever")
     static let stateDirectory = Variable(
         "MERGANSER_STATE_DIRECTORY", "path", .text("/var/lib/merganser"), "Keeps the last good key sets over restarts")
     static let logLevel = Variable(

@@ -8,6 +8,8 @@ struct Parameters {
     private var query: String?
     private var remoteAddress: String?
     private var requestID: String?
+    /// When nginx handed it on, in milliseconds since 1970.
+    private var handedOnAt: Int?
     private var headers: [(name: String, value: String)] = []
     /// Nil: none was announced.
     private(set) var contentLength: Int?
@@ -32,7 +34,15 @@ struct Parameters {
     func request(with body: any RequestBody) -> Request {
         Request(
             method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", headers: Headers(headers),
-            remoteAddress: remoteAddress ?? "", requestID: requestID, body: body)
+            remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited, body: body)
+    }
+
+    /// Until now. Both ends read the same machine's clock, which may be set meanwhile: back, and nothing was waited for.
+    private var waited: Duration {
+        guard let handedOnAt else { return .zero }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return max(.zero, .milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1_000_000 - handedOnAt))
     }
 
     /// Of a parameter that comes twice the first counts; of a header all are kept.
@@ -53,6 +63,8 @@ struct Parameters {
             return
         } else if name.equals("REQUEST_ID") {
             requestID = requestID ?? value.text
+        } else if name.equals("HANDED_ON_AT") {
+            handedOnAt = handedOnAt ?? value.milliseconds
         } else if name.equals("CONTENT_TYPE") {
             headers.append(("content-type", value.text))
         } else if name.equals("CONTENT_LENGTH") {
@@ -87,6 +99,18 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// Of seconds with three decimals, as nginx writes `$msec`; nil for anything else.
+    fileprivate var milliseconds: Int? {
+        // 9999-12-31 has twelve digits before the point.
+        guard (5...16).contains(count), self[count - 4] == UInt8(ascii: ".") else { return nil }
+        var number = 0
+        for (index, byte) in enumerated() where index != count - 4 {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        return number
+    }
 
     fileprivate func starts(with prefix: StaticString) -> Bool {
         guard let baseAddress, count >= prefix.utf8CodeUnitCount else { return false }

@@ -12,11 +12,13 @@ package struct Request {
     package var remoteAddress: String
     /// nginx's `$request_id`; nil when the parameter is missing or empty.
     package var requestID: String?
+    /// How long it waited for a worker since nginx handed it on; zero when nginx does not tell.
+    package var waited: Duration
     package var body: any RequestBody
 
     package init(
         method: Method, path: String, query: String = "", headers: Headers = Headers(), remoteAddress: String = "",
-        requestID: String? = nil, body: any RequestBody = BufferedBody([])
+        requestID: String? = nil, waited: Duration = .zero, body: any RequestBody = BufferedBody([])
     ) {
         self.method = method
         self.path = path
@@ -24,6 +26,7 @@ package struct Request {
         self.headers = headers
         self.remoteAddress = remoteAddress
         self.requestID = requestID
+        self.waited = waited
         self.body = body
     }
 }

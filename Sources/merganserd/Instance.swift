@@ -38,7 +38,8 @@ final class Instance {
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics),
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
-            slowPeers: SlowPeerGate(workers: configuration.server.threads), logger: logger)
+            slowPeers: SlowPeerGate(workers: configuration.server.threads),
+            loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, serverKey, logger)
     }
 
@@ -132,7 +133,8 @@ final class Instance {
         let socket = try listeningSocket(configuration.server.controlSocket)
         let metrics = Metrics(
             version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
-            requests: service.metrics, database: databaseStatistics, keySets: keySets, server: server)
+            requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics, keySets: keySets,
+            server: server)
         var options = Server.Options(threads: 1)
         options.drainLimit = .seconds(1)
         let control = try Server(socket: socket, options: options) { [readiness, configuration] in

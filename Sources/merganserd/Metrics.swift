@@ -10,6 +10,7 @@ struct Metrics: Sendable {
     let instance: String
     let threads: Int
     let requests: RequestMetrics
+    let loadShedder: LoadShedder
     let database: DatabaseStatistics
     let keySets: IdentityTokenVerifier
     let server: Server
@@ -17,13 +18,14 @@ struct Metrics: Sendable {
     private let startedAt = Clock.system.now
 
     init(
-        version: String, instance: String, threads: Int, requests: RequestMetrics, database: DatabaseStatistics,
-        keySets: IdentityTokenVerifier, server: Server
+        version: String, instance: String, threads: Int, requests: RequestMetrics, loadShedder: LoadShedder,
+        database: DatabaseStatistics, keySets: IdentityTokenVerifier, server: Server
     ) {
         self.version = version
         self.instance = instance
         self.threads = threads
         self.requests = requests
+        self.loadShedder = loadShedder
         self.database = database
         self.keySets = keySets
         self.server = server
@@ -66,6 +68,9 @@ struct Metrics: Sendable {
             snapshot.map { key, series in
                 (labels(key), series.buckets, series.seconds)
             })
+        exposition.add(
+            "merganser_requests_shed_total", .counter, "Requests answered 503 for having waited too long for a worker.",
+            Double(loadShedder.count))
         let statistics = server.statistics
         exposition.add(
             "merganser_requests_in_flight", .gauge, "Requests being answered.", Double(statistics.requestsInFlight))

@@ -199,6 +199,9 @@ private let servers = [
     BadValue(
         ["MERGANSER_DRAIN_LIMIT_SECONDS": "1.5"],
         "MERGANSER_DRAIN_LIMIT_SECONDS: is \"1.5\"; set a whole number from 1 to 3600"),
+    BadValue(
+        ["MERGANSER_QUEUE_LIMIT_MILLISECONDS": "60001"],
+        "MERGANSER_QUEUE_LIMIT_MILLISECONDS: is \"60001\"; set a whole number from 0 to 60000"),
     BadValue(["MERGANSER_STATE_DIRECTORY": "state"], "MERGANSER_STATE_DIRECTORY: is \"state\"; set an absolute path"),
     BadValue(
         ["MERGANSER_LOG_LEVEL": "loud\n\u{1B}[31m"],

@@ -32,6 +32,7 @@ import Testing
         #expect(configuration.server.controlSocket == "/run/merganser/control-main.sock")
         #expect(configuration.server.threads >= 8)
         #expect(configuration.server.drainLimit == .seconds(30))
+        #expect(configuration.server.queueLimit == .seconds(1))
         #expect(configuration.server.stateDirectory == "/var/lib/merganser")
         #expect(configuration.server.logLevel == .info)
         #expect(Array(configuration.providers.keys) == [.apple])
@@ -66,6 +67,7 @@ import Testing
                 "MERGANSER_TOMBSTONE_GRACE_SECONDS": "0",
                 "MERGANSER_INSTANCE": "green", "MERGANSER_SOCKET": "/tmp/m.sock", "MERGANSER_SOCKET_GROUP": "www-data",
                 "MERGANSER_THREADS": "3", "MERGANSER_DRAIN_LIMIT_SECONDS": "5",
+                "MERGANSER_QUEUE_LIMIT_MILLISECONDS": "0",
                 "MERGANSER_STATE_DIRECTORY": "/tmp/state",
                 "MERGANSER_LOG_LEVEL": "debug", "MERGANSER_SQL_DIRECTORY": "/tmp/sql",
                 "MERGANSER_DEV_KEYS_DIRECTORY": "/tmp/keys",
@@ -106,6 +108,7 @@ import Testing
         #expect(configuration.server.controlSocket == "/run/merganser/control-green.sock")
         #expect(configuration.server.threads == 3)
         #expect(configuration.server.drainLimit == .seconds(5))
+        #expect(configuration.server.queueLimit == nil)
         #expect(configuration.server.stateDirectory == "/tmp/state")
         #expect(configuration.server.logLevel == .debug)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -27,6 +28,27 @@ import Testing
             "X-Echo-authorization: Bearer one", "X-Echo-authorization: Bearer two", "Content-Length: 2",
         ]
         #expect(answer.headers.dropFirst().map { "\($0.name): \($0.value)" } == expected)
+    }
+
+    @Test func theTimeInTheQueueIsMeasured() throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        func waited(_ handedOnAt: String?) throws -> Int? {
+            let headers = handedOnAt.map { [("HANDED_ON_AT", $0)] } ?? []
+            let answer = try #require(try client.ask("GET", "/waited", headers: headers))
+            return Int(String(decoding: answer.body, as: UTF8.self))
+        }
+        // As nginx writes $msec.
+        func time(before: Double) -> String {
+            String(format: "%.3f", locale: nil, Date.now.timeIntervalSince1970 - before)
+        }
+        #expect(try (5000..<35_000).contains(#require(try waited(time(before: 5)))))
+        // The clock was set back meanwhile.
+        #expect(try waited(time(before: -60)) == 0)
+        #expect(try waited(nil) == 0)
+        for text in ["", ".123", "1", "1.5", "1700000000.12x", "-170000000.123", "99999999999999999.999"] {
+            #expect(try waited(text) == 0, "\(text)")
+        }
     }
 
     @Test func longNamesAndValuesArrive() throws {

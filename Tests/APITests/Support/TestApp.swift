@@ -63,7 +63,7 @@ final class TestApp: Sendable {
                 settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
             analytics: Analytics(settings: analyticsSettings, clock: time.clock),
             errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps,
-            slowPeers: SlowPeerGate(workers: workers),
+            slowPeers: SlowPeerGate(workers: workers), loadShedder: LoadShedder(limit: .seconds(1)),
             logger: log.logger)
     }
 

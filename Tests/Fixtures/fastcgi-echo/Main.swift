@@ -18,6 +18,7 @@ import Threads
 //     /part/BYTES     as much of the body as that, and the rest unread
 //     /field/NAME/VALUE
 //                     has that field besides
+//     /waited         its body is how many milliseconds it waited for a worker
 //     /gated          waits for its body with a permit of the SlowPeerGate, 503 without one
 //
 // On SIGTERM it drains and writes how that went.
@@ -81,6 +82,7 @@ import Threads
             case "part": return echo(request, try request.body.read(atMost: number))
             case "field" where parts.count == 3:
                 return echo(request, [], besides: [Response.Field(String(parts[1]), String(parts[2]))])
+            case "waited": return echo(request, Array("\(Int(request.waited / .milliseconds(1)))".utf8))
             case "gated":
                 let body = try gate.pass { () throws(BodyError) in try request.body.collect(limit: 1 << 30) }
                 return body.map { echo(request, $0) } ?? Response(.serviceUnavailable)
