@@ -15,6 +15,7 @@ restart: ## Build, replace the running instance under load, show that nothing wa
 logs: ## Follow the logs
 	@scripts/instance logs
 test: ## Run all tests beside a private MariaDB
+	@scripts/test-openapi
 	@scripts/test
 test-clients: ## Drive the provider with Authlib, beside an instance of its own
 	@scripts/test-clients

@@ -1,0 +1,100 @@
+"""Whether docs/openapi.yaml and the route table describe the same API; needs no server."""
+
+import re
+import unittest
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+METHODS = {"get", "head", "post", "put", "patch", "delete", "options"}
+# On the instances' control sockets, which are no part of the route table.
+CONTROL = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")}
+
+Security = list[dict[str, list[str]]]
+
+
+class Route(NamedTuple):
+    """A line of the route table: who is let in, and how a repeated request is recognized."""
+
+    credential: str
+    replays: bool
+
+    @property
+    def security(self) -> Security:
+        """What the document has to say about the credential."""
+        match self.credential.split(", "):
+            case ["anyone"]:
+                return []
+            case ["PAK", "app-bound too"]:
+                return [{"pak": []}, {"appBoundPAK": []}]
+            case ["PAK", scope]:
+                return [{"pak": [scope]}]
+            case ["PAK of an anonymous user", scope]:
+                return [{"anonymousPAK": [scope]}]
+            case ["access token"]:
+                return [{"accessToken": []}]
+            case ["client"]:
+                return [{"client": []}, {}]
+            case ["confidential client"]:
+                return [{"client": ["confidential"]}, {}]
+            case ["confidential client by Basic"]:
+                return [{"client": ["confidential"]}]
+            case [permission] if re.fullmatch(r"[a-z]+:[a-z]+", permission):
+                return [{"apiKey": [permission]}]
+        raise AssertionError(f"the document has no words for the credential {self.credential!r}")
+
+
+def route_table() -> dict[tuple[str, str], Route]:
+    """Tests/APITests/Golden/routes.txt, which RouteTableTests compares with the server."""
+    routes = {}
+    for line in (ROOT / "Tests/APITests/Golden/routes.txt").read_text().splitlines():
+        method, path, rest = line.split(maxsplit=2)
+        credential, *more = re.split(" {2,}", rest)
+        routes[method, path] = Route(credential, replays=any("replays by" in text for text in more))
+    return routes
+
+
+class Document(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.document = yaml.safe_load((ROOT / "docs/openapi.yaml").read_text())
+        cls.operations = {
+            (method.upper(), path): operation
+            for path, item in cls.document["paths"].items()
+            for method, operation in item.items()
+            if method in METHODS
+        }
+        cls.routes = route_table()
+
+    def test_every_route_is_described_and_no_other(self) -> None:
+        self.assertGreater(len(self.routes), 70)
+        self.assertEqual(set(self.operations), set(self.routes) | CONTROL)
+
+    def test_credentials_are_those_of_the_routes(self) -> None:
+        for name, route in self.routes.items():
+            with self.subTest(" ".join(name)):
+                self.assertEqual(self.operations[name]["security"], route.security)
+
+    def test_idempotency_keys_are_described_where_they_count(self) -> None:
+        for name, operation in self.operations.items():
+            with self.subTest(" ".join(name)):
+                keys = [p for p in operation.get("parameters", []) if "/IdempotencyKey" in p.get("$ref", "")]
+                self.assertEqual(len(keys), int(name in self.routes and self.routes[name].replays))
+
+    def test_operation_ids_name_functions(self) -> None:
+        ids = [operation["operationId"] for operation in self.operations.values()]
+        self.assertEqual(len(set(ids)), len(ids))
+        for operation_id in ids:
+            self.assertRegex(operation_id, "^[a-z][A-Za-z]+$")
+
+    def test_what_is_defined_is_used(self) -> None:
+        references = set(re.findall('"#/components/([A-Za-z0-9/]+)"', (ROOT / "docs/openapi.yaml").read_text()))
+        # Security schemes are named, not referred to.
+        defined = {f"{kind}/{name}" for kind, parts in self.document["components"].items() for name in parts}
+        self.assertEqual({name for name in defined - references if not name.startswith("securitySchemes/")}, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
