@@ -1,6 +1,8 @@
 # Every command for people; what they do stands in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: run stop restart logs test test-clients test-browser test-sanitizers release-drill format lint schema clean help
+WORKLOAD ?=
+.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers release-drill format lint schema \
+    clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -28,6 +30,8 @@ test-browser: ## Drive the pages with headless Chromium beside an instance of it
 	@scripts/test-browser
 release-drill: ## Replace instances under load, in every way, and show that nothing is lost
 	@scripts/drill --release release
+bench: ## Measure against a C program that runs the same SQL; WORKLOAD=name measures one
+	@scripts/bench $(addprefix --workload ,$(WORKLOAD))
 format: ## Format the Swift sources
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 lint: ## Check their format and style

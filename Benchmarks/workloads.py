@@ -1,0 +1,332 @@
+"""What is measured: for each workload, how its requests are made and how they are sent."""
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import secrets
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from scene import URL, Phone, Request, anonymous_phone, merganserctl, parallel, post, send, sql
+
+CLIENT_KEY = os.environ["MERGANSER_CLIENT_KEY"]
+BUNDLE_ID = os.environ["MERGANSER_BUNDLE_ID"]
+PUBLIC_CLIENT = os.environ["MERGANSER_CLIENT_ID"]
+CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
+CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PEOPLE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One line of the table."""
+
+    name: str
+    title: str
+    prepare: Callable[[int], list[Request]]
+    status: int = 200
+    # Each request can be sent once only, this many a round.
+    once: int = 0
+    # The member of an answer that the next request of the same connection needs.
+    chain: str = ""
+    connections: int = 64
+    # RS256 signatures in an answer, which the floor makes, too.
+    signatures: int = 0
+
+    @property
+    def threads(self) -> int:
+        return self.connections if self.chain else 2
+
+
+def get(path: str, token: str = "", *fields: str) -> Request:
+    return Request("GET", path, {"Authorization": "Bearer " + token} if token else {}, fields=fields)
+
+
+def with_fields(request: Request, *fields: str) -> Request:
+    return Request(request.method, request.path, request.headers, request.body, fields)
+
+
+# --- Accounts ------------------------------------------------------------------------------------------------------------
+
+@cache
+def phones() -> list[Phone]:
+    return parallel(anonymous_phone, range(PEOPLE))
+
+
+def me(count: int) -> list[Request]:
+    return [get("/api/v1/me", phone.token, phone.token) for phone in phones()][:count]
+
+
+def bootstrap_new(count: int) -> list[Request]:
+    devices = [str(uuid.uuid4()) for _ in range(count)]
+    return [with_fields(post("/api/v1/devices", {"device_uuid": each, "platform": "ios"}), each) for each in devices]
+
+
+def bootstrap_known(count: int) -> list[Request]:
+    return [
+        with_fields(
+            post("/api/v1/devices", {"device_uuid": phone.device_uuid, "platform": "ios", "device_secret": phone.secret}),
+            phone.device_uuid, phone.secret)
+        for phone in parallel(anonymous_phone, range(count))]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An account that is signed in with Apple, and a token that proves it."""
+
+    user: int
+    subject: str
+    nonce: str
+    token: str
+
+
+@cache
+def identities() -> list[Identity]:
+    def make(_: object) -> Identity:
+        subject, nonce = "bench." + secrets.token_hex(8), secrets.token_hex(16)
+        email = subject + "@example.com"
+        user = json.loads(merganserctl("dev", "user", "--provider", "apple", "--subject", subject, "--email", email))
+        token = merganserctl(
+            "dev", "token", "--provider", "apple", "--subject", subject, "--nonce", nonce, "--email", email,
+            "--email-verified", "true", "--expires-in", "7200")
+        return Identity(user["id"], subject, nonce, token)
+
+    return parallel(make, range(PEOPLE))
+
+
+def link(phone: Phone, identity: Identity) -> Request:
+    body = {"provider": "apple", "identity_token": identity.token, "raw_nonce": identity.nonce}
+    return with_fields(post("/api/v1/me/connected_identities", body, phone.token), phone.token, identity.subject)
+
+
+def link_conflict(count: int) -> list[Request]:
+    identities()
+    return [link(phone, identity) for phone, identity in zip(parallel(anonymous_phone, range(PEOPLE)), identities())][:count]
+
+
+@cache
+def applications() -> list[int]:
+    """Ten that anonymous users may be connected to."""
+    clients = [
+        json.loads(merganserctl(
+            "application", "create", "--name", f"Bench {number}", "--client-type", "public", "--redirect-uri",
+            f"com.example.bench{number}://callback", "--allow-anonymous-grants", "--json"))["client_id"]
+        for number in range(10)]
+    names = ", ".join(f"'{client}'" for client in clients)
+    return [int(row[0]) for row in sql(f"SELECT id FROM applications WHERE client_id IN ({names})")]
+
+
+def give(users: list[int], agent_approvals: int = 5, push_approvals: int = 5, grants: bool = True) -> None:
+    """Connected applications and pending approvals, as merganserctl dev seed gives them, to thousands of users at once."""
+    for start in range(0, len(users), 500):
+        chosen = ", ".join(f"({user})" for user in users[start:start + 500])
+        connected = f"""
+            INSERT INTO grants (user_id, application_id, sub, scopes, created_at)
+            SELECT chosen.id, a.id, chosen.id, a.allowed_scopes, NOW(3) FROM chosen JOIN applications a
+            WHERE a.id IN ({", ".join(map(str, applications()))});""" if grants else ""
+        sql(f"""
+            CREATE TEMPORARY TABLE chosen (id BIGINT UNSIGNED PRIMARY KEY) ENGINE=MEMORY;
+            INSERT INTO chosen VALUES {chosen};
+            {connected}
+            INSERT INTO agents (user_id, public_id, name, created_at)
+            SELECT id, CONCAT('agt_', LEFT(MD5(UUID()), 16)), 'Development agent', NOW(3) FROM chosen;
+            INSERT INTO agent_approvals (user_id, agent_id, public_id, display_payload_hash, created_at)
+            SELECT chosen.id, agents.id, CONCAT('aar_', LEFT(MD5(CONCAT(UUID(), seq)), 16)), SHA2(CONCAT(UUID(), seq), 256), NOW(3)
+            FROM chosen JOIN agents ON agents.user_id = chosen.id JOIN seq_1_to_{agent_approvals};
+            INSERT INTO push_approval_requests (requested_user_id, created_at, expires_at)
+            SELECT id, NOW(3), NOW(3) + INTERVAL 1 DAY FROM chosen JOIN seq_1_to_{push_approvals};""")
+
+
+def swaps(count: int, dry_run: bool) -> list[Request]:
+    people = identities()
+    applications()
+    anonymous = parallel(anonymous_phone, range(count))
+    give([phone.user for phone in anonymous])
+
+    def swap(pair: tuple[Phone, Identity]) -> Request:
+        phone, identity = pair
+        ticket = send(link(phone, identity), expected=409)["swap_ticket"]
+        body = {"provider": "apple", "swap_ticket": ticket, "device_uuid": phone.device_uuid, "platform": "ios"}
+        if dry_run:
+            body["dry_run"] = True
+            return with_fields(post("/api/v1/me/anonymous_swap", body, phone.token), phone.token, ticket)
+        key = secrets.token_hex(16)
+        return with_fields(
+            post("/api/v1/me/anonymous_swap", body, phone.token, Idempotency_Key=key), phone.token, ticket, key)
+
+    return parallel(swap, [(phone, people[number % PEOPLE]) for number, phone in enumerate(anonymous)])
+
+
+# --- Analytics -----------------------------------------------------------------------------------------------------------
+
+def event(user: str, number: int) -> dict:
+    return {
+        "client_event_id": str(uuid.uuid4()), "session_id": str(uuid.UUID(int=number)), "user_id": user, "level": "info",
+        "message": f"screen opened {number}", "screen_name": "Home",
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{number % 1000:03}Z", "environment": "ios",
+        "os_version": "17.4", "app_version": "1.2.3", "sdk_name": "swift", "sdk_version": "0.9",
+        "device_model": "iPhone16,1", "build_number": "42", "locale": "en_US",
+        "custom_attributes": {"tab": "home", "count": str(number), "source": "push"}}
+
+
+def batch(user: str, size: int, compressed: bool = False) -> Request:
+    request = post("/v1/ingest", {"bundle_id": BUNDLE_ID, "events": [event(user, number) for number in range(size)]}, CLIENT_KEY)
+    if compressed:
+        headers = {**request.headers, "Content-Encoding": "gzip"}
+        request = Request(request.method, request.path, headers, gzip.compress(request.body, 6))
+    return with_fields(request, user)
+
+
+def ingest(size: int, compressed: bool = False) -> Callable[[int], list[Request]]:
+    def prepare(count: int) -> list[Request]:
+        users = [f"user-{secrets.token_hex(6)}" for _ in range(500)]
+        for user in users:
+            send(batch(user, 1))
+        return [batch(users[number % len(users)], size, compressed) for number in range(count)]
+
+    return prepare
+
+
+def claim(anonymous: str, user: str) -> Request:
+    return with_fields(post("/v1/identity/claim", {"anonymous_id": anonymous, "user_id": user}, CLIENT_KEY), anonymous, user)
+
+
+def anonymous_users(count: int, events: int) -> list[str]:
+    """Each with so many events, copied from one that came in."""
+    names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
+    parallel(lambda name: send(batch(name, 1)), names)
+    columns = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
+    copied = ", ".join("e." + column for column in columns.split(", "))
+    at_once = max(1, 200_000 // events)
+    for start in range(0, count if events > 1 else 0, at_once):
+        chosen = ", ".join(f"'{name}'" for name in names[start:start + at_once])
+        sql(f"""
+            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {columns})
+            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 1000 MICROSECOND, {copied}
+            FROM app_users u JOIN events e ON e.app_user_id = u.id JOIN seq_1_to_{events - 1}
+            WHERE u.user_id IN ({chosen});
+            UPDATE app_user_event_counts c JOIN app_users u ON u.id = c.app_user_id SET c.n = {events}
+            WHERE u.user_id IN ({chosen});""")
+    return names
+
+
+def claim_first(events: int) -> Callable[[int], list[Request]]:
+    def prepare(count: int) -> list[Request]:
+        return [claim(name, "user-" + secrets.token_hex(8)) for name in anonymous_users(count, events)]
+
+    return prepare
+
+
+def claim_repeat(count: int) -> list[Request]:
+    requests = claim_first(1)(PEOPLE)
+    parallel(send, requests)
+    return requests[:count]
+
+
+def properties(count: int) -> list[Request]:
+    users = [f"user-{secrets.token_hex(6)}" for _ in range(500)]
+    parallel(lambda user: send(batch(user, 1)), users)
+    return [
+        with_fields(
+            post("/v1/identity/properties", {"user_id": user, "properties": {"plan": "pro", "n": str(number)}}, CLIENT_KEY), user)
+        for number, user in enumerate(users)][:count]
+
+
+# --- Provider ------------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    access: str
+    refresh: str
+
+    @property
+    def handle(self) -> str:
+        """Of the refresh family, which the access token's jti begins with; in hexadecimal digits."""
+        payload = json.loads(base64.urlsafe_b64decode(self.access.split(".")[1] + "=="))
+        return base64.urlsafe_b64decode(payload["jti"] + "==")[:16].hex()
+
+
+def basic() -> str:
+    return "Basic " + base64.b64encode(f"{CONFIDENTIAL_CLIENT}:{CONFIDENTIAL_SECRET}".encode()).decode()
+
+
+def session(identity: Identity) -> str:
+    """Signs in on a new phone; its credential."""
+    body = {"device_uuid": str(uuid.uuid4()), "platform": "ios", "identity_token": identity.token, "raw_nonce": identity.nonce}
+    return send(post("/api/v1/auth/apple/session", body))["access_token"]
+
+
+def signed_in(number: int, confidential: bool = False) -> Tokens:
+    """Somebody's sign-in to a demo application."""
+    verifier, callback = secrets.token_urlsafe(32), URL + "/dev/callback"
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    client = CONFIDENTIAL_CLIENT if confidential else PUBLIC_CLIENT
+    code = send(post("/api/v1/oauth/authorize", {
+        "response_type": "code", "client_id": client, "redirect_uri": callback, "scope": "openid profile:basic email",
+        "state": "s", "code_challenge": challenge, "code_challenge_method": "S256"}, session(identities()[number % PEOPLE])))["code"]
+    form = f"grant_type=authorization_code&code={code}&redirect_uri={callback}&code_verifier={verifier}"
+    headers = {**FORM, "Authorization": basic()} if confidential else FORM
+    answer = send(Request("POST", "/oauth/token", headers, (form + ("" if confidential else f"&client_id={client}")).encode()))
+    return Tokens(answer["access_token"], answer["refresh_token"])
+
+
+def refresh(count: int) -> list[Request]:
+    identities()
+
+    def request(number: int) -> Request:
+        token = signed_in(number).refresh
+        return Request(
+            "POST", "/oauth/token", FORM, f"grant_type=refresh_token&client_id={PUBLIC_CLIENT}&refresh_token={token}".encode(),
+            (token,))
+
+    return parallel(request, range(count))
+
+
+def user_info(count: int) -> list[Request]:
+    identities()
+    tokens = parallel(signed_in, range(min(count, PEOPLE)))
+    return [get("/oauth/userinfo", each.access, each.handle) for each in tokens]
+
+
+def introspection(count: int) -> list[Request]:
+    identities()
+    tokens = parallel(lambda number: signed_in(number, confidential=True), range(min(count, PEOPLE)))
+    headers = {**FORM, "Authorization": basic()}
+    return [Request("POST", "/oauth/introspect", headers, f"token={each.access}".encode(), (each.handle,)) for each in tokens]
+
+
+def fixed(path: str) -> Callable[[int], list[Request]]:
+    return lambda count: [get(path)]
+
+
+# In this order. static is nginx alone; health does not reach the database.
+WORKLOADS = [
+    Workload("static", "nginx's own answer", fixed("/static")),
+    Workload("health", "GET /healthz", fixed("/healthz")),
+    Workload("jwks", "GET /.well-known/jwks.json", fixed("/.well-known/jwks.json")),
+    Workload("me", "GET /api/v1/me", me),
+    Workload("bootstrap-known", "bootstrap, known device", bootstrap_known),
+    Workload("bootstrap-new", "bootstrap, new device", bootstrap_new, once=6_000),
+    Workload("link-conflict", "link, 409 with a ticket", link_conflict, status=409),
+    Workload("swap-dry-run", "swap of 20 assets, dry run", lambda count: swaps(min(count, PEOPLE), dry_run=True)),
+    Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300),
+    Workload("claim-repeat", "claim, repeated", claim_repeat),
+    Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000),
+    Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8),
+    Workload("claim-100000", "claim of 100 000 events", claim_first(100_000), once=3, connections=2),
+    Workload("ingest-1", "ingest of 1 event", ingest(1), once=4_000),
+    Workload("ingest-20", "ingest of 20 events", ingest(20), once=4_000),
+    Workload("ingest-20-gzip", "ingest of 20 events, gzip", ingest(20, compressed=True), once=4_000),
+    Workload("ingest-100", "ingest of 100 events", ingest(100), once=1_500),
+    Workload("ingest-100-gzip", "ingest of 100 events, gzip", ingest(100, compressed=True), once=1_500),
+    Workload("properties", "properties", properties),
+    Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2),
+    Workload("userinfo", "userinfo", user_info),
+    Workload("introspection", "introspection", introspection),
+]
