@@ -44,7 +44,7 @@ extension Server {
         poller.remove(listener: socket.watchedDescriptor)
         // For a shared listener's connection the kernel wakes one instance. That may just have been this one, so what
         // waits now is taken: the others may not know of it.
-        while case .connection(let connection) = accept() { watch(connection) }
+        admitConnections()
         socket.close()
     }
 }

@@ -27,15 +27,14 @@ struct Worker {
             }
             switch event.source {
             case .stop: return
-            case .listener: acceptConnection()
+            case .listener: server.isBusy ? server.admitConnections() : acceptConnection()
             case .connection(let connection):
                 if event.isHangup, peek(connection) == .end {
                     close(connection)
                 } else {
                     serve(connection, isNew: false)
-                    // The listener is one of many that are ready, and would have one turn in as many. While nobody is
-                    // free for it, it has every other.
-                    if server.isBusy { acceptConnection() }
+                    // The listener is one of many that are ready, and would have one turn in as many.
+                    if server.isBusy { server.admitConnections() }
                 }
             case .ending(let connection): discard(connection)
             }
@@ -52,8 +51,7 @@ struct Worker {
             case .end: close(connection)
             }
         case .nobody: break
-        // The listener stays ready: without a pause this would spin until a connection ends.
-        case .exhausted: usleep(10_000)
+        case .exhausted: Server.pauseForDescriptors()
         }
     }
 
@@ -138,6 +136,22 @@ extension Server {
         Glibc.close(connection)
         countClosed()
     }
+
+    /// Has whoever waits to be accepted stand in one line with the requests of kept connections.
+    func admitConnections() {
+        while true {
+            switch accept() {
+            case .connection(let connection): watch(connection)
+            case .nobody: return
+            case .exhausted:
+                Server.pauseForDescriptors()
+                return
+            }
+        }
+    }
+
+    /// The listener stays ready: without a pause a worker would spin until a connection ends.
+    static func pauseForDescriptors() { usleep(1000) }
 
     /// Whether all workers but the asking one serve a request.
     var isBusy: Bool { requestsInFlight.load(ordering: .relaxed) >= options.threads - 1 }

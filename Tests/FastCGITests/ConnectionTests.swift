@@ -1,5 +1,8 @@
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 /// What peers can do to the workers, and what not.
 @Suite struct ConnectionTests {
@@ -28,19 +31,29 @@ import Testing
         for client in silent { #expect(try client.ask()?.status == 200) }
     }
 
-    @Test func newConnectionsHaveTheirTurnAmongBusyOnes() throws {
+    /// Sixteen clients that never pause, and as many that come: nobody waits for more than one turn of everybody else.
+    @Test func newConnectionsStandInLineWithBusyOnes() throws {
         let fixture = try EchoFixture(threads: 1)
-        let kept = try (0..<16).map { _ in try fixture.server.connect() }
-        for client in kept { #expect(try client.ask()?.status == 200) }
-        let blocker = try fixture.server.connect()
-        try blocker.send(FastCGIClient.request("GET", "/late/500"))
-        for client in kept { try client.send(FastCGIClient.request("GET", "/late/50")) }
-        let new = try fixture.server.connect()
-        #expect(try new.ask()?.status == 200)
-        let answered = kept.count { $0.hasInput(within: .zero) }
-        #expect(answered <= 2)
-        #expect(try blocker.receiveAnswer()?.status == 200)
-        for client in kept { #expect(try client.receiveAnswer()?.status == 200) }
+        let answers = Atomic(0)
+        let isOver = Atomic(false)
+        let busy = (0..<16).map { [server = fixture.server] _ in
+            Thread {
+                guard let client = try? server.connect() else { return }
+                while !isOver.load(ordering: .relaxed), (try? client.ask("GET", "/late/5"))?.status == 200 {
+                    answers.add(1, ordering: .relaxed)
+                }
+            }
+        }
+        while answers.load(ordering: .relaxed) < 32 { usleep(1000) }
+        let new = try (0..<16).map { _ in try fixture.server.connect() }
+        let before = answers.load(ordering: .relaxed)
+        for client in new { try client.send(FastCGIClient.request("GET", "/late/5")) }
+        for client in new { #expect(try client.receiveAnswer()?.status == 200) }
+        let meanwhile = answers.load(ordering: .relaxed) - before
+        isOver.store(true, ordering: .relaxed)
+        busy.forEach { $0.join() }
+        #expect(meanwhile < 64)
+        #expect(try fixture.server.end().aborted == 0)
     }
 
     @Test func aPeerThatPausesIsEndedAndIdleOnesAreNot() throws {
