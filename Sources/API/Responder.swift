@@ -76,7 +76,7 @@ package final class Responder {
     static func isUnavailability(_ error: any Error) -> Bool {
         switch error {
         case is TransactionFailure, is TransactionMustRestart: true
-        case let error as MariaDBError: error.isConnectionLost || error.isTransient
+        case let error as MariaDBError: error.isConnectionLost || error.isTransient || error.isShortage
         default: false
         }
     }

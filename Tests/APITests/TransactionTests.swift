@@ -51,6 +51,21 @@ import Testing
         #expect(again.status == 200 && again.header("Idempotency-Replayed") == nil)
     }
 
+    /// A full disk, no memory, a statement that took too long.
+    @Test(arguments: [1021, 1037, 1041, 1114, 1969])
+    func aShortageIsNotRepeatedHere(_ code: Int) throws {
+        let app = try TestApp()
+        try fail(app, with: code, times: 1)
+        let client = app.client()
+        try app.expectUnchanged {
+            let answer = client.send(.post, "/api/v1/devices", device, headers: key)
+            #expect("\(answer)" == refusal(503, "temporarily_unavailable"))
+            #expect(answer.header("Retry-After") == "1")
+        }
+        #expect(app.statistics.retries.value == 0)
+        #expect(client.send(.post, "/api/v1/devices", device, headers: key).status == 200)
+    }
+
     @Test func withoutADatabaseNobodyIsServed() throws {
         var options = try TestDatabase(migrated: false).options
         options.address = .unixSocket("/nonexistent/socket")
