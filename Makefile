@@ -1,8 +1,9 @@
 # Every command for people; what they do stands in scripts/.
 .DEFAULT_GOAL := help
 WORKLOAD ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers release-drill format lint schema \
-    clean help
+ONLY ?=
+.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers release-drill fault-drill format lint \
+    schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -30,6 +31,8 @@ test-browser: ## Drive the pages with headless Chromium beside an instance of it
 	@scripts/test-browser
 release-drill: ## Replace instances under load, in every way, and show that nothing is lost
 	@scripts/drill --release release
+fault-drill: ## Break what the server stands on and show that nothing is lost; ONLY=name for one scenario
+	@scripts/drill --release fault $(ONLY)
 bench: ## Measure against a C program that runs the same SQL; WORKLOAD=name measures one
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD))
 format: ## Format the Swift sources

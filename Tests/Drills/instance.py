@@ -176,8 +176,14 @@ class Instance:
 
     def keep_connections(self, directives: str) -> None:
         """Has nginx keep its connections to the server otherwise than as shipped, from its next request on."""
+        self.configure_front("include merganser/keepalive.conf;", directives)
+
+    def configure_front(self, shipped: str, instead: str) -> None:
         file = self.run / "nginx" / "nginx.conf"
-        file.write_text(file.read_text().replace("include merganser/keepalive.conf;", directives))
+        text = file.read_text()
+        if shipped not in text:
+            raise DrillError(f"nginx is not configured with \"{shipped}\"")
+        file.write_text(text.replace(shipped, instead))
         self.kill("nginx", signal.SIGHUP)
 
     def merganserctl(self, *arguments: str) -> str:

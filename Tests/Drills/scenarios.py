@@ -1,0 +1,385 @@
+"""What can go wrong, one function each: what it breaks, for how long, how it is mended, what else must hold meanwhile.
+
+A scenario's docstring is its line in the list. What all of them have in common, the load, the ledger and the judgement,
+is fault.py's.
+"""
+
+import contextlib
+import dataclasses
+import email.utils
+import json
+import os
+import pathlib
+import resource
+import secrets
+import shutil
+import signal
+import threading
+import time
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+from database import SCRIPTS, Proxy
+from fault import Drill
+from instance import DrillError, Instance, run, server, wait_until
+from issuer import LIES, KeyEndpoint
+from load import MIX, Client, Load, Request, Sender, bearer, post
+from overload import Overload
+
+# What a fault may show to clients: nginx without an answer in time, and nobody or nobody free to ask.
+UNAVAILABLE = {502, 503, 504, None}
+# Repeated after more than half a minute, a refresh token is one that was stolen, so in longer outages SDKs have people
+# sign in again. That is no loss, and no business of these drills.
+MIX_OF_LONG_OUTAGES = {kind: weight for kind, weight in MIX.items() if kind != "refresh"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    run: Callable[[Drill], None]
+    # In the short form, too.
+    is_short: bool
+    # The statuses besides the expected ones that clients may see; None is a connection that ends without an answer.
+    may: set[int | None]
+    # Within how many seconds of the mending the last failure is over.
+    recovery: float
+    # Whether clients repeat what fails, until it is acknowledged.
+    is_repeated: bool
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+    @property
+    def summary(self) -> str:
+        return " ".join((self.run.__doc__ or "").split())
+
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(may: set[int | None], recovery: float = 10, is_short: bool = False, is_repeated: bool = True) -> Callable:
+    def register(function: Callable[[Drill], None]) -> Callable[[Drill], None]:
+        SCENARIOS[function.__name__] = Scenario(function, is_short, may, recovery, is_repeated)
+        return function
+
+    return register
+
+
+# --- The database
+
+
+@scenario(UNAVAILABLE, is_short=True)
+def database_killed(drill: Drill) -> None:
+    """MariaDB is killed and started again two seconds later."""
+    if drill.broken == "not-durable":
+        drill.instance.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+    with drill.load(), drill.fault():
+        drill.database.kill()
+        time.sleep(2)
+        drill.database.start()
+
+
+@scenario(UNAVAILABLE)
+def database_unreachable(drill: Drill) -> None:
+    """For 60 s (in the short form 10 s) MariaDB answers nothing, as if the network swallowed it."""
+    with drill.load(mix=MIX_OF_LONG_OUTAGES), drill.fault(), drill.database.frozen():
+        time.sleep(drill.choose(10, 60))
+
+
+@scenario(UNAVAILABLE)
+def database_disk_full(drill: Drill) -> None:
+    """The file system of MariaDB's data, a tmpfs, is full for 10 s."""
+    with drill.database.on_small_disk() as disk, drill.load():
+        with drill.fault():
+            disk.fill()
+            time.sleep(10)
+            disk.clear()
+            # It ends by itself when it finds no room for a rollback, either.
+            if not drill.instance.pid("mariadb"):
+                drill.note("MariaDB ended, and was started again")
+                drill.database.start()
+
+
+@scenario(UNAVAILABLE)
+def database_slow(drill: Drill) -> None:
+    """Each statement takes 200 ms more, in a proxy before MariaDB, for 20 s (short: 8 s); 32 clients."""
+    with Proxy(drill.instance, drill.database.socket, 0.2) as proxy:
+        with drill.setting({"MERGANSER_DATABASE_SOCKET": str(proxy.socket)}), drill.load(clients=32):
+            with drill.fault(), proxy.delaying():
+                time.sleep(drill.choose(8, 20))
+
+
+@scenario({503})
+def lock_storm(drill: Drill) -> None:
+    """32 phones are swapped into one account at once, five times (short: twice), beside sign-outs and clean-up."""
+    with drill.load(clients=4) as load, drill.fault():
+        for _ in range(drill.choose(2, 5)):
+            storm = Storm(drill, load)
+            storm.rage()
+            if storm.approvals() != storm.expected:
+                drill.wrong(f"of {storm.expected} agent approvals of 32 phones {storm.approvals()} reached the account")
+
+
+class Storm:
+    """Phones whose owner turns out to have an account already, all at the same moment."""
+
+    PHONES = 32
+    APPROVALS = 3
+
+    def __init__(self, drill: Drill, load: Load) -> None:
+        self.drill = drill
+        self.instance = drill.instance
+        subject, nonce = f"storm.{uuid.uuid4()}", secrets.token_hex(8)
+        person = ("--provider", "apple", "--subject", subject)
+        self.owner = json.loads(self.instance.merganserctl("dev", "user", *person))["id"]
+        token = self.instance.merganserctl("dev", "token", *person, "--nonce", nonce).strip()
+        self.barrier = threading.Barrier(self.PHONES)
+        self.is_over = threading.Event()
+        proof = {"provider": "apple", "identity_token": token, "raw_nonce": nonce}
+        self.phones = [Phone(load, number, proof, self.barrier) for number in range(self.PHONES)]
+        self.load = load
+        self.expected = self.PHONES * self.APPROVALS
+
+    def rage(self) -> None:
+        for phone in self.phones:
+            phone.prepare()
+            self.instance.merganserctl("dev", "seed", "--user", phone.account, "--agent-approvals", str(self.APPROVALS))
+        cleaner = threading.Thread(target=self.clean_up)
+        cleaner.start()
+        for phone in self.phones:
+            self.load.beside(phone)
+        for phone in self.phones:
+            phone.join()
+        self.is_over.set()
+        cleaner.join()
+
+    def clean_up(self) -> None:
+        while not self.is_over.is_set():
+            self.instance.merganserctl("gc")
+
+    def approvals(self) -> int:
+        return int(self.instance.sql(f"SELECT COUNT(*) FROM agent_approvals WHERE user_id = {self.owner}")[0][0])
+
+
+class Phone(Sender):
+    def __init__(self, load: Load, number: int, proof: dict, barrier: threading.Barrier) -> None:
+        super().__init__(load, number)
+        self.proof = proof
+        self.barrier = barrier
+
+    def prepare(self) -> None:
+        device = self.new_device()
+        self.account = str(device["user"]["id"])
+        self.pak = device["access_token"]
+        refusal = self.persist(post("link", "/api/v1/me/connected_identities", self.proof, self.pak, expected=409))
+        if refusal is None:
+            raise DrillError("no ticket for the swap")
+        self.ticket = refusal.json()["swap_ticket"]
+
+    def run(self) -> None:
+        self.barrier.wait()
+        answer = self.repeatable("swap", [self.account], post(
+            "swap", "/api/v1/me/anonymous_swap",
+            {"provider": "apple", "swap_ticket": self.ticket, "device_uuid": str(uuid.uuid4()), "platform": "ios"},
+            self.pak))
+        # At once it signs out again, which takes the same account's rows.
+        if answer is not None:
+            token = answer.json()["access_token"]
+            self.persist(Request("sign-out", "DELETE", "/api/v1/auth/session", headers=bearer(token), expected=204))
+        self.connection.close()
+
+
+# --- What the server depends on besides
+
+
+@scenario(set())
+def issuer_keys(drill: Drill) -> None:
+    """The address of Apple's keys is down, slow or lies in five ways, while servers start cold; nobody notices."""
+    keys = KeyEndpoint(drill.instance.run / "keys" / "apple.json")
+    with keys.serving(), drill.setting({"MERGANSER_APPLE_JWKS_URL": keys.url}):
+        with drill.load() as load, drill.fault():
+            stranger = Stranger(drill, load)
+            for mode in drill.choose(["page"], ["slow", *LIES, "down"]):
+                keys.go_down() if mode == "down" else setattr(keys, "mode", mode)
+                if drill.broken == "no-kept-keys":
+                    shutil.rmtree(drill.instance.settings["MERGANSER_STATE_DIRECTORY"])
+                # The new one asks for the keys at its start.
+                drill.instance.replace()
+                stranger.knock(mode)
+
+
+class Stranger(Sender):
+    """Has tokens that name a key nobody has published."""
+
+    def __init__(self, drill: Drill, load: Load) -> None:
+        super().__init__(load, 0)
+        self.drill = drill
+        self.pak = self.new_device()["access_token"]
+        self.token = drill.instance.merganserctl(
+            "dev", "token", "--provider", "apple", "--subject", "stranger", "--nonce", "n", "--kid", "unknown").strip()
+
+    def knock(self, mode: str) -> None:
+        began = time.monotonic()
+        proof = {"provider": "apple", "identity_token": self.token, "raw_nonce": "n"}
+        request = post("stranger", "/api/v1/me/connected_identities", proof, self.pak, expected=422)
+        answer, _ = self.connection.send(request)
+        seconds = time.monotonic() - began
+        if answer is None or answer.status != 422 or seconds > 5:
+            status = answer.status if answer else None
+            self.drill.wrong(f"keys {mode}: a token of an unknown key was answered {status} after {seconds:.1f} s")
+
+
+@scenario({503})
+def clock_stepped(drill: Drill) -> None:
+    """The clock of nginx and of the server is set five minutes ahead, and five seconds later back (libfaketime)."""
+    with fake_clock(drill) as step, drill.load(), drill.fault():
+        for seconds in (300, 0):
+            step(seconds)
+            time.sleep(5)
+            ahead = [clock - time.time() for clock in clocks(drill.instance)]
+            if any(abs(difference - seconds) > 3 for difference in ahead):
+                drill.wrong(f"nginx and the server were to be {seconds} s ahead, and were {ahead}")
+
+
+def clocks(instance: Instance) -> tuple[float, float]:
+    """What nginx and the server take the time to be."""
+    with urllib.request.urlopen(f"{instance.url}/metrics") as response:
+        lines = response.read().decode().splitlines()
+        samples = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        front = email.utils.parsedate_to_datetime(response.headers["Date"]).timestamp()
+    return front, float(samples["process_start_time_seconds"]) + float(samples["merganser_uptime_seconds"])
+
+
+@contextlib.contextmanager
+def fake_clock(drill: Drill) -> Iterator[Callable[[int], None]]:
+    """The programs that run meanwhile read a clock that can be set; timers go on as they do on a real machine."""
+    run([str(SCRIPTS / "packages"), "libfaketime"])
+    (library,) = pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")
+    file = drill.instance.run / "clock"
+    environment = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(file), "FAKETIME_NO_CACHE": "1",
+                   "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def step(seconds: int) -> None:
+        new = file.with_suffix(".new")
+        new.write_text(f"{seconds:+}\n")
+        new.rename(file)
+
+    step(0)
+    with drill.setting(environment):
+        front = Front(drill)
+        # nginx hides its environment from its workers.
+        front.restart(environment, "".join(f" env {name};" for name in environment))
+        yield step
+    front.restart({}, "")
+
+
+class Front:
+    """nginx, stopped and started as scripts/instance started it."""
+
+    def __init__(self, drill: Drill) -> None:
+        self.instance = drill.instance
+        command = pathlib.Path(f"/proc/{self.instance.pid('nginx')}/cmdline").read_bytes()
+        # nginx writes its title over its arguments: "nginx: master process nginx -c …".
+        self.command = self.original(command.rstrip(b"\0").decode())
+
+    def original(self, title: str) -> list[str]:
+        program, _, rest = title.partition("master process ")[2].partition(" -c ")
+        configuration, _, rest = rest.partition(" -p ")
+        prefix, _, rest = rest.partition(" -e ")
+        log, _, directives = rest.partition(" -g ")
+        return [program, "-c", configuration, "-p", prefix, "-e", log, "-g", directives]
+
+    def restart(self, environment: dict[str, str], directives: str) -> None:
+        self.instance.kill("nginx", signal.SIGQUIT)
+        self.instance.wait_for_end("nginx", 20)
+        self.instance.launch("nginx", [*self.command[:-1], self.command[-1] + directives], os.environ | environment)
+        wait_until(lambda: self.instance.ready(self.instance.serving()), 10, "nginx serves")
+
+
+# --- nginx and the server's process
+
+
+@scenario({None}, is_short=True)
+def nginx_reloaded(drill: Drill) -> None:
+    """nginx reads its configuration again ten times, every half second. It may close connections that clients keep."""
+    with drill.load(), drill.fault():
+        for _ in range(10):
+            drill.instance.kill("nginx", signal.SIGHUP)
+            time.sleep(0.5)
+
+
+@scenario(UNAVAILABLE, recovery=5, is_short=True)
+def server_stopped(drill: Drill) -> None:
+    """The server's process stands still (SIGSTOP) for ten seconds, and finds a queue of old requests; 64 clients."""
+    with drill.load(clients=64), drill.fault():
+        drill.signal_server(signal.SIGSTOP)
+        time.sleep(10)
+        drill.signal_server(signal.SIGCONT)
+
+
+@scenario(UNAVAILABLE)
+def descriptors_exhausted(drill: Drill) -> None:
+    """The server may open no descriptor more for 10 s; its database connections are cut, and 24 clients come."""
+    with drill.load() as load:
+        pid = drill.instance.pid(server(drill.instance.serving()))
+        usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        newcomers = [Client(load, 100 + number) for number in range(24)]
+        with drill.fault():
+            open_now = len(os.listdir(f"/proc/{pid}/fd"))
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now, usual[1]))
+            drill.database.cut_connections()
+            for newcomer in newcomers:
+                load.beside(newcomer)
+            time.sleep(10)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+
+
+@scenario(UNAVAILABLE)
+def memory_exhausted(drill: Drill) -> None:
+    """The server may map no more memory and gets large batches; if it ends, it is started again as systemd does."""
+    # What an earlier scenario has made it map would do.
+    drill.instance.replace()
+    with drill.load() as load:
+        color = drill.instance.serving()
+        pid = drill.instance.pid(server(color))
+        usual = resource.prlimit(pid, resource.RLIMIT_AS)
+        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
+        with drill.fault():
+            resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), usual[1]))
+            senders = [load.beside(LargeBatches(load, number)) for number in range(16)]
+            while any(sender.is_alive() for sender in senders):
+                if drill.instance.pid(server(color)) is None:
+                    drill.note("the server ended, and was started again")
+                    drill.instance.wait_for_end(server(color), 1)
+                    time.sleep(1)
+                    drill.instance.start(color)
+                time.sleep(0.1)
+            if drill.instance.pid(server(color)) == pid:
+                drill.note("the server went on with what it had")
+                resource.prlimit(pid, resource.RLIMIT_AS, usual)
+
+
+class LargeBatches(Sender):
+    """Ten ingests of almost 1 MiB."""
+
+    def run(self) -> None:
+        for _ in range(10):
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            events = [{"client_event_id": str(uuid.uuid4()), "session_id": str(uuid.uuid4()), "user_id": "drill_large",
+                       "level": "info", "timestamp": now, "message": "x" * 10_000} for _ in range(90)]
+            body = {"bundle_id": os.environ["MERGANSER_BUNDLE_ID"], "events": events}
+            request = post("large ingest", "/v1/ingest", body, os.environ["MERGANSER_CLIENT_KEY"])
+            request.headers = {**request.headers, "Content-Type": "application/json"}
+            self.write("event", [event["client_event_id"] for event in events], request)
+        self.connection.close()
+
+
+# --- Too many clients
+
+
+@scenario(UNAVAILABLE, recovery=5, is_short=True, is_repeated=False)
+def overload(drill: Drill) -> None:
+    """Batches of 100 events come at up to ten times the rate that can be served, and clients hang up after 3 s."""
+    Overload(drill).run()
