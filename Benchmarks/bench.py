@@ -6,65 +6,20 @@ import os
 import pathlib
 import statistics
 import subprocess
-import sys
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import asdict
 
+import chart
+import growth
 import sides
+from load import Round, load, middle
 from plans import Plan
-from scene import RUN, Request
-from sides import Recorder, Side, cpu, family, fetch, resident
+from scene import Request
+from sides import Recorder, Side, fetch
 from workloads import WORKLOADS, Workload
 
-HERE = pathlib.Path(__file__).parent
+RESULTS = pathlib.Path(__file__).parent / "results/latest.json"
 RECORDINGS = 5
-
-
-@dataclass(slots=True)
-class Round:
-    """What one side did in one round."""
-
-    rate: float
-    p50: float
-    p99: float
-    p999: float
-    # Processor seconds for 1 000 requests.
-    nginx_cpu: float
-    worker_cpu: float
-    database_cpu: float
-    memory: int
-
-
-def write_requests(path: pathlib.Path, requests: list[Request], plan: str, address: str) -> None:
-    with open(path, "wb") as file:
-        for request in requests:
-            text = Request(request.method, request.path, request.headers, request.body, (plan, *request.fields)).wire(address)
-            file.write(b"%08d" % len(text) + text)
-
-
-def load(side: Side, workload: Workload, requests: list[Request], seconds: float, connections: int | None = None) -> Round:
-    """One measurement with wrk."""
-    path = sides.WORK / "requests"
-    write_requests(path, requests, workload.name, side.address)
-    connections = connections or workload.connections
-    threads = workload.threads if workload.chain else min(2, connections)
-    mode = "refresh" if workload.chain else "once" if workload.once else "loop"
-    database = int(pathlib.Path(RUN, "pids/mariadb").read_text().split()[0])
-    groups = [family(side.nginx.pid), [side.responder.pid], [database]]
-    before = [cpu(pids) for pids in groups]
-    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "30s", "-s", str(HERE / "requests.lua"),
-               side.url, "--", str(path), mode, str(threads)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        raise SystemExit(f"error: {' '.join(command)} exits with {done.returncode}")
-    used = [cpu(pids) - start for pids, start in zip(groups, before)]
-    result = json.loads(done.stdout.splitlines()[-1])
-    count = result["requests"]
-    refused = count - result["statuses"] if workload.status >= 400 else result["statuses"]
-    if refused > threads or result["failed"] or any(result[kind] for kind in ("connects", "reads", "writes", "timeouts")) or not count:
-        raise SystemExit(f"error: {workload.name} on {side.name}: not every answer is {workload.status}: {result}")
-    return Round(
-        count / result["duration"], result["p50"] / 1e3, result["p99"] / 1e3, result["p999"] / 1e3,
-        *(seconds * 1000 / count for seconds in used), resident(side.responder.pid))
 
 
 def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Plan:
@@ -138,10 +93,6 @@ def ratio(rounds: tuple[list[Round], list[Round]]) -> float:
     return statistics.median(ours.rate / theirs.rate for theirs, ours in zip(floor, merganser))
 
 
-def middle(rounds: list[Round]) -> Round:
-    return Round(**{name: statistics.median(asdict(each)[name] for each in rounds) for name in asdict(rounds[0])})
-
-
 HEAD = (f"{'workload':<18}{'side':<11}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}"
         f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}")
 
@@ -157,22 +108,51 @@ def lines(workload: Workload, rounds: tuple[list[Round], list[Round]]) -> list[s
     return text
 
 
+def machine() -> dict:
+    """What the figures depend on."""
+    def first_line(*command: str) -> str:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.stdout.strip().splitlines()[0]
+
+    model = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    return {"cpus": os.cpu_count(), "model": model, "mariadb": first_line("mariadbd", "--version"),
+            "nginx": first_line("nginx", "-v"), "kernel": os.uname().release}
+
+
 def main() -> None:
     names = [workload.name for workload in WORKLOADS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--workload", choices=names, action="append")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--workload", choices=names, action="append", help="only this one; nothing is written")
+    parser.add_argument("--rounds", type=int, default=5, help="of the floor and of Merganser, in turn (default: 5)")
+    parser.add_argument("--seconds", type=float, default=3, help="of one round (default: 3)")
+    parser.add_argument("--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
+    parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
     options = parser.parse_args()
+    os.environ["PATH"] += ":/usr/sbin"
     bench = Bench(options.rounds, options.seconds)
+    results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(), "rounds": options.rounds,
+               "seconds": options.seconds, "threads": bench.threads, "workloads": [], "growth": []}
     try:
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
             if not options.workload or workload.name in options.workload:
-                print("\n".join(lines(workload, bench.run(workload))), flush=True)
+                rounds = bench.run(workload)
+                print("\n".join(lines(workload, rounds)), flush=True)
+                results["workloads"].append({
+                    "name": workload.name, "title": workload.title, "ratio": ratio(rounds),
+                    **{name: asdict(middle(side)) for name, side in zip(("floor", "merganser"), rounds)},
+                    "rounds": [[asdict(each) for each in side] for side in rounds]})
+        if options.growth if options.growth is not None else not options.workload:
+            results["growth"] = [asdict(curve) for curve in growth.measure(bench, options.seconds, options.rows, options.events)]
     finally:
         bench.stop()
+    if not options.workload:
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        chart.write(RESULTS)
+        print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

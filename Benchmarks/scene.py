@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,8 +48,10 @@ _thread = threading.local()
 def send(request: Request, expected: int = 200) -> dict:
     """Sends it over this thread's kept connection and returns the JSON of the answer."""
     connection = getattr(_thread, "connection", None)
-    if connection is None:
+    # nginx closes one that is not used for 65 s.
+    if connection is None or time.monotonic() > _thread.used + 30:
         connection = _thread.connection = http.client.HTTPConnection(ADDRESS, timeout=60)
+    _thread.used = time.monotonic()
     headers = dict(request.headers)
     if request.fields:
         headers["X-Floor"] = ",".join(request.fields)
