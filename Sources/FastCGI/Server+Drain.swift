@@ -4,7 +4,7 @@ extension Server {
     package struct DrainResult: Sendable {
         /// Requests answered since the start.
         package var requests: Int
-        /// Connections that were still open at the limit.
+        /// Idle connections that nginx had not closed by the limit.
         package var cut: Int
     }
 
@@ -12,8 +12,9 @@ extension Server {
     ///
     /// A shared listener is left to the others. From one of our own, which the successor has replaced, all that still
     /// comes is taken; without a successor the path is freed first. Then kept connections are served until nginx closes
-    /// them: closing one from this side could lose a request that is on its way. At the limit the rest is given up: it
-    /// ends with the process.
+    /// them: closing one from this side could lose a request that is on its way. At the limit idle ones are given up and end
+    /// with the process, but not before what is under way is answered: how long a slow upload may take is for whoever waits
+    /// for the process to decide.
     package func drain() -> DrainResult {
         let deadline = ContinuousClock.now + options.drainLimit
         if !socket.isShared {
@@ -22,13 +23,12 @@ extension Server {
         }
         stopAccepting()
         _ = connections.wait(atMost: max(.zero, deadline - .now)) { $0 == 0 ? $0 : nil }
+        keepsConnections.store(false, ordering: .relaxed)
+        while requestsInFlight.load(ordering: .relaxed) > 0 { usleep(5000) }
         poller.stopAll()
-        let cut = connections.withLock { $0 }
-        for worker in workers.withLock({ $0 }) {
-            // One that still waits for a peer or a handler would take its time.
-            if cut == 0 { worker.join() } else { worker.detach() }
-        }
-        return DrainResult(requests: requests.load(ordering: .relaxed), cut: cut)
+        for worker in workers.withLock({ $0 }) { worker.join() }
+        return DrainResult(
+            requests: requests.load(ordering: .relaxed), cut: connections.withLock { $0 })
     }
 
     /// Who looked the path up before it changed hands may connect a moment later. The workers take them.

@@ -18,7 +18,7 @@ package final class Server: Sendable {
         /// How long a peer may pause inside a request, and inside taking an answer. A kept connection may idle for ever.
         package var receiveTimeout = Duration.seconds(10)
         package var sendTimeout = Duration.seconds(10)
-        /// When a drain stops waiting for nginx to close what it keeps.
+        /// When a drain stops waiting for nginx to close what it keeps and does not use.
         package var drainLimit = Duration.seconds(30)
         /// Told of every connection that was ended in the middle of a request, on the worker's thread.
         package var onFault: @Sendable (Fault) -> Void = { _ in }
@@ -43,6 +43,8 @@ package final class Server: Sendable {
     let workers = Mutex<[Thread]>([])
     let requestsInFlight = Atomic(0)
     let requests = Atomic(0)
+    /// False once a drain has reached its limit: a connection ends with its next answer.
+    let keepsConnections = Atomic(true)
     let aborted = Atomic(0)
     private let makeHandler: @Sendable () -> (Request) -> Response
 

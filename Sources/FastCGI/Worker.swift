@@ -64,6 +64,7 @@ struct Worker {
         case .aborted, .lost: server.aborted.add(1, ordering: .relaxed)
         }
         switch outcome {
+        case .kept where !server.keepsConnections.load(ordering: .relaxed): close(connection)
         case .kept:
             endUnlessSuccessful(connection) { () throws(FastCGIError) in
                 try isNew

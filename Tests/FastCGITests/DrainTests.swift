@@ -32,14 +32,32 @@ import Testing
         #expect(try fixture.server.waitForEnd() == Drained(requests: 51, cut: 0, aborted: 0))
     }
 
-    @Test func theLimitIsTheEnd() throws {
+    @Test func theLimitEndsIdleConnections() throws {
         let fixture = try EchoFixture(threads: 2, drainLimit: .milliseconds(300))
         let kept = try fixture.server.connect()
         #expect(try kept.ask()?.status == 200)
+        #expect(try fixture.server.end() == Drained(requests: 1, cut: 1, aborted: 0))
+        #expect(try kept.receiveEnd())
+    }
+
+    @Test func whatIsUnderWayAtTheLimitIsAnswered() throws {
+        let fixture = try EchoFixture(threads: 2, drainLimit: .milliseconds(300))
+        let kept = try fixture.server.connect()
+        #expect(try kept.ask()?.status == 200)
+        let slow = try fixture.server.connect()
+        try slow.send(FastCGIClient.request("GET", "/late/1500"))
+        fixture.server.process.terminate()
+        #expect(try slow.receiveAnswer()?.status == 200)
+        #expect(try slow.receiveEnd(), "its connection is not kept")
+        #expect(try fixture.server.waitForEnd() == Drained(requests: 2, cut: 1, aborted: 0))
+        #expect(try kept.receiveEnd())
+    }
+
+    @Test func whoIsSilentAtTheLimitHoldsItUpNoLongerThanAtOtherTimes() throws {
+        let fixture = try EchoFixture(threads: 2, receiveTimeout: .seconds(1), drainLimit: .milliseconds(300))
         let stuck = try fixture.server.connect()
         try stuck.send(FastCGIClient.beginRequest())
-        #expect(try fixture.server.end() == Drained(requests: 1, cut: 2, aborted: 0))
-        #expect(try kept.receiveEnd())
+        #expect(try fixture.server.end() == Drained(requests: 0, cut: 0, aborted: 1))
     }
 
     @Test func signalsCutNoRequestShort() throws {
