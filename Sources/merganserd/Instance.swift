@@ -72,6 +72,7 @@ final class Instance {
         if try waitUntilReady() {
             try server.start()
             try socket.publish()
+            readiness.beginServing()
             ServiceManager.notify("READY=1\nSTATUS=serving")
             let place = inherited == nil ? configuration.server.socket : "inherited"
             logger.notice("serving", metadata: ["socket": "\(place)"])
@@ -152,7 +153,7 @@ final class Instance {
     private func waitUntilReady() throws -> Bool {
         var nextNotice = ContinuousClock.now
         while true {
-            let report = readiness.report
+            let report = readiness.requirements
             if let problem = report.hopeless { throw StartFailure.unusable(problem) }
             if report.isReady { return true }
             if ContinuousClock.now >= nextNotice {

@@ -12,7 +12,7 @@ import Threads
 final class Readiness: Sendable {
     struct Report: Sendable {
         struct Missing: Encodable, Sendable {
-            /// `database`, `schema`, `server_key`, `key_set_apple`, `key_set_google` or `draining`.
+            /// `database`, `schema`, `server_key`, `key_set_apple`, `key_set_google`, `socket` or `draining`.
             let check: String
             let problem: String
         }
@@ -33,10 +33,14 @@ final class Readiness: Sendable {
         case unreachable(String)
     }
 
+    private enum Phase {
+        case starting, serving, draining
+    }
+
     private struct State {
         var database = DatabaseState.unknown
         var checkedAt = ContinuousClock.now
-        var isDraining = false
+        var phase = Phase.starting
         var isStopping = false
         var thread: Thread?
     }
@@ -71,13 +75,26 @@ final class Readiness: Sendable {
         thread?.join()
     }
 
+    /// To be called when nginx's socket is this instance's. Before, it is not ready: whoever waits for it to be stops its
+    /// predecessor next.
+    func beginServing() { state.withLock { $0.phase = .serving } }
+
     /// From now on the instance is not ready, so that nobody new is sent to it.
-    func beginDraining() { state.withLock { $0.isDraining = true } }
+    func beginDraining() { state.withLock { $0.phase = .draining } }
 
     var report: Report {
-        let (database, age, isDraining) = state.withLock {
-            ($0.database, ContinuousClock.now - $0.checkedAt, $0.isDraining)
+        var report = requirements
+        switch state.withLock({ $0.phase }) {
+        case .starting where report.isReady: report.add("socket", "this instance does not serve yet")
+        case .starting, .serving: break
+        case .draining: report.add("draining", "this instance is about to leave")
         }
+        return report
+    }
+
+    /// What must hold before this instance can serve.
+    var requirements: Report {
+        let (database, age) = state.withLock { ($0.database, ContinuousClock.now - $0.checkedAt) }
         var report = Report()
         switch database {
         // Beyond every time-out of a connection, so something else is wrong.
@@ -96,7 +113,6 @@ final class Readiness: Sendable {
         where !status.isReady {
             report.add("key_set_\(provider.rawValue)", status.lastError ?? "not fetched yet")
         }
-        if isDraining { report.add("draining", "this instance is about to leave") }
         return report
     }
 

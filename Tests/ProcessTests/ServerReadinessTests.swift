@@ -49,6 +49,22 @@ import Testing
         #expect(!server.errorOutput.contains(pak))
     }
 
+    @Test func isNotReadyBeforeNginxReachesIt() throws {
+        let installation = try Installation()
+        let folder = installation.directory.file("front")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        // Sockets in a folder change hands under a lock on it.
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        let server = try installation.server(setting: ["MERGANSER_SOCKET": "\(folder)/fastcgi.sock"])
+        try server.wait(for: "everything else") { try installation.missing() == ["socket"] }
+        #expect(!installation.exists("front/fastcgi.sock"))
+        #expect(flock(lock, LOCK_UN) == 0)
+        try server.wait(for: "readiness") { try installation.missing() == [] }
+        #expect(installation.exists("front/fastcgi.sock"))
+    }
+
     @Test func waitsForKeySets() throws {
         let installation = try Installation(["MERGANSER_APPLE_JWKS_URL": "http://127.0.0.1:1/keys"])
         let server = try installation.server()
