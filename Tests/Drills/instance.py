@@ -100,10 +100,12 @@ class Instance:
 
     def new_release(self) -> pathlib.Path:
         """What was built, as a file of its own: what is started next is not what runs already."""
+        folder = self.run / "releases"
+        # Of two that take turns, the last but one has left.
+        shutil.rmtree(folder / str(self._releases - 1), ignore_errors=True)
         self._releases += 1
-        folder = self.run / "releases" / str(self._releases)
-        folder.mkdir(parents=True)
-        return pathlib.Path(shutil.copy2(self._built, folder))
+        (folder / str(self._releases)).mkdir(parents=True)
+        return pathlib.Path(shutil.copy2(self._built, folder / str(self._releases)))
 
     def start(self, color: str, program: pathlib.Path | None = None) -> None:
         """Returns when it is ready, which is when it serves."""
@@ -163,6 +165,11 @@ class Instance:
         os.rename(path, self.socket_path)
         self.listener = listener
 
+    def release_socket(self) -> None:
+        if self.listener is not None:
+            self.listener.close()
+            self.listener = None
+
     # --- Operator
 
     def migrate(self, folder: pathlib.Path) -> None:
@@ -195,10 +202,13 @@ class Instance:
         output = run([os.environ["MERGANSER_DB"], "--batch", "--skip-column-names", "--execute", text])
         return [tuple(line.split("\t")) for line in output.splitlines()]
 
-    def hold(self, text: str, seconds: float) -> subprocess.Popen[bytes]:
-        """Has a transaction of its own lock what the statement selects, for so long."""
-        script = f"START TRANSACTION; {text} FOR UPDATE; DO SLEEP({seconds}); ROLLBACK"
-        return subprocess.Popen([os.environ["MERGANSER_DB"], "--execute", script], stdout=subprocess.DEVNULL)
+    def hold(self, query: str, seconds: float) -> subprocess.Popen[bytes]:
+        """Has a transaction of its own lock the row that the query finds; returns when it has, and it goes on for so long."""
+        script = f"START TRANSACTION; {query} FOR UPDATE; DO SLEEP({seconds}); ROLLBACK"
+        holder = subprocess.Popen([os.environ["MERGANSER_DB"], "--unbuffered", "--execute", script], stdout=subprocess.PIPE)
+        if not holder.stdout.readline():
+            raise DrillError(f"{query}: finds nothing to lock")
+        return holder
 
     def _read_settings(self) -> dict[str, str]:
         command = ["/bin/sh", "-c", '. "$0" && env -0', str(self.run / "settings")]
