@@ -9,6 +9,7 @@ import Synchronization
 package final class LoadShedder: Sendable {
     /// Nil: every request is served, however late.
     private let limit: Duration?
+    private let servingSince = Mutex<ContinuousClock.Instant?>(nil)
     private let sheds = Atomic(0)
     private let lastReport = Mutex<(time: ContinuousClock.Instant, count: Int)?>(nil)
 
@@ -20,9 +21,14 @@ package final class LoadShedder: Sendable {
     /// How many requests were refused.
     package var count: Int { sheds.load(ordering: .relaxed) }
 
+    /// To be called when the instance begins to serve. Whoever waits by then was held up by a restart and not by load, so
+    /// that for as long as the limit everybody is served.
+    package func beginServing() { servingSince.withLock { $0 = .now } }
+
     /// Whether the request is to be refused; counts and reports it then.
     func sheds(_ request: Request, _ logger: Logger) -> Bool {
         guard let limit, request.waited > limit else { return false }
+        if let since = servingSince.withLock({ $0 }), ContinuousClock.now - since <= limit { return false }
         let count = sheds.add(1, ordering: .relaxed).newValue
         report(count, waited: request.waited, logger)
         return true

@@ -70,6 +70,7 @@ final class Instance {
             "starting",
             metadata: ["version": "\(Version.current)", "threads": .stringConvertible(serverOptions.threads)])
         if try waitUntilReady() {
+            service.loadShedder.beginServing()
             try server.start()
             try socket.publish()
             readiness.beginServing()

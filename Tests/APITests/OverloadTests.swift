@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import Testing
 
@@ -63,6 +64,18 @@ import Testing
         let answer = client.send(Request(method: .get, path: "/api/v1/me", waited: .seconds(1)))
         #expect("\(answer)" == refusal(401, "invalid_token"))
         #expect(app.service.loadShedder.count == 0)
+    }
+
+    @Test func whoWaitedForARestartIsServed() {
+        let restarted = LoadShedder(limit: .seconds(60))
+        restarted.beginServing()
+        #expect(!restarted.sheds(request(.get, "/", waited: .seconds(61)), app.log.logger))
+        #expect(restarted.count == 0)
+
+        let serving = LoadShedder(limit: .milliseconds(1))
+        serving.beginServing()
+        usleep(2000)
+        #expect(serving.sheds(request(.get, "/", waited: .seconds(61)), app.log.logger))
     }
 
     @Test func withoutALimitNobodyIsRefused() {
