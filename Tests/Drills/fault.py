@@ -16,27 +16,29 @@ import report
 from database import DatabaseServer
 from instance import DrillError, Instance, server, wait_until
 from ledger import Finding
-from load import MIX, Load
+from load import MIX, Load, Record
 
 BREAKS = {
     "no-retry": "clients send each request once",
     "no-unique-key": "the database does not tell a repeated event from a new one",
+    "no-idempotency-key": "repetitions come under keys of their own",
     "no-shedding": "every request is queued and served, however late",
     "not-durable": "MariaDB acknowledges commits before they are on disk",
     "no-kept-keys": "servers keep no keys over a restart",
+    "one-clock": "nginx's clock is not set with the server's",
 }
 
 
 class Drill:
     """One scenario's run."""
 
-    def __init__(self, instance: Instance, options: argparse.Namespace) -> None:
+    def __init__(self, instance: Instance, is_short: bool, broken: str | None) -> None:
         self.instance = instance
         self.database = DatabaseServer(instance)
-        self.broken: str | None = options.broken
-        self.is_short: bool = options.short
+        self.is_short = is_short
+        self.broken = broken
         self.findings: list[Finding] = []
-        self.record = None
+        self.record = Record()
         self.notes: list[str] = []
         self.problems: list[str] = []
         # When what was broken is whole again.
@@ -67,7 +69,8 @@ class Drill:
     @contextlib.contextmanager
     def load(self, clients: int = 8, mix: Mapping[str, int] = MIX) -> Iterator[Load]:
         """From full traffic before the fault until some seconds after it."""
-        load = Load(self.instance, clients, mix, patience=0 if self.broken == "no-retry" else 120)
+        load = Load(self.instance, clients, mix, patience=0 if self.broken == "no-retry" else 120,
+                    keeps_keys=self.broken != "no-idempotency-key")
         self.record = load.record
         with load:
             wait_until(lambda: len(load.record.exchanges) > 20 * clients, 60, "traffic")
@@ -114,9 +117,29 @@ class Outcome:
                 f"{self.recovery:.1f}")
 
 
-def play(scenario, instance: Instance, options: argparse.Namespace) -> Outcome:
-    drill = Drill(instance, options)
-    scenario.run(drill)
+@contextlib.contextmanager
+def breaking(instance: Instance, what: str | None) -> Iterator[None]:
+    """What of the guarantees' grounds lies outside of a scenario."""
+    if what == "no-unique-key":
+        instance.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
+    if what == "not-durable":
+        instance.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+    if what != "no-shedding":
+        yield
+        return
+    instance.configure_front(" max_conns=1024;", ";")
+    instance.settings["MERGANSER_QUEUE_LIMIT_MILLISECONDS"] = "0"
+    instance.replace()
+    yield
+    instance.configure_front("merganser.sock max_fails=0;", "merganser.sock max_fails=0 max_conns=1024;")
+    del instance.settings["MERGANSER_QUEUE_LIMIT_MILLISECONDS"]
+    instance.replace()
+
+
+def play(scenario, instance: Instance, is_short: bool, broken: str | None) -> Outcome:
+    drill = Drill(instance, is_short, broken)
+    with breaking(instance, broken):
+        scenario.run(drill)
     statuses = collections.Counter(
         "good" if exchange.failure is None else exchange.status for exchange in drill.record.exchanges)
     outcome = Outcome(
@@ -149,11 +172,13 @@ def main() -> int:
     width = max(map(len, SCENARIOS)) + 2
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="scenarios:\n" + "".join(f"  {name:{width}}{one.summary}\n" for name, one in SCENARIOS.items())
-        + "\nwhat breaks them:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
+        epilog="scenarios, and what breaks them:\n"
+        + "".join(f"  {name:{width}}{one.summary} ({one.broken_by})\n" for name, one in SCENARIOS.items())
+        + "\nwhat can be broken:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="only these (all; in the short form some)")
     parser.add_argument("--short", action="store_true", help="shorter times")
     parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee: the drill must notice")
+    parser.add_argument("--prove", action="store_true", help="break each scenario in its own way; fails if one holds")
     options = parser.parse_args()
     if unknown := set(options.scenarios) - SCENARIOS.keys():
         parser.error(f"no scenario is called {', '.join(sorted(unknown))}")
@@ -164,17 +189,19 @@ def main() -> int:
     outcomes: list[Outcome] = []
     broken: list[str] = []
     try:
-        instance = Instance({"MERGANSER_QUEUE_LIMIT_MILLISECONDS": "0"} if options.broken == "no-shedding" else {})
-        if options.broken == "no-shedding":
-            instance.configure_front(" max_conns=1024", "")
-        if options.broken == "no-unique-key":
-            instance.sql("ALTER TABLE events DROP KEY events_client_event")
-        instance.replace()
+        instance = Instance()
         for name in names:
-            print(f"\n{name}: {SCENARIOS[name].summary}")
-            outcomes.append(play(SCENARIOS[name], instance, options))
-            broken += [f"{name}: {problem}" for problem in outcomes[-1].problems]
-        if not options.broken:
+            how = SCENARIOS[name].broken_by if options.prove else options.broken
+            print(f"\n{name}: {SCENARIOS[name].summary}" + (f" Broken: {BREAKS[how]}." if how else ""))
+            outcome = play(SCENARIOS[name], instance, options.short, how)
+            outcomes.append(outcome)
+            for problem in outcome.problems:
+                print(f"  {problem}")
+            if not options.prove:
+                broken += [f"{name}: {problem}" for problem in outcome.problems]
+            elif not outcome.problems:
+                broken.append(f"{name}: nothing was noticed of {how}")
+        if not options.broken and not options.prove:
             print(instance.merganserctl("verify"))
     except DrillError as error:
         broken.append(str(error))
