@@ -15,9 +15,10 @@ internal import Threads
 package final class Server: Sendable {
     package struct Options: Sendable {
         package var threads: Int
-        /// How long a peer may pause inside a request, and inside taking an answer. A kept connection may idle for ever.
+        /// How long a peer may pause inside a request. A kept connection may idle for ever.
         package var receiveTimeout = Duration.seconds(10)
-        package var sendTimeout = Duration.seconds(10)
+        /// And inside taking an answer: longer than nginx waits for its own client, so that nginx is the one to give up.
+        package var sendTimeout = Duration.seconds(20)
         /// When a drain stops waiting for nginx to close what it keeps and does not use.
         package var drainLimit = Duration.seconds(30)
         /// Told of every connection that was ended in the middle of a request, on the worker's thread.

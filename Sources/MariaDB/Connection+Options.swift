@@ -29,6 +29,9 @@ extension Connection {
         package var maxStatementTime: Duration = .seconds(8)
         /// For row locks and for metadata locks; whole seconds.
         package var lockWaitTimeout: Duration = .seconds(3)
+        /// How long a transaction may go without a statement before the server ends it, and with it its locks: its thread
+        /// hangs, or its machine is gone. Whole seconds.
+        package var idleTransactionTimeout: Duration = .seconds(20)
         /// Prepared statements kept; the one not used for longest goes. The server's own limit, over all connections,
         /// is `max_prepared_stmt_count`, 16 382 by default.
         package var statementCacheLimit = 256
@@ -58,8 +61,12 @@ extension Connection.Options {
         guard readTimeout > max(maxStatementTime, lockWaitTimeout) else {
             throw MariaDBError("the read timeout must be longer than the statement and the lock wait timeout")
         }
-        guard lockWaitTimeout >= .seconds(1), maxStatementTime > .zero, connectTimeout > .zero, writeTimeout > .zero
-        else { throw MariaDBError("timeouts must be above zero, the lock wait timeout at least one second") }
+        guard maxStatementTime > .zero, connectTimeout > .zero, writeTimeout > .zero,
+            min(lockWaitTimeout, idleTransactionTimeout) >= .seconds(1)
+        else {
+            throw MariaDBError(
+                "timeouts must be above zero, those for locks and of idle transactions at least one second")
+        }
     }
 
     /// What each session is set to, as one statement.
@@ -69,7 +76,8 @@ extension Connection.Options {
         sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,\
         NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', max_statement_time = \(maxStatementTime / .seconds(1)), \
         innodb_lock_wait_timeout = \(lockWaitTimeout.components.seconds), \
-        lock_wait_timeout = \(lockWaitTimeout.components.seconds)
+        lock_wait_timeout = \(lockWaitTimeout.components.seconds), \
+        idle_transaction_timeout = \(idleTransactionTimeout.components.seconds)
         """
     }
 

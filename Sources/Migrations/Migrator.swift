@@ -110,6 +110,7 @@ extension Connection.Options {
         var options = self
         options.maxStatementTime = .seconds(24 * 3600)
         options.readTimeout = .seconds(25 * 3600)
+        options.idleTransactionTimeout = .seconds(3600)
         return options
     }
 
