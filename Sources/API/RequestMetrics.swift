@@ -1,7 +1,7 @@
 import HTTP
 import Synchronization
 
-/// Counts of requests by route, method and status, with their latencies.
+/// Counts of requests by route, method and status, with their latencies, and how long they waited for a worker.
 ///
 /// Each worker thread writes a shard of its own, so that counting costs an uncontended lock; readers add the shards up.
 package final class RequestMetrics: Sendable {
@@ -19,6 +19,12 @@ package final class RequestMetrics: Sendable {
         package var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count + 1)
     }
 
+    package struct Snapshot: Sendable {
+        package var series: [Key: Series] = [:]
+        /// Of all requests, from when nginx handed one on to when a worker took it up.
+        package var waits = Series()
+    }
+
     /// Upper bounds of the latency histogram, in seconds.
     package static let bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -26,15 +32,16 @@ package final class RequestMetrics: Sendable {
 
     /// What one thread writes.
     package final class Shard: Sendable {
-        fileprivate let series = Mutex<[Key: Series]>([:])
+        fileprivate let counts = Mutex(Snapshot())
 
-        func record(route: String, _ method: Method, _ status: Status, _ elapsed: Duration) {
-            let seconds = elapsed.inSeconds
-            let bucket = RequestMetrics.bounds.firstIndex { seconds <= $0 } ?? RequestMetrics.bounds.count
+        func record(
+            route: String, _ method: Method, _ status: Status, _ elapsed: Duration, waited: Duration
+        ) {
             // Anybody may invent methods; only the known ones become labels.
             let label = route == "unmatched" ? "other" : method.rawValue
-            series.withLock {
-                $0[Key(route: route, method: label, status: status.code), default: Series()].add(seconds, bucket)
+            counts.withLock {
+                $0.series[Key(route: route, method: label, status: status.code), default: Series()].add(elapsed)
+                $0.waits.add(waited)
             }
         }
     }
@@ -45,18 +52,21 @@ package final class RequestMetrics: Sendable {
         return shard
     }
 
-    package func snapshot() -> [Key: Series] {
-        shards.withLock { $0 }.reduce(into: [:]) { sum, shard in
-            for (key, series) in shard.series.withLock({ $0 }) { sum[key, default: Series()].add(series) }
+    package func snapshot() -> Snapshot {
+        shards.withLock { $0 }.reduce(into: Snapshot()) { sum, shard in
+            let counts = shard.counts.withLock { $0 }
+            for (key, series) in counts.series { sum.series[key, default: Series()].add(series) }
+            sum.waits.add(counts.waits)
         }
     }
 }
 
 extension RequestMetrics.Series {
-    fileprivate mutating func add(_ seconds: Double, _ bucket: Int) {
+    fileprivate mutating func add(_ time: Duration) {
+        let seconds = time.inSeconds
         count += 1
         self.seconds += seconds
-        buckets[bucket] += 1
+        buckets[RequestMetrics.bounds.firstIndex { seconds <= $0 } ?? RequestMetrics.bounds.count] += 1
     }
 
     fileprivate mutating func add(_ other: Self) {

@@ -23,6 +23,7 @@ package final class Responder {
     package func respond(to request: Request) -> Response {
         let start = ContinuousClock.now
         let requestID = request.requestID.flatMap(acceptable) ?? randomBytes(16).map(hexadecimal).joined()
+        database.origin = requestID
         var logger = service.logger
         logger[metadataKey: "request_id"] = "\(requestID)"
         let match = service.router.match(request.method, request.path)
@@ -36,7 +37,8 @@ package final class Responder {
         }
         let elapsed = ContinuousClock.now - start
         let route = if case .route(let index, _) = match { service.router.routes[index] } else { Route?.none }
-        metrics.record(route: route?.pattern ?? "unmatched", request.method, response.status, elapsed)
+        metrics.record(
+            route: route?.pattern ?? "unmatched", request.method, response.status, elapsed, waited: request.waited)
         logger.debug(
             "request",
             metadata: [

@@ -44,6 +44,8 @@ package struct ServerSettings: Sendable {
     package var drainLimit: Duration
     /// How long a request may wait for a worker before it is refused; nil: for ever.
     package var queueLimit: Duration?
+    /// From which duration on statements and transactions are logged; nil: none is.
+    package var slowStatement: Duration?
     /// Keeps the last good key sets over restarts.
     package var stateDirectory: String
     package var logLevel: Logger.Level
@@ -125,16 +127,20 @@ extension ServerSettings {
         let threads = variables.optional(.threads) { text throws(InvalidValue) in try wholeNumber(text, in: 1...1024) }
         let drainLimit = variables.integer(.drainLimit, in: 1...3600)
         let queueLimit = variables.integer(.queueLimit, in: 0...60_000)
+        let slowStatement = variables.integer(.slowStatement, in: 0...60_000)
         let stateDirectory = variables.value(.stateDirectory, absolutePath)
         let logLevel = variables.choice(.logLevel, Logger.Level.self)
-        guard let instance, let socket, let drainLimit, let queueLimit, let stateDirectory, let logLevel else {
+        guard let instance, let socket, let drainLimit, let queueLimit, let slowStatement, let stateDirectory,
+            let logLevel
+        else {
             return nil
         }
         self.init(
             instance: instance, socket: socket, socketGroup: socketGroup,
             controlSocket: controlSocket ?? "/run/merganser/control-\(instance).sock",
             threads: threads ?? defaultThreads, drainLimit: .seconds(drainLimit),
-            queueLimit: queueLimit > 0 ? .milliseconds(queueLimit) : nil, stateDirectory: stateDirectory,
+            queueLimit: queueLimit > 0 ? .milliseconds(queueLimit) : nil,
+            slowStatement: slowStatement > 0 ? .milliseconds(slowStatement) : nil, stateDirectory: stateDirectory,
             logLevel: logLevel)
     }
 }

@@ -11,7 +11,8 @@ extension Variable {
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
         tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
-        instance, socket, socketGroup, controlSocket, threads, drainLimit, queueLimit, stateDirectory, logLevel,
+        instance, socket, socketGroup, controlSocket, threads, drainLimit, queueLimit, slowStatement, stateDirectory,
+        logLevel,
         sqlDirectory, devKeysDirectory,
     ]
 
@@ -140,6 +141,9 @@ extension Variable {
     static let queueLimit = Variable(
         "MERGANSER_QUEUE_LIMIT_MILLISECONDS", "milliseconds, 0 to 60000", .text("1000"),
         "How long a request may wait for a worker before it is answered 503 instead of served; 0: for ever")
+    static let slowStatement = Variable(
+        "MERGANSER_SLOW_STATEMENT_MILLISECONDS", "milliseconds, 0 to 60000", .text("500"),
+        "Statements and transactions that take as long are logged, with the id of their request; 0: none is")
     static let stateDirectory = Variable(
         "MERGANSER_STATE_DIRECTORY", "path", .text("/var/lib/merganser"), "Keeps the last good key sets over restarts")
     static let logLevel = Variable(

@@ -9,12 +9,28 @@ package import MariaDB
 package final class Database {
     private let options: Connection.Options
     private let statistics: DatabaseStatistics
+    private let slowLog: SlowLog?
+    private let watch: StatementWatch
     private var current: Connection?
     private var isBusy = false
 
-    package init(_ options: Connection.Options, statistics: DatabaseStatistics = DatabaseStatistics()) {
+    /// - Parameter slowLog: told of slow statements and transactions.
+    package init(
+        _ options: Connection.Options, statistics: DatabaseStatistics = DatabaseStatistics(), slowLog: SlowLog? = nil
+    ) {
         self.options = options
         self.statistics = statistics
+        self.slowLog = slowLog
+        watch = StatementWatch(threshold: slowLog?.threshold) { statement in
+            statistics.slowStatements.add(1)
+            slowLog?.statement(statement)
+        }
+    }
+
+    /// Whom the work is for from now on, for `SlowLog`: a request's id.
+    package var origin: String? {
+        get { watch.origin }
+        set { watch.origin = newValue }
     }
 
     deinit {
@@ -55,10 +71,14 @@ package final class Database {
             statistics.transactions.add(1)
             let start = ContinuousClock.now
             var attempt = 1
+            var isCommitted = false
+            defer { logIfSlow(since: start, attempts: attempt, isCommitted) }
             while true {
                 let failure: MariaDBError
                 switch try self.attempt(policy, body) {
-                case .committed(let value): return value
+                case .committed(let value):
+                    isCommitted = true
+                    return value
                 case .rolledBack(let error): failure = error
                 }
                 statistics.count(failure)
@@ -146,6 +166,7 @@ package final class Database {
         do {
             let connection = try Connection(options)
             statistics.openConnections.add(1)
+            connection.watch = watch
             current = connection
             return connection
         } catch {
@@ -165,7 +186,18 @@ package final class Database {
             throw MariaDBError("one closure of this Database runs already: pass its Connection on instead of nesting")
         }
         isBusy = true
-        defer { isBusy = false }
+        defer {
+            isBusy = false
+            statistics.add(watch)
+        }
         return try work()
+    }
+
+    private func logIfSlow(since start: ContinuousClock.Instant, attempts: Int, _ isCommitted: Bool) {
+        guard let slowLog else { return }
+        let elapsed = ContinuousClock.now - start
+        guard elapsed >= slowLog.threshold else { return }
+        slowLog.transaction(
+            SlowTransaction(elapsed: elapsed, attempts: attempts, isCommitted: isCommitted, origin: watch.origin))
     }
 }

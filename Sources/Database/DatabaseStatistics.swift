@@ -27,8 +27,21 @@ package final class DatabaseStatistics: Sendable {
     package let reconnects = Counter()
     /// A gauge.
     package let openConnections = Counter()
+    /// Statements that were answered or failed, those of transactions included.
+    package let statements = Counter()
+    /// What they took, on `StatementWatch`'s clock.
+    package let statementMicroseconds = Counter()
+    /// Those that `SlowLog` was told of.
+    package let slowStatements = Counter()
 
     package init() {}
+
+    /// Adds what a watch has seen since the last time.
+    func add(_ watch: StatementWatch) {
+        statements.add(watch.statements)
+        if watch.elapsed > .zero { statementMicroseconds.add(Int(watch.elapsed / .microseconds(1))) }
+        watch.reset()
+    }
 
     func count(_ failure: MariaDBError) {
         switch failure.code {

@@ -88,12 +88,17 @@ extension Connection {
     private func run(
         _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {
+        let start = watch.map { _ in StatementWatch.now }
         do {
             let statement = try statement(for: key)
             try execute(statement)
+            if let watch, let start {
+                watch.note(since: start, on: self, statement.sql, rows: statement.outcome.affectedRows)
+            }
             return statement
         } catch {
             statements[key] = nil
+            if let watch, let start { watch.note(since: start, on: self, key.text, error: error) }
             throw note(error)
         }
     }

@@ -10,6 +10,8 @@ import CMariaDB
 /// Only `mysql_server_init` must have run before the first connection, once and not concurrently: `Library`.
 package final class Connection {
     package let options: Options
+    /// Times what this connection does.
+    package var watch: StatementWatch?
     let handle: UnsafeMutablePointer<MYSQL>
     var statements: [StatementKey: Statement] = [:]
     var statementsRun = 0
@@ -57,9 +59,11 @@ package final class Connection {
 
     /// A statement without result over the text protocol.
     func perform(_ sql: String) throws(MariaDBError) {
-        guard mysql_real_query(handle, sql, UInt(sql.utf8.count)) == 0 else {
-            throw note(MariaDBError(of: handle, sql: sql))
-        }
+        let start = watch.map { _ in StatementWatch.now }
+        let isDone = mysql_real_query(handle, sql, UInt(sql.utf8.count)) == 0
+        let error = isDone ? nil : note(MariaDBError(of: handle, sql: sql))
+        if let watch, let start { watch.note(since: start, on: self, sql, error: error) }
+        if let error { throw error }
     }
 
     /// Every error of this connection passes here.

@@ -25,6 +25,9 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     package static func - (left: Timestamp, right: Timestamp) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)
     }
+
+    /// How long something has been due; zero when nothing is, or not yet.
+    package func delay(since due: Timestamp?) -> Duration { due.map { max(.zero, self - $0) } ?? .zero }
 }
 
 extension Duration {

@@ -18,6 +18,8 @@ final class Instance {
     private let keySets: IdentityTokenVerifier
     private let service: Service
     private let databaseStatistics = DatabaseStatistics()
+    /// Each thread has its own.
+    private let makeDatabase: @Sendable () -> Database
     private let readiness: Readiness
 
     init(_ configuration: Configuration, _ logger: Logger) {
@@ -40,7 +42,12 @@ final class Instance {
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
             slowPeers: SlowPeerGate(workers: configuration.server.threads),
             loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
-        readiness = Readiness(configuration.database.connection, databaseStatistics, keySets, serverKey, logger)
+        let slowLog = configuration.server.slowStatement.map { SlowLog(threshold: $0, logger) }
+        makeDatabase = { [databaseStatistics] in
+            Database(configuration.database.connection, statistics: databaseStatistics, slowLog: slowLog)
+        }
+        readiness = Readiness(
+            makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace, logger)
     }
 
     /// Returns when a signal has ended the instance.
@@ -52,11 +59,8 @@ final class Instance {
         try makeAttachmentDirectory()
         let socket = try inherited ?? listeningSocket(configuration.server.socket)
         defer { socket.withdraw() }
-        let server = try Server(socket: socket, options: serverOptions) {
-            [service, configuration, databaseStatistics] in
-            let responder = Responder(
-                service: service,
-                database: Database(configuration.database.connection, statistics: databaseStatistics))
+        let server = try Server(socket: socket, options: serverOptions) { [service, makeDatabase] in
+            let responder = Responder(service: service, database: makeDatabase())
             return { responder.respond(to: $0) }
         }
         let control = try startControl(server)

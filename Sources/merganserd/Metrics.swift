@@ -31,12 +31,14 @@ struct Metrics: Sendable {
         self.server = server
     }
 
-    func text(isReady: Bool) -> String {
+    /// - Parameter upkeep: nil while it is not known.
+    func text(isReady: Bool, _ upkeep: Upkeep?) -> String {
         var exposition = Exposition()
         addProcess(to: &exposition, isReady: isReady)
         addRequests(to: &exposition)
         addDatabase(to: &exposition)
         addKeySets(to: &exposition)
+        if let upkeep { add(upkeep, to: &exposition) }
         return exposition.text
     }
 
@@ -50,12 +52,22 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_uptime_seconds", .gauge, "How long the process has run.",
             (clock.now - startedAt) / .seconds(1))
+        if let usage = ProcessUsage.current {
+            exposition.add(
+                "process_cpu_seconds_total", .counter, "Time on processors, in user and system mode.", usage.cpuSeconds)
+            exposition.add(
+                "process_resident_memory_bytes", .gauge, "Memory in use.", Double(usage.residentBytes))
+            exposition.add("process_open_fds", .gauge, "Open file descriptors.", Double(usage.openDescriptors))
+            exposition.add(
+                "process_max_fds", .gauge, "How many there may be (RLIMIT_NOFILE).", Double(usage.maximumDescriptors))
+        }
         exposition.add("merganser_ready", .gauge, "1 while /readyz answers 200.", isReady ? 1 : 0)
         exposition.add("merganser_worker_threads", .gauge, "Workers that answer requests.", Double(threads))
     }
 
     private func addRequests(to exposition: inout Exposition) {
-        let snapshot = requests.snapshot().sorted {
+        let counts = requests.snapshot()
+        let snapshot = counts.series.sorted {
             ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
         }
         exposition.add(
@@ -68,6 +80,9 @@ struct Metrics: Sendable {
             snapshot.map { key, series in
                 (labels(key), series.buckets, series.seconds)
             })
+        exposition.addHistogram(
+            "merganser_request_wait_seconds", "From nginx's handing a request on to a worker's taking it up.",
+            bounds: RequestMetrics.bounds, [([], counts.waits.buckets, counts.waits.seconds)])
         exposition.add(
             "merganser_requests_shed_total", .counter, "Requests answered 503 for having waited too long for a worker.",
             Double(loadShedder.count))
@@ -97,9 +112,14 @@ struct Metrics: Sendable {
             ("exhaustions", "Transactions given up after the last attempt.", database.exhaustions.value),
             ("unknown_outcomes", "Transactions whose COMMIT was not answered.", database.unknownOutcomes.value),
             ("reconnects", "Connections that were lost or given up.", database.reconnects.value),
+            ("statements", "Statements that were answered or failed.", database.statements.value),
+            ("slow_statements", "Those that were logged as slow.", database.slowStatements.value),
         ] {
             exposition.add("merganser_database_\(name)_total", .counter, help, Double(count))
         }
+        exposition.add(
+            "merganser_database_statement_seconds_total", .counter, "How long statements took, all together.",
+            Double(database.statementMicroseconds.value) / 1e6)
     }
 
     private func addKeySets(to exposition: inout Exposition) {
@@ -120,5 +140,17 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_key_set_failures_total", .counter, "Attempts that failed.",
             sets.map { ($0.labels, Double($0.status.failures)) })
+    }
+
+    private func add(_ upkeep: Upkeep, to exposition: inout Exposition) {
+        exposition.add(
+            "merganser_upkeep_delay_seconds", .gauge, "Since the oldest work that a job left undone was due.",
+            upkeep.delays.map { ([("task", $0.task)], $0.delay / .seconds(1)) })
+        exposition.add(
+            "merganser_event_partitions_ahead_seconds", .gauge, "How long events have partitions of their month.",
+            upkeep.analytics.partitionsAhead / .seconds(1))
+        exposition.add(
+            "merganser_signing_key_age_seconds", .gauge, "Since the key that signs tokens was activated.",
+            upkeep.accounts.signingKeyAge.map { [([], $0 / .seconds(1))] } ?? [])
     }
 }

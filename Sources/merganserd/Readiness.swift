@@ -5,6 +5,7 @@ import Logging
 import MariaDB
 import Migrations
 import Threads
+import Time
 
 /// Whether this instance can answer requests, looked at once a second by a thread of its own.
 ///
@@ -41,6 +42,7 @@ final class Readiness: Sendable {
         var database = DatabaseState.unknown
         var checkedAt = ContinuousClock.now
         var phase = Phase.starting
+        var upkeep: Upkeep?
         var isStopping = false
         var thread: Thread?
     }
@@ -49,17 +51,17 @@ final class Readiness: Sendable {
     private let keySets: IdentityTokenVerifier
     private let serverKey: ServerKey
     private let logger: Logger
-    private let options: Connection.Options
-    private let statistics: DatabaseStatistics
+    private let makeDatabase: @Sendable () -> Database
+    private let tombstoneGrace: Duration
 
     init(
-        _ options: Connection.Options, _ statistics: DatabaseStatistics, _ keySets: IdentityTokenVerifier,
-        _ serverKey: ServerKey, _ logger: Logger
+        _ makeDatabase: @escaping @Sendable () -> Database, _ keySets: IdentityTokenVerifier, _ serverKey: ServerKey,
+        tombstoneGrace: Duration, _ logger: Logger
     ) {
-        self.options = options
-        self.statistics = statistics
+        self.makeDatabase = makeDatabase
         self.keySets = keySets
         self.serverKey = serverKey
+        self.tombstoneGrace = tombstoneGrace
         self.logger = logger
     }
 
@@ -116,11 +118,15 @@ final class Readiness: Sendable {
         return report
     }
 
+    /// What the jobs have left undone, as of half a minute ago at most; nil while the database does not answer.
+    var upkeep: Upkeep? { state.withLock(\.upkeep) }
+
     private func watch() {
-        let database = Database(options, statistics: statistics)
+        let database = makeDatabase()
         var previous = DatabaseState.unknown
         var hasServed = false
         var previousFailures: [Provider: String] = [:]
+        var nextUpkeep = ContinuousClock.now
         while true {
             let found = check(database, isFirst: !hasServed)
             if found == .fit { hasServed = true }
@@ -136,6 +142,14 @@ final class Readiness: Sendable {
             state.withLock { state in
                 state.database = found
                 state.checkedAt = .now
+            }
+            if found != .fit {
+                state.withLock { $0.upkeep = nil }
+                nextUpkeep = .now
+            } else if ContinuousClock.now >= nextUpkeep {
+                let upkeep = upkeep(of: database)
+                state.withLock { $0.upkeep = upkeep }
+                nextUpkeep = .now + .seconds(30)
             }
             let isStopping = state.wait(atMost: .seconds(1)) { $0.isStopping ? true : nil }
             if isStopping == true { return }
@@ -156,6 +170,15 @@ final class Readiness: Sendable {
             return .unreachable(error.message)
         } catch {
             return .unreachable("\(error)")
+        }
+    }
+
+    private func upkeep(of database: Database) -> Upkeep? {
+        do {
+            return try database.read { try Upkeep($0, at: Clock.system.now, tombstoneGrace: tombstoneGrace) }
+        } catch {
+            logger.warning("what the jobs left undone cannot be told", metadata: ["error": "\(error)"])
+            return nil
         }
     }
 

@@ -1,7 +1,7 @@
 /// Tells busy workers from stuck ones.
 struct WorkerProgress {
     /// Longer than any request may take: transactions repeat for 15 s, and the last attempt may wait for the database.
-    private static let patience = Duration.seconds(60)
+    static let patience = Duration.seconds(60)
 
     private let threads: Int
     private var requests = 0

@@ -49,7 +49,7 @@ import Testing
         #expect(late.header("Retry-After") == "1" && late.header("X-Request-Id") == "f00d")
         #expect(app.service.loadShedder.count == 1)
         #expect(app.statistics.openConnections.value == 0)
-        let counted = app.service.metrics.snapshot()
+        let counted = app.service.metrics.snapshot().series
         #expect(counted[RequestMetrics.Key(route: path, method: "POST", status: 503)]?.count == 1)
     }
 

@@ -202,6 +202,9 @@ private let servers = [
     BadValue(
         ["MERGANSER_QUEUE_LIMIT_MILLISECONDS": "60001"],
         "MERGANSER_QUEUE_LIMIT_MILLISECONDS: is \"60001\"; set a whole number from 0 to 60000"),
+    BadValue(
+        ["MERGANSER_SLOW_STATEMENT_MILLISECONDS": "60001"],
+        "MERGANSER_SLOW_STATEMENT_MILLISECONDS: is \"60001\"; set a whole number from 0 to 60000"),
     BadValue(["MERGANSER_STATE_DIRECTORY": "state"], "MERGANSER_STATE_DIRECTORY: is \"state\"; set an absolute path"),
     BadValue(
         ["MERGANSER_LOG_LEVEL": "loud\n\u{1B}[31m"],

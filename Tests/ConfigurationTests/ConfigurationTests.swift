@@ -33,6 +33,7 @@ import Testing
         #expect(configuration.server.threads >= 8)
         #expect(configuration.server.drainLimit == .seconds(30))
         #expect(configuration.server.queueLimit == .seconds(1))
+        #expect(configuration.server.slowStatement == .milliseconds(500))
         #expect(configuration.server.stateDirectory == "/var/lib/merganser")
         #expect(configuration.server.logLevel == .info)
         #expect(Array(configuration.providers.keys) == [.apple])
@@ -68,6 +69,7 @@ import Testing
                 "MERGANSER_INSTANCE": "green", "MERGANSER_SOCKET": "/tmp/m.sock", "MERGANSER_SOCKET_GROUP": "www-data",
                 "MERGANSER_THREADS": "3", "MERGANSER_DRAIN_LIMIT_SECONDS": "5",
                 "MERGANSER_QUEUE_LIMIT_MILLISECONDS": "0",
+                "MERGANSER_SLOW_STATEMENT_MILLISECONDS": "0",
                 "MERGANSER_STATE_DIRECTORY": "/tmp/state",
                 "MERGANSER_LOG_LEVEL": "debug", "MERGANSER_SQL_DIRECTORY": "/tmp/sql",
                 "MERGANSER_DEV_KEYS_DIRECTORY": "/tmp/keys",
@@ -109,6 +111,7 @@ import Testing
         #expect(configuration.server.threads == 3)
         #expect(configuration.server.drainLimit == .seconds(5))
         #expect(configuration.server.queueLimit == nil)
+        #expect(configuration.server.slowStatement == nil)
         #expect(configuration.server.stateDirectory == "/tmp/state")
         #expect(configuration.server.logLevel == .debug)
     }

@@ -35,7 +35,12 @@ import Testing
         _ = try installation.ask("GET", "/api/v1/me")
         _ = try installation.ask("GET", "/nowhere/\(pak)")
 
-        let answer = try installation.ask("GET", "/metrics", at: "control.sock")
+        var answer = try installation.ask("GET", "/metrics", at: "control.sock")
+        // An answer is there a moment before its worker is free.
+        try server.wait(for: "free workers") {
+            answer = try installation.ask("GET", "/metrics", at: "control.sock")
+            return String(decoding: answer.body, as: UTF8.self).contains("\nmerganser_requests_in_flight 0\n")
+        }
         #expect(answer.status == 200)
         #expect(answer.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8")
         let text = String(decoding: answer.body, as: UTF8.self)
@@ -63,10 +68,15 @@ import Testing
         #expect(metrics["merganser_ready"] == 1)
         #expect(metrics["merganser_worker_threads"] == 4)
         #expect(metrics["merganser_requests_in_flight"] == 0)
+        #expect(metrics["merganser_request_wait_seconds_count"] == 6)
+        #expect(metrics["merganser_requests_shed_total"] == 0)
         #expect(metrics["merganser_database_transactions_total"] == 1)
         for name in ["retries", "deadlocks", "lock_timeouts", "exhaustions", "unknown_outcomes", "reconnects"] {
             #expect(metrics["merganser_database_\(name)_total"] == 0, "\(name)")
         }
+        // The phone's registration alone takes a handful.
+        #expect(try #require(metrics["merganser_database_statements_total"]) > 5)
+        #expect(metrics["merganser_database_slow_statements_total"] == 0)
         let open = try #require(metrics["merganser_database_connections_open"])
         #expect((2...5).contains(open))
         #expect(metrics["merganser_key_set_ready", #"{provider="apple"}"#] == 1)
@@ -74,35 +84,12 @@ import Testing
         let age = try #require(metrics["merganser_key_set_age_seconds", #"{provider="apple"}"#])
         #expect((0..<60).contains(age))
         #expect(try #require(metrics["merganser_uptime_seconds"]) > 0)
+        #expect(try #require(metrics["process_cpu_seconds_total"]) < 60)
+        let memory = try #require(metrics["process_resident_memory_bytes"])
+        #expect((4e6..<4e9).contains(memory))
+        let descriptors = try #require(metrics["process_open_fds"])
+        let limit = try #require(metrics["process_max_fds"])
+        #expect(descriptors > 5 && descriptors < limit)
         #expect(server.isRunning)
-    }
-
-    /// Parsed text format 0.0.4: every sample belongs to a family that was declared once, before it.
-    private struct Exposed {
-        var samples: [(name: String, labels: String, value: Double)] = []
-
-        init(_ text: String) throws {
-            var families: [String: Substring] = [:]
-            for line in text.split(separator: "\n") {
-                if let type = line.wholeMatch(of: /# TYPE ([a-z_]+) (counter|gauge|histogram)/) {
-                    #expect(families.updateValue(type.2, forKey: String(type.1)) == nil, "\(line)")
-                } else if line.wholeMatch(of: /# HELP [a-z_]+ [^\n]+/) == nil {
-                    let match = line.wholeMatch(of: /([a-z_]+)(\{(?:[a-z_]+="[^"]*",?)+\})? ([0-9.e+-]+)/)
-                    let sample = try #require(match, "\(line)")
-                    let name = String(sample.1)
-                    let isDeclared = families.contains { family, type in
-                        name == family
-                            || (type == "histogram"
-                                && ["bucket", "sum", "count"].contains { name == "\(family)_\($0)" })
-                    }
-                    #expect(isDeclared, "\(line)")
-                    samples.append((name, String(sample.2 ?? ""), try #require(Double(sample.3))))
-                }
-            }
-        }
-
-        subscript(name: String, labels: String = "") -> Double? {
-            samples.first { $0.name == name && $0.labels == labels }?.value
-        }
     }
 }

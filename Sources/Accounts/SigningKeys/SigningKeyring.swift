@@ -32,7 +32,7 @@ package final class SigningKeyring: Sendable {
     /// How long it serves while another thread reads the next one.
     private static let staleness = Duration.seconds(20)
     /// How long callers wait for that thread when they must.
-    private static let patience = Duration.seconds(5)
+    package static let patience = Duration.seconds(5)
     /// After a failure nobody tries again for so long.
     private static let retryPause = Duration.seconds(1)
 

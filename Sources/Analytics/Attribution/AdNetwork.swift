@@ -6,11 +6,14 @@ package struct AdNetwork: Sendable {
     private let endpoint: String
     private let fetcher: Fetcher
 
+    /// For everything together.
+    package static let timeout = Duration.seconds(10)
+
     package init(endpoint: String) {
         self.endpoint = endpoint
         var options = Fetcher.Options()
         options.connectTimeout = .seconds(3)
-        options.timeout = .seconds(10)
+        options.timeout = Self.timeout
         options.maximumSize = 65_536
         options.cutsBody = true
         // The configuration has judged the endpoint: plain http gets here in development alone.
@@ -18,7 +21,7 @@ package struct AdNetwork: Sendable {
         fetcher = Fetcher(options)
     }
 
-    /// Asks the network; takes ten seconds at most.
+    /// Asks the network; takes `timeout` at most.
     ///
     /// - Throws: what the answers of the table in analytics §7 are refused with.
     package func resolve(_ token: String) throws(Refusal) -> Attribution {

@@ -25,6 +25,8 @@ package struct AttachmentCleanup: Sendable {
 
     /// How many rows one transaction deletes, and how many files are looked up at once.
     static let batch = 1000
+    /// How long the rows of deleted attachments stay.
+    static let afterlife = Duration.seconds(7 * 86_400)
 
     package init(_ store: any AttachmentStore, at now: Timestamp, isDryRun: Bool = false) {
         self.store = store
@@ -35,7 +37,7 @@ package struct AttachmentCleanup: Sendable {
     /// - Parameter progress: is told after every batch how far it is.
     package func run(_ database: Database, progress: (Report) -> Void = { _ in }) throws -> Report {
         var report = Report()
-        try removeRows(.deleted(before: now - .seconds(7 * 86_400)), database) { count in
+        try removeRows(.deleted(before: now - Self.afterlife), database) { count in
             report.attachments += count
             progress(report)
         }

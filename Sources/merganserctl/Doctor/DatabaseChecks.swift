@@ -20,7 +20,7 @@ struct DatabaseChecks {
         return [
             version(), try schema(), try grants(), session(server), sqlMode(server), timeZone(server),
             try collation(), clock(server.now - middle), flush(server), binaryLog(server), triggers(server),
-            connections(server), waitTimeout(server),
+            connections(server), preparedStatements(server), waitTimeout(server),
         ].compactMap { $0 }
     }
 
@@ -36,6 +36,7 @@ struct DatabaseChecks {
         let syncBinaryLog: Int
         let trustsFunctionCreators: Bool
         let maxConnections: Int
+        let maxPreparedStatements: Int
         let waitTimeout: Int
         let now: Timestamp
     }
@@ -46,15 +47,15 @@ struct DatabaseChecks {
             SELECT @@session.sql_mode, @@session.tx_isolation, @@session.time_zone, @@global.sql_mode,
                    @@global.time_zone, @@global.system_time_zone, @@global.innodb_flush_log_at_trx_commit,
                    @@global.log_bin, @@global.sync_binlog, @@global.log_bin_trust_function_creators,
-                   @@global.max_connections, @@global.wait_timeout, UTC_TIMESTAMP(3)
+                   @@global.max_connections, @@global.max_prepared_stmt_count, @@global.wait_timeout, UTC_TIMESTAMP(3)
             """
         ) { row in
             Settings(
                 sessionMode: try row.read(), isolation: try row.read(), sessionTimeZone: try row.read(),
                 globalMode: try row.read(), globalTimeZone: try row.read(), systemTimeZone: try row.read(),
                 flushLogAtCommit: try row.read(), hasBinaryLog: try row.read(), syncBinaryLog: try row.read(),
-                trustsFunctionCreators: try row.read(), maxConnections: try row.read(), waitTimeout: try row.read(),
-                now: try row.read())
+                trustsFunctionCreators: try row.read(), maxConnections: try row.read(),
+                maxPreparedStatements: try row.read(), waitTimeout: try row.read(), now: try row.read())
         }
         guard let settings else { throw MariaDBError("a SELECT without table gave no row") }
         return settings
@@ -218,6 +219,16 @@ struct DatabaseChecks {
             ? .ok("connections", message)
             : .fail(
                 "connections", message, "raise max_connections, or lower MERGANSER_THREADS, which is \(threads)")
+    }
+
+    private func preparedStatements(_ server: Settings) -> Finding {
+        let needed = 2 * (threads + 1) * connection.options.statementCacheLimit
+        let message = "max_prepared_stmt_count is \(server.maxPreparedStatements), two instances keep up to \(needed)"
+        return server.maxPreparedStatements >= needed
+            ? .ok("prepared statements", message)
+            : .warn(
+                "prepared statements", message,
+                "raise max_prepared_stmt_count, or lower MERGANSER_THREADS, which is \(threads)")
     }
 
     private func waitTimeout(_ server: Settings) -> Finding {

@@ -1,0 +1,36 @@
+package import MariaDB
+package import Time
+
+/// How the background work on the accounts gets on, seen from the ends of a few indexes: cheap enough for twice a minute.
+package struct AccountsUpkeep: Sendable {
+    /// Since the oldest row that `Garbage` erases at once has expired.
+    package let garbageDelay: Duration
+    /// Since the next event was due to be delivered.
+    package let outboxDelay: Duration
+    /// Since the key that signs began to; nil: none does.
+    package let signingKeyAge: Duration?
+}
+
+extension Connection {
+    package func accountsUpkeep(at now: Timestamp) throws -> AccountsUpkeep? {
+        try first(
+            """
+            SELECT (SELECT MIN(expires_at) FROM
+                    (SELECT MIN(expires_at) AS expires_at FROM idempotency_records
+                     UNION ALL SELECT MIN(expires_at) FROM swap_tickets
+                     UNION ALL SELECT MIN(expires_at) FROM web_sessions
+                     UNION ALL SELECT MIN(expires_at) FROM rate_limits
+                     UNION ALL SELECT MIN(expires_at) FROM refresh_tokens
+                     UNION ALL SELECT MIN(expires_at) FROM revoked_access_tokens
+                     UNION ALL SELECT MIN(expires_at) FROM authorization_requests
+                     UNION ALL SELECT MIN(expires_at) FROM provider_sign_ins) AS oldest),
+                   (SELECT MIN(next_attempt_at) FROM webhook_outbox),
+                   (SELECT MAX(activated_at) FROM signing_keys WHERE activated_at <= ?)
+            """, now
+        ) { row in
+            AccountsUpkeep(
+                garbageDelay: now.delay(since: try row.read()), outboxDelay: now.delay(since: try row.read()),
+                signingKeyAge: try row.read(Timestamp?.self).map { now - $0 })
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What this process uses of its machine (proc(5)).
+struct ProcessUsage {
+    let cpuSeconds: Double
+    let residentBytes: Int
+    let openDescriptors: Int
+    let maximumDescriptors: Int
+
+    /// nil where /proc is not to be read.
+    static var current: ProcessUsage? {
+        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        else { return nil }
+        // The program's name may hold spaces and parentheses; behind it the third field follows.
+        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
+        func field(_ number: Int) -> Double { Double(fields.dropFirst(number - 3).first ?? "") ?? 0 }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return ProcessUsage(
+            cpuSeconds: (field(14) + field(15)) / Double(sysconf(Int32(_SC_CLK_TCK))),
+            residentBytes: Int(field(24)) * sysconf(Int32(_SC_PAGESIZE)),
+            // But for the one that the look itself takes.
+            openDescriptors: descriptors.count - 1, maximumDescriptors: Int(clamping: limit.rlim_cur))
+    }
+}

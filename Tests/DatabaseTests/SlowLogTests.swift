@@ -1,0 +1,119 @@
+import Database
+import MariaDB
+import Synchronization
+import TestSupport
+import Testing
+
+struct SlowLogTests {
+    private let database: TestDatabase
+    private let statistics = DatabaseStatistics()
+    private let logged = Logged()
+
+    init() throws {
+        database = try TestDatabase("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)")
+    }
+
+    private final class Logged: Sendable {
+        private let works = Mutex<(statements: [SlowStatement], transactions: [SlowTransaction])>(([], []))
+
+        var statements: [SlowStatement] { works.withLock { $0.statements } }
+        var transactions: [SlowTransaction] { works.withLock { $0.transactions } }
+
+        func add(_ statement: SlowStatement) { works.withLock { $0.statements.append(statement) } }
+        func add(_ transaction: SlowTransaction) { works.withLock { $0.transactions.append(transaction) } }
+    }
+
+    private func subject(threshold: Duration, lockWait: Duration = .seconds(3)) -> Database {
+        var options = database.options
+        options.lockWaitTimeout = lockWait
+        let log = SlowLog(
+            threshold: threshold, statement: { [logged] statement in logged.add(statement) },
+            transaction: { [logged] transaction in logged.add(transaction) })
+        return Database(options, statistics: statistics, slowLog: log)
+    }
+
+    @Test func aSlowStatementIsLoggedWithoutItsArguments() throws {
+        let subject = subject(threshold: .milliseconds(100))
+        subject.origin = "request 1"
+        let connection = try subject.read { connection in
+            _ = try connection.all("SELECT id FROM t WHERE id <> ?", 4711) { row in try row.read(Int.self) }
+            _ = try connection.all("SELECT id, SLEEP(?) FROM t", 0.0815) { row in
+                (try row.read(Int.self), try row.read(Int.self))
+            }
+            return connection.threadID
+        }
+        let statement = try #require(logged.statements.first)
+        #expect(logged.statements.count == 1, "and no other")
+        #expect(statement.sql == "SELECT id, SLEEP(?) FROM t")
+        #expect(statement.elapsed >= .milliseconds(230) && statement.elapsed < .seconds(20))
+        #expect(statement.rows == 3)
+        #expect(statement.errorCode == nil)
+        #expect(statement.connection == connection)
+        #expect(statement.origin == "request 1")
+        #expect(logged.transactions.isEmpty)
+
+        #expect(statistics.statements.value == 2)
+        #expect(statistics.slowStatements.value == 1)
+        #expect((230_000..<20_000_000).contains(statistics.statementMicroseconds.value))
+    }
+
+    @Test func whatFailsAfterLongIsLoggedWithItsErrorAndTheTransactionWithItsAttempts() throws {
+        let holder = try database.connect()
+        try holder.begin()
+        try holder.execute("UPDATE t SET id = 4 WHERE id = 1")
+        let subject = subject(threshold: .milliseconds(500), lockWait: .seconds(1))
+        subject.origin = "request 2"
+        var attempts = 0
+        try subject.transaction { db in
+            attempts += 1
+            if attempts == 2 { try holder.rollback() }
+            try db.execute("DELETE FROM t WHERE id = ?", 1)
+        }
+        let statement = try #require(logged.statements.first)
+        #expect(statement.sql == "DELETE FROM t WHERE id = ?")
+        #expect(statement.errorCode == 1205)
+        #expect(statement.elapsed >= .milliseconds(900))
+        let transaction = try #require(logged.transactions.first)
+        #expect(transaction.attempts == 2 && transaction.isCommitted)
+        #expect(transaction.elapsed >= .milliseconds(900))
+        #expect(transaction.origin == "request 2")
+        // Two times START TRANSACTION and DELETE, ROLLBACK, COMMIT.
+        #expect(statistics.statements.value == 6)
+    }
+
+    @Test func aTransactionOfManyFastStatementsIsLoggedWhenItIsRefused() throws {
+        struct Refusal: Error {}
+        let subject = subject(threshold: .milliseconds(150))
+        #expect(throws: Refusal.self) {
+            try subject.transaction { db in
+                for _ in 0..<10 {
+                    _ = try db.first("SELECT SLEEP(0.02)") { row in try row.read(Int.self) }
+                }
+                throw Refusal()
+            }
+        }
+        let transaction = try #require(logged.transactions.first)
+        #expect(transaction.attempts == 1 && !transaction.isCommitted && transaction.origin == nil)
+    }
+
+    @Test func withoutALogStatementsAreCountedAllTheSame() throws {
+        let subject = Database(database.options, statistics: statistics)
+        _ = try subject.read { try $0.first("SELECT SLEEP(0.1)") { row in try row.read(Int.self) } }
+        #expect(statistics.statements.value == 1 && statistics.slowStatements.value == 0)
+        #expect(statistics.statementMicroseconds.value >= 90_000)
+    }
+
+    /// What holds the locks of a thread that hangs.
+    @Test func theServerEndsATransactionThatIsIdle() throws {
+        var options = database.options
+        options.idleTransactionTimeout = .seconds(1)
+        let hung = try Connection(options)
+        try hung.begin()
+        try hung.execute("DELETE FROM t WHERE id = ?", 1)
+        // Waits for the lock, which only the end of that transaction frees.
+        let other = try database.connect()
+        try other.execute("DELETE FROM t WHERE id = ?", 1)
+        let error = #expect(throws: MariaDBError.self) { try hung.execute("DELETE FROM t WHERE id = ?", 2) }
+        #expect(error?.isConnectionLost == true, "\(String(describing: error))")
+    }
+}

@@ -1,0 +1,49 @@
+import JSON
+import MariaDB
+import TestSupport
+import Testing
+
+/// What the metrics say of the jobs, before and after each has run.
+@Suite struct UpkeepTests {
+    @Test func workLeftUndoneShowsUntilItsJobHasRun() throws {
+        let installation = try Installation(["MERGANSER_TOMBSTONE_GRACE_SECONDS": "0"])
+        let db = try installation.database.connect()
+        let idle = try upkeep(of: installation)
+        #expect(idle["gc"] == 0 && idle["compact"] == 0 && idle["attachments"] == 0 && idle["dispatch"] == 0)
+        #expect(idle["months"] == 0 && idle["signing key"] == nil)
+
+        try db.execute(
+            "INSERT INTO rate_limits (digest, count, expires_at) VALUES (?, 1, UTC_TIMESTAMP(3) - INTERVAL 5 HOUR)",
+            [UInt8](repeating: 1, count: 32))
+        for command in ["generate", "activate"] {
+            #expect(try installation.tool("signing-key", command).exit == .status(0))
+        }
+        let late = try upkeep(of: installation)
+        #expect((18_000..<18_600).contains(try #require(late["gc"])))
+        #expect((0..<600).contains(try #require(late["signing key"])))
+
+        for command in ["gc", "retention"] { #expect(try installation.tool(command).exit == .status(0)) }
+        let done = try upkeep(of: installation)
+        #expect(done["gc"] == 0)
+        #expect(try #require(done["months"]) > 80 * 86_400)
+    }
+
+    /// Of a server that has just started, by short names; it looks at once, and then twice a minute.
+    private func upkeep(of installation: Installation) throws -> [String: Double] {
+        let server = try installation.readyServer()
+        var found: [String: Double] = [:]
+        try server.wait(for: "a look at what the jobs left undone") {
+            let text = String(decoding: try installation.ask("GET", "/metrics", at: "control.sock").body, as: UTF8.self)
+            let metrics = try Exposed(text)
+            found["months"] = metrics["merganser_event_partitions_ahead_seconds"]
+            found["signing key"] = metrics["merganser_signing_key_age_seconds"]
+            for task in ["gc", "compact", "attachments", "dispatch"] {
+                found[task] = metrics["merganser_upkeep_delay_seconds", "{task=\"\(task)\"}"]
+            }
+            return found["months"] != nil
+        }
+        server.terminate()
+        try server.waitForExit()
+        return found
+    }
+}
