@@ -140,8 +140,8 @@ let package = Package(
         .testTarget(
             name: "ProcessTests",
             dependencies: [
-                "Accounts", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads",
-                "fastcgi-echo", "merganserd",
+                "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
+                "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo", "merganserd",
                 "merganserctl",
             ],
             swiftSettings: strict),

@@ -1,0 +1,145 @@
+import Accounts
+import Analytics
+import Configuration
+import Database
+import FastCGI
+import Foundation
+import IdentityTokens
+import MariaDB
+import TestSupport
+import Testing
+
+@testable import merganserd
+
+/// Who waits for another waits longer than that one does, so that the one who knows more gives up first and can say why.
+@Suite struct TimeoutTests {
+    @Test func docsHaveThemAll() throws {
+        let document = try String(contentsOfFile: Repository.root + "/docs/operations.md", encoding: .utf8)
+        let section = try #require(document.components(separatedBy: "\n## ").first { $0.hasPrefix("Timeouts\n") })
+        let rows = section.matches(of: /\n\| ([^|]+) \| (\d+) s \|/)
+        let documented = Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), Duration.seconds(Int($0.2) ?? 0)) })
+        #expect(documented == (try timeouts()))
+    }
+
+    @Test(
+        arguments: [
+            // The database answers before its client gives up, and the client before the request does.
+            (["lock wait"], "statement"),
+            (["statement"], "database answer"),
+            (["database connection"], "MariaDB's `connect_timeout`"),
+            (["lock wait"], "repeats of a transaction"),
+            (["database answer"], "repeats of a transaction"),
+            (["key set"], "key set fetch"),
+            (["signing keys"], "idle transaction"),
+            (["repeats of a transaction"], "idle transaction"),
+            // The server answers before nginx gives up.
+            (["queue", "key set", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`"),
+            (["idle transaction"], "`fastcgi_read_timeout`"),
+            (["queue", "ad network", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, `/v1`"),
+            (["repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, uploads"),
+            // Of two that pass bytes on, the one beside the client gives up first.
+            (["`client_body_timeout`, uploads"], "request's bytes"),
+            (["request's bytes"], "`fastcgi_send_timeout`, uploads"),
+            (["`send_timeout`"], "answer's bytes"),
+            (["queue"], "`fastcgi_send_timeout`"),
+            // A request that nginx waits for is answered before its instance leaves, or is taken for stuck.
+            (["`fastcgi_read_timeout`"], "`fastcgi_read_timeout`, `/v1`"),
+            (["`fastcgi_read_timeout`, `/v1`"], "drain"),
+            (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
+            (["drain"], "systemd's `TimeoutStopSec`"),
+            (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
+            // A connection outlives the pauses between its requests.
+            (["stuck workers"], "MariaDB's `wait_timeout`"),
+        ] as [([String], String)])
+    func whoWaitsForAnotherWaitsLonger(inner: [String], outer: String) throws {
+        let timeouts = try timeouts()
+        let sum = try inner.reduce(Duration.zero) { $0 + (try #require(timeouts[$1], "\($1)")) }
+        #expect(sum < (try #require(timeouts[outer], "\(outer)")))
+    }
+
+    /// A Galera cluster needs 7 s to drop a dead node.
+    @Test func theDatabaseIsWaitedForWhileAClusterMendsItself() throws {
+        #expect(try #require(timeouts()["database answer"]) > .seconds(7))
+        #expect(try #require(timeouts()["statement"]) > .seconds(7))
+    }
+
+    private func timeouts() throws -> [String: Duration] {
+        let http = try Settings("nginx/merganser/http.conf")
+        let fastcgi = try Settings("nginx/merganser/fastcgi.conf")
+        let upload = try Settings("nginx/merganser/upload.conf")
+        let keepalive = try Settings("nginx/merganser/keepalive.conf")
+        let unit = try Settings("systemd/merganser@.service")
+        let connection = Connection.Options(address: .unixSocket("/"), user: "")
+        let server = Server.Options(threads: 1)
+        let keySets = KeySetLimits()
+        let db = try Connection(MariaDBServer.options(socket: MariaDBServer.sharedSocket))
+        let globals = try db.query("SELECT @@global.connect_timeout, @@global.wait_timeout")[0].map {
+            Duration.seconds(Int(String(decoding: $0 ?? [], as: UTF8.self)) ?? 0)
+        }
+        #expect(RetryPolicy.analytics.patience == RetryPolicy.standard.patience)
+        #expect(connection.writeTimeout == connection.readTimeout)
+        return [
+            "`client_header_timeout`": try http["client_header_timeout"],
+            "`client_body_timeout`": try http["client_body_timeout"],
+            "`client_body_timeout`, uploads": try upload["client_body_timeout"],
+            "`send_timeout`": try http["send_timeout"],
+            "`keepalive_timeout`": try http["keepalive_timeout"],
+            "`fastcgi_connect_timeout`": try fastcgi["fastcgi_connect_timeout"],
+            "`fastcgi_send_timeout`": try fastcgi["fastcgi_send_timeout"],
+            "`fastcgi_send_timeout`, uploads": try upload["fastcgi_send_timeout"],
+            "`fastcgi_read_timeout`": try fastcgi["fastcgi_read_timeout"],
+            "`fastcgi_read_timeout`, `/v1`": try Settings("nginx/merganser/server.conf")["fastcgi_read_timeout"],
+            "`fastcgi_read_timeout`, uploads": try upload["fastcgi_read_timeout"],
+            "upstream `keepalive_timeout`": try keepalive["keepalive_timeout"],
+            "upstream `keepalive_time`": try keepalive["keepalive_time"],
+            "request's bytes": server.receiveTimeout,
+            "answer's bytes": server.sendTimeout,
+            "key set": keySets.patience,
+            "key set fetch": keySets.fetchTimeout,
+            "signing keys": SigningKeyring.patience,
+            "ad network": AdNetwork.timeout,
+            "repeats of a transaction": RetryPolicy.standard.patience,
+            "database connection": connection.connectTimeout,
+            "database answer": connection.readTimeout,
+            "statement": connection.maxStatementTime,
+            "lock wait": connection.lockWaitTimeout,
+            "idle transaction": connection.idleTransactionTimeout,
+            "MariaDB's `connect_timeout`": globals[0],
+            "MariaDB's `wait_timeout`": globals[1],
+            "queue": try preset("MERGANSER_QUEUE_LIMIT_MILLISECONDS") / 1000,
+            "drain": try preset("MERGANSER_DRAIN_LIMIT_SECONDS"),
+            "stuck workers": WorkerProgress.patience,
+            "systemd's `TimeoutStopSec`": try unit["TimeoutStopSec"],
+            "systemd's `WatchdogSec`": try unit["WatchdogSec"],
+        ]
+    }
+
+    /// A variable's default, as if it were in seconds.
+    private func preset(_ name: String) throws -> Duration {
+        let variable = try #require(Variable.all.first { $0.name == name })
+        guard case .text(let text) = variable.preset, let number = Int(text) else {
+            throw TestSupportError("\(name) has no default")
+        }
+        return .seconds(number)
+    }
+
+    /// Seconds by name, of a file where each has one.
+    private struct Settings {
+        private let path: String
+        private let text: String
+
+        init(_ path: String) throws {
+            self.path = path
+            text = try String(contentsOfFile: Repository.root + "/" + path, encoding: .utf8)
+        }
+
+        subscript(name: String) -> Duration {
+            get throws {
+                let values = text.matches(
+                    of: try Regex("(?m)^\\s*\(name)[ =](\\d+)(?:s;)?$", as: (Substring, Substring).self))
+                try #require(values.count == 1, "\(path): \(name)")
+                return .seconds(try #require(Int(values[0].1)))
+            }
+        }
+    }
+}
