@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 WORKLOAD ?=
 ONLY ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers test-restore test-monitoring \
+.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers test-operations test-monitoring \
     release-drill fault-drill format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
@@ -29,8 +29,8 @@ test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
 test-browser: ## Drive the pages with headless Chromium beside an instance of its own
 	@scripts/test-browser
-test-restore: ## Back up and restore an instance of its own as docs/operations.md says, and look what came back
-	@scripts/instance beside scripts/test-restore
+test-operations: ## Follow a request, back up and restore as docs/operations.md says, beside an instance of its own
+	@scripts/instance beside scripts/test-operations
 test-monitoring: ## Check the alert rules of docs/monitoring, and that each fires
 	@scripts/test-monitoring
 release-drill: ## Replace instances under load, in every way, and show that nothing is lost

@@ -39,7 +39,7 @@ package final class DatabaseStatistics: Sendable {
     /// Adds what a watch has seen since the last time.
     func add(_ watch: StatementWatch) {
         statements.add(watch.statements)
-        if watch.elapsed > .zero { statementMicroseconds.add(Int(watch.elapsed / .microseconds(1))) }
+        if watch.nanoseconds > 0 { statementMicroseconds.add(watch.nanoseconds / 1000) }
         watch.reset()
     }
 

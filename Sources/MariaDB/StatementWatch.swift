@@ -9,42 +9,44 @@ package final class StatementWatch {
     package var origin: String?
     /// Since the last `reset`.
     package private(set) var statements = 0
-    package private(set) var elapsed = Duration.zero
+    package private(set) var nanoseconds = 0
 
-    private let threshold: Duration?
+    /// In nanoseconds, as all times here: `Duration` would cost as much as the clock again.
+    private let threshold: Int?
     private let report: (SlowStatement) -> Void
 
     /// - Parameters:
     ///   - threshold: from which duration on a statement is slow; nil: none is.
     ///   - report: called on the thread that ran the statement, before it goes on.
     package init(threshold: Duration? = nil, report: @escaping (SlowStatement) -> Void = { _ in }) {
-        self.threshold = threshold
+        self.threshold = threshold.map { Int($0 / .nanoseconds(1)) }
         self.report = report
     }
 
     package func reset() {
         statements = 0
-        elapsed = .zero
+        nanoseconds = 0
     }
 
-    /// On no calendar.
-    static var now: Duration {
+    /// Since some moment of the past.
+    static var now: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     func note(
-        since start: Duration, on connection: Connection, _ sql: @autoclosure () -> String,
+        since start: Int, on connection: Connection, _ sql: @autoclosure () -> String,
         rows: @autoclosure () -> Int = 0, error: MariaDBError? = nil
     ) {
         let time = Self.now - start
         statements += 1
-        elapsed += time
+        nanoseconds += time
         guard let threshold, time >= threshold else { return }
         report(
             SlowStatement(
-                sql: sql(), elapsed: time, rows: rows(), errorCode: error?.code, connection: connection.threadID,
+                sql: sql(), elapsed: .nanoseconds(time), rows: rows(), errorCode: error?.code,
+                connection: connection.threadID,
                 origin: origin))
     }
 }
