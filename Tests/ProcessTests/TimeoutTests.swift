@@ -42,11 +42,10 @@ import Testing
             (["request's bytes"], "`fastcgi_send_timeout`, uploads"),
             (["`send_timeout`"], "answer's bytes"),
             (["queue"], "`fastcgi_send_timeout`"),
-            // A request that nginx waits for is answered before its instance leaves, or is taken for stuck.
+            // A request that nginx waits for is answered before its instance is killed, or taken for stuck.
             (["`fastcgi_read_timeout`"], "`fastcgi_read_timeout`, `/v1`"),
-            (["`fastcgi_read_timeout`, `/v1`"], "drain"),
-            (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
-            (["drain"], "systemd's `TimeoutStopSec`"),
+                (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
+            (["drain", "`fastcgi_read_timeout`, `/v1`"], "systemd's `TimeoutStopSec`"),
             (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
             // A connection outlives the pauses between its requests.
             (["stuck workers"], "MariaDB's `wait_timeout`"),
