@@ -19,11 +19,6 @@ extension Connection {
     }
 }
 
-extension String {
-    /// Other text cannot be compared with a column that is ASCII: MariaDB refuses the statement.
-    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
-}
-
 extension Application {
     init(from row: inout Row) throws {
         id = try row.read()

@@ -56,6 +56,7 @@ extension Connection {
 
     /// The person behind a sub that the application has, or had, on a grant; nil also when the account is deleted.
     func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
+        guard sub.isASCII else { return nil }
         var sql = ComposedSQL(Subject.columns)
         sql.append(
             """

@@ -7,6 +7,8 @@ extension Analytics {
         _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit, of team: Team.ID,
         _ database: Database
     ) throws -> Page<ListedFeedback> {
+        // No status has other characters.
+        if filter.status?.isASCII == false { return Page() }
         let rows = try database.snapshot { connection in
             let apps = try connection.visibleApps(of: team, in: filter.scope)
             return apps.isEmpty ? [] : try connection.feedback(filter, of: apps, after: cursor, limit)

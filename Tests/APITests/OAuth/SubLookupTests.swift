@@ -34,7 +34,7 @@ import Time
         #expect(found.names == ["sub", "canonical_sub", "is_canonical", "linked_subs", "merged_via", "occurred_at"])
         #expect(found.header("Cache-Control") == "no-store")
         try expectUnknown("\(person.userID)", at: try scene.register(confidential: true))
-        for other in ["0", "0\(person.userID)", "x", "%20", "\(person.userID)%20"] { try expectUnknown(other) }
+        for other in ["0", "0\(person.userID)", "x", "é", "%20", "\(person.userID)%20"] { try expectUnknown(other) }
     }
 
     @Test(arguments: [false, true]) func aSwappedSubResolvesForEver(isDuplicate: Bool) throws {
