@@ -7,7 +7,7 @@ import uuid
 from datetime import UTC, datetime
 
 import report
-from fault import Drill
+from drill import Drill
 from ledger import Finding
 from load import Exchange, Record
 from openloop import OpenLoop, Sample

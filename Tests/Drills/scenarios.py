@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from database import SCRIPTS, Proxy
-from fault import Drill
+from drill import Drill
 from instance import DrillError, Instance, run, server, wait_until
 from issuer import LIES, KeyEndpoint
 from load import MIX, Client, Load, Request, Sender, bearer, post
@@ -38,7 +38,7 @@ MIX_OF_LONG_OUTAGES = {kind: weight for kind, weight in MIX.items() if kind != "
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     run: Callable[[Drill], None]
-    # Of fault.BREAKS, what this scenario must fail with.
+    # Of drill.BREAKS, what this scenario must fail with.
     broken_by: str
     # In the short form, too.
     is_short: bool
@@ -349,16 +349,17 @@ def descriptors_exhausted(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-unique-key")
 def memory_exhausted(drill: Drill) -> None:
-    """The server may map no more memory and gets large batches; if it ends, it is started again as systemd does."""
+    """The server gets no more memory, but large batches; if it ends, it is started again as systemd does."""
     # What an earlier scenario has made it map would do.
     drill.instance.replace()
     with drill.load() as load:
         color = drill.instance.serving()
         pid = drill.instance.pid(server(color))
-        usual = resource.prlimit(pid, resource.RLIMIT_AS)
-        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
+        usual = resource.prlimit(pid, resource.RLIMIT_DATA)
+        status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines())
+        kilobytes = int(status["VmData"].split()[0])
         with drill.fault():
-            resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), usual[1]))
+            resource.prlimit(pid, resource.RLIMIT_DATA, (kilobytes * 1024, usual[1]))
             senders = [load.beside(LargeBatches(load, number)) for number in range(16)]
             while any(sender.is_alive() for sender in senders):
                 if drill.instance.pid(server(color)) is None:
@@ -369,7 +370,7 @@ def memory_exhausted(drill: Drill) -> None:
                 time.sleep(0.1)
             if drill.instance.pid(server(color)) == pid:
                 drill.note("the server went on with what it had")
-                resource.prlimit(pid, resource.RLIMIT_AS, usual)
+                resource.prlimit(pid, resource.RLIMIT_DATA, usual)
 
 
 class LargeBatches(Sender):

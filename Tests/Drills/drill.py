@@ -1,0 +1,103 @@
+"""What the scenarios of the fault drill have in common: the load around a fault, and ways to break what should hold."""
+
+import contextlib
+import signal
+import time
+from collections.abc import Iterator, Mapping
+
+from database import DatabaseServer
+from instance import Instance, server, wait_until
+from ledger import Finding
+from load import MIX, Load, Record
+
+BREAKS = {
+    "no-retry": "clients send each request once",
+    "no-unique-key": "the database does not tell a repeated event from a new one",
+    "no-idempotency-key": "repetitions come under keys of their own",
+    "no-shedding": "every request is queued and served, however late",
+    "not-durable": "MariaDB acknowledges commits before they are on disk",
+    "no-kept-keys": "servers keep no keys over a restart",
+    "one-clock": "nginx's clock is not set with the server's",
+}
+
+
+class Drill:
+    """One scenario's run."""
+
+    def __init__(self, instance: Instance, is_short: bool, broken: str | None) -> None:
+        self.instance = instance
+        self.database = DatabaseServer(instance)
+        self.is_short = is_short
+        self.broken = broken
+        self.findings: list[Finding] = []
+        self.record = Record()
+        self.notes: list[str] = []
+        self.problems: list[str] = []
+        # When what was broken is whole again.
+        self.mended = 0.0
+
+    def choose(self, short, long):
+        return short if self.is_short else long
+
+    def wrong(self, problem: str) -> None:
+        self.problems.append(problem)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def signal_server(self, number: signal.Signals) -> None:
+        self.instance.kill(server(self.instance.serving()), number)
+
+    @contextlib.contextmanager
+    def setting(self, variables: Mapping[str, str]) -> Iterator[None]:
+        """Servers that run meanwhile have these settings."""
+        usual = dict(self.instance.settings)
+        self.instance.settings.update(variables)
+        self.instance.replace()
+        yield
+        self.instance.settings = usual
+        self.instance.replace()
+
+    @contextlib.contextmanager
+    def load(self, clients: int = 8, mix: Mapping[str, int] = MIX) -> Iterator[Load]:
+        """From full traffic before the fault until some seconds after it."""
+        load = Load(self.instance, clients, mix, patience=0 if self.broken == "no-retry" else 120,
+                    keeps_keys=self.broken != "no-idempotency-key")
+        self.record = load.record
+        with load:
+            wait_until(lambda: len(load.record.exchanges) > 20 * clients, 60, "traffic")
+            yield load
+            time.sleep(self.choose(3, 10))
+        self.findings = load.ledger.verify(self.instance)
+
+    @contextlib.contextmanager
+    def fault(self) -> Iterator[None]:
+        yield
+        self.mended = time.monotonic()
+
+    @property
+    def recovery(self) -> float:
+        """From the mending to the end of the last failure; an answer must have come, too."""
+        successes = [exchange.ended for exchange in self.record.exchanges
+                     if exchange.failure is None and exchange.ended > self.mended]
+        failures = [exchange.ended for exchange in self.record.failures]
+        return max([self.mended, min(successes, default=float("inf")), *failures]) - self.mended
+
+
+@contextlib.contextmanager
+def breaking(instance: Instance, what: str | None) -> Iterator[None]:
+    """What of the guarantees' grounds lies outside of a scenario."""
+    if what == "no-unique-key":
+        instance.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
+    if what == "not-durable":
+        instance.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+    if what != "no-shedding":
+        yield
+        return
+    instance.configure_front(" max_conns=1024;", ";")
+    instance.settings["MERGANSER_QUEUE_LIMIT_MILLISECONDS"] = "0"
+    instance.replace()
+    yield
+    instance.configure_front("merganser.sock max_fails=0;", "merganser.sock max_fails=0 max_conns=1024;")
+    del instance.settings["MERGANSER_QUEUE_LIMIT_MILLISECONDS"]
+    instance.replace()
