@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 WORKLOAD ?=
 ONLY ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-sanitizers test-operations test-monitoring \
-    release-drill fault-drill format lint schema clean help
+.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-sanitizers test-operations \
+    test-monitoring release-drill fault-drill format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -18,10 +18,12 @@ restart: ## Build, replace the running instance under load, show that nothing wa
 logs: ## Follow the logs
 	@scripts/instance logs
 test: ## Run all tests beside a private MariaDB
-	@scripts/test-openapi
+	@scripts/test-openapi --document
 	@scripts/test
 test-clients: ## Drive the provider with Authlib, beside an instance of its own
 	@scripts/test-clients
+test-openapi: ## Hold docs/openapi.yaml against a running instance, with schemathesis
+	@scripts/test-openapi
 test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 scripts/test --scratch-path .build-address --sanitize address \
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
