@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 WORKLOAD ?=
 ONLY ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-sanitizers test-operations \
+.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-sanitizers test-operations \
     test-monitoring release-drill fault-drill format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
@@ -24,6 +24,8 @@ test-clients: ## Drive the provider with Authlib, beside an instance of its own
 	@scripts/test-clients
 test-openapi: ## Hold docs/openapi.yaml against a running instance, with schemathesis
 	@scripts/test-openapi
+test-tls: ## Scan nginx/production.conf with testssl.sh
+	@scripts/test-tls
 test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 scripts/test --scratch-path .build-address --sanitize address \
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
