@@ -120,7 +120,7 @@ class Connection:
             response = self._http.getresponse()
             answer = Answer(response.status, response.read())
             if answer.status != request.expected:
-                failure = f"{answer.status} {answer.body[:100].decode(errors='replace')}"
+                failure = f"{answer.status} {answer.body[:40].decode(errors='replace')}"
             else:
                 failure = request.check(answer)
         except (OSError, http.client.HTTPException) as error:
