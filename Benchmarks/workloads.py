@@ -262,13 +262,13 @@ def session(identity: Identity) -> str:
     return send(post("/api/v1/auth/apple/session", body))["access_token"]
 
 
-def signed_in(number: int, confidential: bool = False) -> Tokens:
+def signed_in(number: int, confidential: bool = False, scope: str = "openid profile:basic email") -> Tokens:
     """Somebody's sign-in to a demo application."""
     verifier, callback = secrets.token_urlsafe(32), URL + "/dev/callback"
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     client = CONFIDENTIAL_CLIENT if confidential else PUBLIC_CLIENT
     code = send(post("/api/v1/oauth/authorize", {
-        "response_type": "code", "client_id": client, "redirect_uri": callback, "scope": "openid profile:basic email",
+        "response_type": "code", "client_id": client, "redirect_uri": callback, "scope": scope,
         "state": "s", "code_challenge": challenge, "code_challenge_method": "S256"}, session(identities()[number % PEOPLE])))["code"]
     form = f"grant_type=authorization_code&code={code}&redirect_uri={callback}&code_verifier={verifier}"
     headers = {**FORM, "Authorization": basic()} if confidential else FORM
@@ -284,6 +284,17 @@ def refresh(count: int) -> list[Request]:
         return Request(
             "POST", "/oauth/token", FORM, f"grant_type=refresh_token&client_id={PUBLIC_CLIENT}&refresh_token={token}".encode(),
             (token,))
+
+    return parallel(request, range(count))
+
+
+def refresh_oauth(count: int) -> list[Request]:
+    identities()
+    headers = {**FORM, "Authorization": basic()}
+
+    def request(number: int) -> Request:
+        token = signed_in(number, confidential=True, scope="profile:basic email").refresh
+        return Request("POST", "/oauth/token", headers, f"grant_type=refresh_token&refresh_token={token}".encode(), (token,))
 
     return parallel(request, range(count))
 
@@ -327,6 +338,9 @@ WORKLOADS = [
     Workload("ingest-100-gzip", "ingest of 100 events, gzip", ingest(100, compressed=True), once=1_500),
     Workload("properties", "properties", properties),
     Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2),
+    Workload(
+        "refresh-oauth", "token by refresh, no ID token", refresh_oauth, chain="refresh_token", connections=16,
+        signatures=1),
     Workload("userinfo", "userinfo", user_info),
     Workload("introspection", "introspection", introspection),
 ]
