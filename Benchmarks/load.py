@@ -42,7 +42,8 @@ def load(side: Side, workload: Workload, requests: list[Request], seconds: float
     threads = workload.threads if workload.chain else min(2, connections)
     mode = "refresh" if workload.chain else "once" if workload.once else "loop"
     database = int(pathlib.Path(RUN, "pids/mariadb").read_text().split()[0])
-    groups = [family(side.nginx.pid), [side.responder.pid], [database]]
+    responders = [process.pid for process in side.responders]
+    groups = [family(side.nginx.pid), responders, [database]]
     before = [cpu(pids) for pids in groups]
     script = pathlib.Path(__file__).with_name("requests.lua")
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "30s", "-s", str(script), side.url,
@@ -58,7 +59,7 @@ def load(side: Side, workload: Workload, requests: list[Request], seconds: float
         raise SystemExit(f"error: {workload.name} on {side.name}: not every answer is {workload.status}: {result}")
     return Round(
         count / result["duration"], result["p50"] / 1e3, result["p99"] / 1e3, result["p999"] / 1e3,
-        *(seconds * 1000 / count for seconds in used), resident(side.responder.pid))
+        *(seconds * 1000 / count for seconds in used), sum(map(resident, responders)))
 
 
 def middle(rounds: list[Round]) -> Round:

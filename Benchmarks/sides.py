@@ -78,21 +78,22 @@ def resident(pid: int) -> int:
 
 @dataclass(slots=True)
 class Side:
-    """A responder and the nginx before it."""
+    """A responder of one process or more, and the nginx before it."""
 
     name: str
     address: str
     nginx: subprocess.Popen
-    responder: subprocess.Popen
+    responders: list[subprocess.Popen]
 
     @property
     def url(self) -> str:
         return "http://" + self.address
 
     def stop(self) -> None:
-        for process, ending in ((self.nginx, signal.SIGQUIT), (self.responder, signal.SIGTERM)):
-            process.send_signal(ending)
-        for process in (self.nginx, self.responder):
+        self.nginx.send_signal(signal.SIGQUIT)
+        for process in self.responders:
+            process.terminate()
+        for process in (self.nginx, *self.responders):
             try:
                 process.wait(40)
             except subprocess.TimeoutExpired:
@@ -110,14 +111,19 @@ def start(name: str, command: list[str], environment: Mapping[str, str], sockets
     until(responder_socket.exists, f"{name} has no socket; {folder}/logs/responder.log says more; it should have one")
     port = free_port()
     nginx = start_nginx(name, folder, port, sockets)
-    side = Side(name, f"127.0.0.1:{port}", nginx, responder)
+    side = Side(name, f"127.0.0.1:{port}", nginx, [responder])
     until(lambda: answers(side.url + "/static"), f"nginx of {name} does not answer; it should")
     until(lambda: answers(side.url + "/healthz"), f"{name} does not answer; it should")
     return side
 
 
-def start_nginx(name: str, folder: pathlib.Path, port: int, sockets: pathlib.Path) -> subprocess.Popen:
-    """The instance's nginx.conf with other paths, nginx's own /static, and room for a thousand clients of one address."""
+def start_nginx(
+    name: str, folder: pathlib.Path, port: int, sockets: pathlib.Path, change: Callable[[str], str] = str,
+) -> subprocess.Popen:
+    """The instance's nginx.conf with other paths, nginx's own /static, and room for a thousand clients of one address.
+
+    change: makes of this text what a responder needs that is not like Merganser.
+    """
     text = (pathlib.Path(RUN) / "nginx/nginx.conf").read_text()
     text = re.sub(r"listen 127\.0\.0\.1:\d+", f"listen 127.0.0.1:{port}", text)
     text = text.replace(f"{RUN}/nginx", str(folder)).replace(f"{RUN}/logs", str(folder / "logs"))
@@ -128,7 +134,7 @@ def start_nginx(name: str, folder: pathlib.Path, port: int, sockets: pathlib.Pat
     text = re.sub(r"limit_conn (\w+) 1000;", r"limit_conn \1 5000;", text)
     text = re.sub(r"rate=\d+r/s", "rate=1000000r/s", text)
     text = text.replace("        # Attachments,", '        location = /static {\n            return 200 "hello\\n";\n        }\n\n        # Attachments,')
-    (folder / "nginx.conf").write_text(text)
+    (folder / "nginx.conf").write_text(change(text))
     for part in ("merganser",):
         link = folder / part
         if not link.is_symlink():
