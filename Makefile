@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 WORKLOAD ?=
 ONLY ?=
+PEER ?=
 .PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-sanitizers test-operations \
     test-monitoring release-drill fault-drill format lint schema clean help
 
@@ -41,8 +42,8 @@ release-drill: ## Replace instances under load, in every way, and show that noth
 	@scripts/drill --release release
 fault-drill: ## Break what the server stands on and show that nothing is lost; ONLY=name for one scenario
 	@scripts/drill --release fault $(ONLY)
-bench: ## Measure against a C program that runs the same SQL; WORKLOAD=name measures one
-	@scripts/bench $(addprefix --workload ,$(WORKLOAD))
+bench: ## Measure against a C program that runs the same SQL; WORKLOAD=name measures one, PEER=1 glewlwyd, too
+	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
 format: ## Format the Swift sources
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 lint: ## Check their format and style

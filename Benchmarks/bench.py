@@ -13,6 +13,7 @@ import chart
 import growth
 import sides
 from load import Round, load, middle
+from peer import Peer
 from plans import Plan
 from scene import Request
 from sides import Recorder, Side, fetch
@@ -20,6 +21,7 @@ from workloads import WORKLOADS, Workload
 
 RESULTS = pathlib.Path(__file__).parent / "results/latest.json"
 RECORDINGS = 5
+SIDES = ("floor", "merganser", "peer")
 
 
 def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Plan:
@@ -59,9 +61,10 @@ class Bench:
         self.floor_program, library = sides.compile_floor()
         self.recorder = Recorder(library, self.sockets)
         self.merganser = sides.merganser("merganser-bench", self.sockets, self.threads)
+        self.peer: Peer | None = None
 
-    def run(self, workload: Workload) -> tuple[list[Round], list[Round]]:
-        """Rounds of the floor and of Merganser, in turn."""
+    def run(self, workload: Workload) -> list[list[Round]]:
+        """Rounds of the floor, of Merganser, and of the peer where it can be compared, in turn."""
         share = workload.once or (workload.connections if workload.chain else 0)
         requests = workload.prepare(share * 2 * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
@@ -74,37 +77,38 @@ class Bench:
             if workload.name not in ("static", "health"):
                 check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
             rest = requests[RECORDINGS + 1:] if share else requests
-            rounds: tuple[list[Round], list[Round]] = ([], [])
-            for number in range(self.rounds):
-                for which, side in enumerate((floor, self.merganser)):
-                    start = (2 * number + which) * share
-                    rounds[which].append(load(side, workload, rest[start:start + share] if share else rest, self.seconds))
+            given = list(zip((floor, self.merganser), (rest[0::2], rest[1::2]) if share else (rest, rest)))
+            if self.peer and workload.name in self.peer.WORKLOADS:
+                given.append((self.peer.side, self.peer.requests(workload.name, share * self.rounds)))
+            rounds: list[list[Round]] = [[] for _ in given]
+            for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
+                for which, (side, own) in enumerate(given):
+                    rounds[which].append(load(side, workload, own[start:start + share] if share else own, self.seconds))
             return rounds
         finally:
             floor.stop()
 
     def stop(self) -> None:
-        for side in (self.merganser, self.recorder.side):
+        for side in (self.merganser, self.recorder.side, *([self.peer.side] if self.peer else [])):
             side.stop()
 
 
-def ratio(rounds: tuple[list[Round], list[Round]]) -> float:
-    floor, merganser = rounds
-    return statistics.median(ours.rate / theirs.rate for theirs, ours in zip(floor, merganser))
+def ratio(side: list[Round], floor: list[Round]) -> float:
+    return statistics.median(ours.rate / theirs.rate for ours, theirs in zip(side, floor))
 
 
 HEAD = (f"{'workload':<18}{'side':<11}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}"
         f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}")
 
 
-def lines(workload: Workload, rounds: tuple[list[Round], list[Round]]) -> list[str]:
+def lines(workload: Workload, rounds: list[list[Round]]) -> list[str]:
     text = []
-    for name, side in zip(("floor", "merganser"), rounds):
+    for name, side in zip(SIDES, rounds):
         each = middle(side)
         text.append(
             f"{workload.name if name == 'floor' else '':<18}{name:<11}{each.rate:>11,.0f}{each.p50:>9.2f}{each.p99:>9.2f}"
             f"{each.p999:>10.2f}{each.nginx_cpu:>8.3f}{each.worker_cpu:>8.3f}{each.database_cpu:>8.3f}"
-            f"{each.memory / 1e6:>6.0f} MB" + (f"{ratio(rounds):>7.2f}" if name == "merganser" else ""))
+            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds[0]):>7.2f}"))
     return text
 
 
@@ -127,6 +131,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3, help="of one round (default: 3)")
     parser.add_argument("--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
+    parser.add_argument("--peer", action="store_true", help="measure glewlwyd, too, where it can be compared")
     parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"
@@ -134,14 +139,16 @@ def main() -> None:
     results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(), "rounds": options.rounds,
                "seconds": options.seconds, "threads": bench.threads, "workloads": [], "growth": []}
     try:
+        if options.peer:
+            bench.peer = Peer(bench.sockets)
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
             if not options.workload or workload.name in options.workload:
                 rounds = bench.run(workload)
                 print("\n".join(lines(workload, rounds)), flush=True)
                 results["workloads"].append({
-                    "name": workload.name, "title": workload.title, "ratio": ratio(rounds),
-                    **{name: asdict(middle(side)) for name, side in zip(("floor", "merganser"), rounds)},
+                    "name": workload.name, "title": workload.title, "ratio": ratio(rounds[1], rounds[0]),
+                    **{name: asdict(middle(side)) for name, side in zip(SIDES, rounds)},
                     "rounds": [[asdict(each) for each in side] for side in rounds]})
         if options.growth if options.growth is not None else not options.workload:
             results["growth"] = [asdict(curve) for curve in growth.measure(bench, options.seconds, options.rows, options.events)]
