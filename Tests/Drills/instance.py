@@ -1,4 +1,4 @@
-"""The instance that a drill runs against, as `scripts/instance beside` made it: its processes, its front, its database."""
+"""The instance that a drill runs against, made by `scripts/instance beside`: its processes, its front, its database."""
 
 import http.client
 import os
@@ -83,9 +83,10 @@ class Instance:
 
     def launch(self, name: str, command: list[str], environment: Mapping[str, str] | None = None,
                stdin: socket.socket | int = subprocess.DEVNULL) -> None:
-        """In a session of its own and with a pid file, as scripts/lib.sh does it, which stops what a drill leaves behind."""
+        """In a session of its own and with a pid file, by which scripts/instance stops what a drill leaves behind."""
         with open(self.run / "logs" / f"{name}.log", "ab") as log:
-            child = subprocess.Popen(command, env=environment, stdin=stdin, stdout=log, stderr=log, start_new_session=True)
+            child = subprocess.Popen(
+                command, env=environment, stdin=stdin, stdout=log, stderr=log, start_new_session=True)
         self._children[name] = child
         (self.run / "pids" / name).write_text(f"{child.pid} {start_time(child.pid)}\n")
 
@@ -129,7 +130,8 @@ class Instance:
     def wait_until_ready(self, color: str, seconds: float = 30) -> None:
         def is_ready() -> bool:
             if self.pid(server(color)) is None:
-                raise DrillError(f"{server(color)} stopped; its log ends so:\n" + "\n".join(self.log(server(color))[-5:]))
+                end = "\n".join(self.log(server(color))[-5:])
+                raise DrillError(f"{server(color)} stopped; its log ends so:\n{end}")
             return self.ready(color)
 
         wait_until(is_ready, seconds, f"{server(color)} is ready")
@@ -157,7 +159,7 @@ class Instance:
         return new
 
     def share_socket(self) -> None:
-        """From now on servers inherit one listening socket under nginx's path, which this process holds as systemd would."""
+        """From now on servers inherit one listening socket under nginx's path, held by this process as by systemd."""
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         path = f"{self.socket_path}.held"
         listener.bind(path)
@@ -166,6 +168,7 @@ class Instance:
         self.listener = listener
 
     def release_socket(self) -> None:
+        """From now on servers listen themselves."""
         if self.listener is not None:
             self.listener.close()
             self.listener = None
@@ -203,9 +206,10 @@ class Instance:
         return [tuple(line.split("\t")) for line in output.splitlines()]
 
     def hold(self, query: str, seconds: float) -> subprocess.Popen[bytes]:
-        """Has a transaction of its own lock the row that the query finds; returns when it has, and it goes on for so long."""
+        """Has a transaction of its own lock the row that the query finds, from this call's return on, for so long."""
         script = f"START TRANSACTION; {query} FOR UPDATE; DO SLEEP({seconds}); ROLLBACK"
-        holder = subprocess.Popen([os.environ["MERGANSER_DB"], "--unbuffered", "--execute", script], stdout=subprocess.PIPE)
+        command = [os.environ["MERGANSER_DB"], "--unbuffered", "--execute", script]
+        holder = subprocess.Popen(command, stdout=subprocess.PIPE)
         if not holder.stdout.readline():
             raise DrillError(f"{query}: finds nothing to lock")
         return holder

@@ -1,8 +1,8 @@
 """Clients that read and write through nginx, and what became of each of their requests.
 
-A client is a thread with a kept HTTP/1.1 connection and accounts of its own. Each request is in the record, each write in the
-ledger besides. What an answer is worth is judged here: any other status than the expected one is a failure, and so is a
-repetition that is answered otherwise than the first copy.
+A client is a thread with a kept HTTP/1.1 connection and accounts of its own. Each request is in the record, each write
+in the ledger besides. What an answer is worth is judged here: any other status than the expected one is a failure, and
+so is a repetition that is answered otherwise than the first copy.
 """
 
 import base64
@@ -21,7 +21,7 @@ import urllib.parse
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 
-from instance import DrillError, Instance
+from instance import Instance
 from ledger import Ledger
 
 # How often a client does what, in relation to the rest.
@@ -136,7 +136,7 @@ class Connection:
 class Load:
     """All clients together; a context that they run in.
 
-    patience: for how many seconds a write without an answer, or with one that asks to, is repeated under its id, as SDKs do.
+    patience: for how many seconds a write that got no answer, or 429 or 5xx, is repeated under its id, as SDKs do.
     repeats: the share of acknowledged writes that are sent again under their id, as if the answer had been lost.
     keeps_keys: False has such a repetition come under an id of its own, which a server cannot know for a repetition.
     """
@@ -180,6 +180,19 @@ class Sender(threading.Thread):
         self.random = random.Random(seed)
         self.connection = Connection(load.instance, load.record)
 
+    def run(self) -> None:
+        try:
+            self.work()
+        except Exception as error:
+            # A client that gives up is no proof of anything.
+            now = time.monotonic()
+            self.load.record.add(Exchange("client", now, now, None, f"gave up: {type(error).__name__}: {error}"))
+        finally:
+            self.connection.close()
+
+    def work(self) -> None:
+        raise NotImplementedError
+
     def write(self, kind: str, ids: list[str], request: Request, repetition: Request | None = None) -> Answer | None:
         """None when the write was refused, or nobody knows what became of it.
 
@@ -205,9 +218,10 @@ class Sender(threading.Thread):
             time.sleep(self.random.uniform(0.05, 0.3))
 
     def new_device(self) -> dict:
-        """A phone's first start; its answer, and the uuid."""
+        """What a phone is told at its first start."""
         device = str(uuid.uuid4())
-        answer = self.repeatable("device", [device], post("device", "/api/v1/devices", {"device_uuid": device, "platform": "ios"}))
+        request = post("device", "/api/v1/devices", {"device_uuid": device, "platform": "ios"})
+        answer = self.repeatable("device", [device], request)
         if answer is None:
             raise Setback
         return answer.json()
@@ -244,7 +258,7 @@ class Client(Sender):
         self.identity_token = dev("dev", "token", "--provider", "apple", "--subject", subject, "--nonce", self.nonce,
                                   "--expires-in", "86400").strip()
 
-    def run(self) -> None:
+    def work(self) -> None:
         self.begin()
         actions = {"profile": self.read_profile, "userinfo": self.read_userinfo, "ingest": self.ingest,
                    "device": self.new_device, "refresh": self.refresh, "swap": self.swap}
@@ -254,7 +268,6 @@ class Client(Sender):
                 actions[self.random.choices(kinds, weights)[0]]()
             except Setback:
                 pass
-        self.connection.close()
 
     def begin(self) -> None:
         while not self.load.stopping.is_set():
@@ -297,8 +310,9 @@ class Client(Sender):
             "code_challenge_method": "S256"}, self.pak))
         if code is None:
             raise Setback
-        answer = self.persist(form("authorize", "/oauth/token", grant_type="authorization_code", code=code.json()["code"],
-                                   redirect_uri=callback, code_verifier=verifier))
+        answer = self.persist(form(
+            "authorize", "/oauth/token", grant_type="authorization_code", code=code.json()["code"],
+            redirect_uri=callback, code_verifier=verifier))
         if answer is None:
             raise Setback
         self.use(answer)
@@ -343,7 +357,7 @@ class SlowUpload(Sender):
         # Set once the server has it.
         self.is_under_way = threading.Event()
 
-    def run(self) -> None:
+    def work(self) -> None:
         key, pause = os.environ["MERGANSER_CLIENT_KEY"], 0.25
         pieces = [secrets.token_bytes(1024) for _ in range(int(self.seconds / pause))]
         content = b"".join(pieces)
@@ -370,7 +384,6 @@ class SlowUpload(Sender):
             {**bearer(key), "Content-Type": "application/octet-stream", "Content-Length": str(len(content))}))
         if is_good:
             self.load.ledger.acknowledged("upload", id)
-        self.connection.close()
 
 
 class LockedProfile(Sender):
@@ -380,7 +393,7 @@ class LockedProfile(Sender):
         super().__init__(load, 0)
         self.seconds = seconds
 
-    def run(self) -> None:
+    def work(self) -> None:
         try:
             account = self.new_device()
         except Setback:
@@ -391,7 +404,6 @@ class LockedProfile(Sender):
         request.method = "PATCH"
         self.write("nickname", [nickname], request)
         holder.wait()
-        self.connection.close()
 
 
 def form(kind: str, path: str, **fields: str) -> Request:

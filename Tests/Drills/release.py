@@ -1,12 +1,11 @@
 """Replaces the server again and again while clients read and write, and shows that nothing is lost.
 
-In each way of replacing, the load is the same, some requests take longer than an instance waits for connections that nobody
-uses, and one instance is killed. What fails may only have been under way at that one.
+In each way of replacing, the load is the same, some requests take longer than an instance waits for idle connections,
+and one instance is killed. What fails may only have been under way at that one.
 """
 
 import argparse
 import dataclasses
-import pathlib
 import shutil
 import signal
 import sys
@@ -14,7 +13,6 @@ import time
 
 import report
 from instance import DrillError, Instance, other, server, wait_until
-from ledger import STORED
 from load import Exchange, Load, LockedProfile, SlowUpload
 
 WAYS = {
@@ -39,7 +37,9 @@ ALTER TABLE devices ADD COLUMN drill INT NOT NULL DEFAULT 7, ALGORITHM = INSTANT
 ALTER TABLE refresh_families ADD KEY drill (created_at), ALGORITHM = NOCOPY, LOCK = NONE;
 ALTER TABLE events ADD KEY drill (app_id, received_at), ALGORITHM = NOCOPY, LOCK = NONE;
 """
-CONTRACTION = "ALTER TABLE users CHANGE COLUMN contact_email drill VARCHAR(320) NULL, ALGORITHM = INSTANT, LOCK = NONE;\n"
+CONTRACTION = """
+ALTER TABLE users CHANGE COLUMN contact_email drill VARCHAR(320) NULL, ALGORITHM = INSTANT, LOCK = NONE;
+"""
 
 
 @dataclasses.dataclass
@@ -144,7 +144,8 @@ class ReleaseDrill:
         folder = self.instance.run / "sql"
         shutil.copytree(self.instance.settings["MERGANSER_SQL_DIRECTORY"], folder)
         number = len(list(folder.glob("[0-9]*.sql"))) + 1
-        (folder / f"{number:04}_drill.sql").write_text(CONTRACTION if self.options.broken == "contraction" else EXPANSION)
+        migration = CONTRACTION if self.options.broken == "contraction" else EXPANSION
+        (folder / f"{number:04}_drill.sql").write_text(migration)
         self.instance.migrate(folder)
 
     # --- Judgement
@@ -157,13 +158,13 @@ class ReleaseDrill:
         met, failed = [], []
         for exchange in record.failures:
             (met if self.kill and self.kill.met(exchange) else failed).append(exchange)
-        print(f"  {len(record.exchanges)} requests in {seconds:.0f} s, {self.options.replacements} replacements, of which one by"
+        print(f"  {len(record.exchanges)} requests in {seconds:.0f} s, {self.options.replacements} replacements, one by"
               f" kill -9; drained in {min(self.drains, default=0):.1f} to {max(self.drains, default=0):.1f} s")
         print(f"  failed, under way at the killed instance: {len(met)}")
         report.failures(met)
         print(f"  failed otherwise: {len(failed)}")
         report.failures(failed)
-        broken = [f"{self.way}: {finding.kind}: {len(finding.missing)} missing, {len(finding.twice)} stored more than once"
+        broken = [f"{self.way}: {finding.kind}: {len(finding.missing)} missing, {len(finding.twice)} stored too often"
                   for finding in findings if not finding.holds]
         if failed:
             broken.append(f"{self.way}: {len(failed)} requests failed that were not under way at the killed instance")

@@ -50,7 +50,8 @@ def writes(findings: list[Finding]) -> bool:
 
 def failures(exchanges: list[Exchange]) -> None:
     """Each reason once, with how often it occurred."""
-    for (kind, reason), count in collections.Counter((exchange.kind, exchange.failure) for exchange in exchanges).most_common(10):
+    reasons = collections.Counter((exchange.kind, exchange.failure) for exchange in exchanges)
+    for (kind, reason), count in reasons.most_common(10):
         print(f"  {count} × {kind}: {reason}")
 
 
