@@ -10,6 +10,7 @@ package enum Base64URL {
     }
 
     package static func encode(_ bytes: [UInt8]) -> String {
+        let alphabet = alphabet
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
         var bits: UInt32 = 0
@@ -26,10 +27,13 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+    package static func decode(_ text: String) -> [UInt8]? { decode(Array(text.utf8)) }
 
     /// Strict: no padding, no white space, no bits set behind the last byte, so that only one text stands for given bytes.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        let values = values
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var bits: UInt32 = 0

@@ -19,7 +19,8 @@ package struct JWT: Sendable {
 
     package init(_ token: String) throws(JOSEError) {
         guard token.utf8.count <= Self.maximumSize else { throw .malformed }
-        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let bytes = Array(token.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Base64URL.decode(parts[2]), header["crit"] == nil
         else { throw .malformed }
@@ -27,11 +28,11 @@ package struct JWT: Sendable {
         keyID = header["kid"]?.string
         type = header["typ"]?.string
         self.claims = Claims(claims)
-        signingInput = Array(token.utf8[..<parts[1].endIndex])
+        signingInput = Array(bytes[..<parts[1].endIndex])
         self.signature = signature
     }
 
-    private static func object(_ part: Substring.UTF8View) -> JSONObject? {
+    private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
         guard let json = Base64URL.decode(part), case .object(let object)? = try? JSONValue(json: json) else {
             return nil
         }

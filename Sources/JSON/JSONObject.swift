@@ -38,9 +38,12 @@ package struct JSONObject: Sendable {
     }
 }
 
-/// `String` takes canonically equivalent spellings for equal, but is fast in telling that others are not.
+/// `String` takes canonically equivalent spellings for equal.
 private func isSameName(_ left: String, _ right: String) -> Bool {
-    left == right && left.utf8.elementsEqual(right.utf8)
+    let (left, right) = (left.utf8Span.span, right.utf8Span.span)
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
 }
 
 extension JSONObject: Equatable {

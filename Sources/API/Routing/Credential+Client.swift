@@ -34,8 +34,8 @@ extension Call {
     fileprivate var basicCredentials: ClientCredentials? {
         get throws {
             guard let header = request.headers.first("authorization") else { return nil }
-            let parts = header.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "basic", let text = decodedBase64(parts[1]),
+            let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard parts.count == 2, Substring(parts[0]).lowercased() == "basic", let text = decodedBase64(parts[1]),
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
             else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])
@@ -56,15 +56,18 @@ extension Call {
 }
 
 /// RFC 4648 §4, with or without padding.
-private func decodedBase64(_ text: Substring) -> [UInt8]? {
-    let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-    guard padding <= 2, !text.utf8.contains(where: "-_".utf8.contains) else { return nil }
-    return Base64URL.decode(
-        text.utf8.dropLast(padding).map { byte in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: byte
-            }
-        })
+private func decodedBase64(_ text: Substring.UTF8View) -> [UInt8]? {
+    var text = Array(text)
+    let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+    guard padding <= 2 else { return nil }
+    text.removeLast(padding)
+    for index in text.indices {
+        switch text[index] {
+        case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+        case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+        case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
+        default: break
+        }
+    }
+    return Base64URL.decode(text)
 }

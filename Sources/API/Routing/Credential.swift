@@ -98,8 +98,8 @@ extension Call {
     /// What follows `Bearer` in the Authorization header (RFC 6750 §2.1); the scheme's case does not matter.
     var bearerToken: String? {
         guard let header = request.headers.first("authorization") else { return nil }
-        let parts = header.split(separator: " ")
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        let parts = header.utf8.split(separator: UInt8(ascii: " "))
+        guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else { return nil }
+        return String(Substring(parts[1]))
     }
 }

@@ -3,7 +3,9 @@ package struct Scopes: Sendable, Equatable {
     package let names: [String]
 
     /// - Parameter text: space separated.
-    package init(_ text: String) { self.init(text.split(separator: " ").map(String.init)) }
+    package init(_ text: String) {
+        self.init(text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) })
+    }
 
     package init(_ names: [String]) {
         var seen: Set<String> = []

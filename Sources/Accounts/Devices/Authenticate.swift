@@ -33,7 +33,7 @@ extension Accounts {
             let (pak, device, application) = (
                 try row.read(PAK.ID.self), try row.read(Device.ID?.self), try row.read(Application.ID?.self)
             )
-            let scopes = try row.read(String.self).split(separator: " ").map(String.init)
+            let scopes = Scopes(try row.read(String.self)).names
             let issuedAt = try row.read(Timestamp.self)
             return Caller(
                 user: try User(from: &row), pak: pak, device: device, application: application, scopes: Set(scopes),

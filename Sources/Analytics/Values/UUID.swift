@@ -14,20 +14,19 @@ package struct UUID: Hashable, Sendable {
 
     /// Nil unless it is 8-4-4-4-12 hexadecimal digits, of either case and any version.
     package init?(_ text: String) {
-        var (high, low, digits): (UInt64, UInt64, Int) = (0, 0, 0)
-        var position = 0
-        for byte in text.utf8 {
+        let bytes = text.utf8Span.span
+        guard bytes.count == 36 else { return nil }
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for position in bytes.indices {
             switch position {
             case 8, 13, 18, 23:
-                guard byte == UInt8(ascii: "-") else { return nil }
+                guard bytes[position] == UInt8(ascii: "-") else { return nil }
             default:
-                guard let digit = hexadecimalDigit(byte) else { return nil }
-                if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
-                digits += 1
+                guard let digit = hexadecimalDigit(bytes[position]) else { return nil }
+                high = high << 4 | low >> 60
+                low = low << 4 | digit
             }
-            position += 1
         }
-        guard position == 36 else { return nil }
         self.init(high: high, low: low)
     }
 
