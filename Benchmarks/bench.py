@@ -74,7 +74,7 @@ class Bench:
         path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, ""]))
         floor = sides.floor(self.floor_program, path, self.sockets, self.threads)
         try:
-            if workload.name not in ("static", "health"):
+            if workload.name != "static":
                 check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
             rest = requests[RECORDINGS + 1:] if share else requests
             given = list(zip((floor, self.merganser), (rest[0::2], rest[1::2]) if share else (rest, rest)))

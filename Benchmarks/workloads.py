@@ -316,9 +316,10 @@ def fixed(path: str) -> Callable[[int], list[Request]]:
     return lambda count: [get(path)]
 
 
-# In this order. static is nginx alone; health does not reach the database.
+# In this order. static is nginx alone; hello, of an unknown path, and health do not reach the database.
 WORKLOADS = [
     Workload("static", "nginx's own answer", fixed("/static")),
+    Workload("hello", "an unknown path, 404", fixed("/hello"), status=404),
     Workload("health", "GET /healthz", fixed("/healthz")),
     Workload("jwks", "GET /.well-known/jwks.json", fixed("/.well-known/jwks.json")),
     Workload("me", "GET /api/v1/me", me),

@@ -551,16 +551,16 @@ static void answer(struct thread *thread, FCGX_Request *request)
 {
     const char *header = FCGX_GetParam("HTTP_X_FLOOR", request->envp);
     char line[65536], *rest = NULL, body[1 << 16];
-    snprintf(line, sizeof line, "%s", header ? header : "hello");
-    char *name = strtok_r(line, ",", &rest);
-    thread->field_count = 0;
-    for (char *field; thread->field_count < MAX_FIELDS && (field = strtok_r(NULL, ",", &rest));)
-        thread->fields[thread->field_count++] = field;
-    if (!strcmp(name, "hello")) {
+    if (!header) {
         static const char hello[] = "Status: 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n";
         FCGX_PutStr(hello, sizeof hello - 1, request->out);
         return;
     }
+    snprintf(line, sizeof line, "%s", header);
+    char *name = strtok_r(line, ",", &rest);
+    thread->field_count = 0;
+    for (char *field; thread->field_count < MAX_FIELDS && (field = strtok_r(NULL, ",", &rest));)
+        thread->fields[thread->field_count++] = field;
     const struct plan *plan = NULL;
     for (int i = 0; i < plan_count; i++)
         if (!strcmp(plans[i].name, name)) plan = &plans[i];
