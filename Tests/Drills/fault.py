@@ -116,6 +116,9 @@ def main() -> int:
         broken.append(str(error))
     print()
     report.table(Outcome.HEAD, [outcome.cells() for outcome in outcomes])
+    if options.prove and not broken:
+        print("Every scenario failed as it should.")
+        return 0
     return report.verdict(broken)
 
 
