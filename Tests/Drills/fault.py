@@ -63,6 +63,7 @@ def play(scenario: Scenario, instance: Instance, is_short: bool, broken: str | N
         scenario.name, answered=len(drill.record.exchanges) - len(failures),
         statuses=collections.Counter(exchange.status for exchange in failures), findings=drill.findings,
         recovery=drill.recovery, problems=drill.problems)
+    outcome.problems += [f"a client {exchange.failure}" for exchange in failures if exchange.kind == "client"]
     for status in outcome.statuses.keys() - scenario.may:
         reasons = {str(exchange.failure) for exchange in failures if exchange.status == status}
         outcome.problems.append(f"{outcome.statuses[status]} times {status}: {', '.join(sorted(reasons)[:3])}")

@@ -179,7 +179,7 @@ class Phone(Sender):
             raise DrillError("no ticket for the swap")
         self.ticket = refusal.json()["swap_ticket"]
 
-    def run(self) -> None:
+    def work(self) -> None:
         self.barrier.wait()
         answer = self.repeatable("swap", [self.account], post(
             "swap", "/api/v1/me/anonymous_swap",
@@ -189,7 +189,6 @@ class Phone(Sender):
         if answer is not None:
             token = answer.json()["access_token"]
             self.persist(Request("sign-out", "DELETE", "/api/v1/auth/session", headers=bearer(token), expected=204))
-        self.connection.close()
 
 
 # --- What the server depends on besides
@@ -376,7 +375,7 @@ def memory_exhausted(drill: Drill) -> None:
 class LargeBatches(Sender):
     """Ten ingests of almost 1 MiB."""
 
-    def run(self) -> None:
+    def work(self) -> None:
         for _ in range(10):
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             events = [{"client_event_id": str(uuid.uuid4()), "session_id": str(uuid.uuid4()), "user_id": "drill_large",
@@ -385,7 +384,6 @@ class LargeBatches(Sender):
             request = post("large ingest", "/v1/ingest", body, os.environ["MERGANSER_CLIENT_KEY"])
             request.headers = {**request.headers, "Content-Type": "application/json"}
             self.write("event", [event["client_event_id"] for event in events], request)
-        self.connection.close()
 
 
 # --- Too many clients
