@@ -5,7 +5,7 @@ It is set up as suits it best, and asked for what Merganser is asked for:
 - A process has one connection to the database, on which its threads take turns; no setting makes it more. Of several
   requests for tokens at a time it fails some: the id of the row it has just inserted is another thread's by then, or
   none. So there are as many processes as clients that ask for tokens, and nginx gives each one such request at a time.
-  Other requests are shared out among all processes, which have a thread for each connection from nginx.
+  Other requests are shared out among READERS of them, with a thread for each connection from nginx.
 - The database is reached over its socket. Logged are warnings, not every token.
 - Access tokens are signed with RS256 and 2048 bits. They live as long as Merganser's, and a refresh token is good once.
   A refresh makes no ID token here, so Merganser is asked for none, either.
@@ -34,6 +34,7 @@ from workloads import FORM, PEOPLE, get
 
 # At most so many connections ask for tokens at a time.
 PROCESSES = 16
+READERS = 4
 FOLDER = WORK / "peer"
 PACKAGE = FOLDER / "package"
 # As the package creates it.
@@ -185,19 +186,19 @@ def configure(address: str) -> None:
 
 def over_http(text: str, ports: list[int]) -> str:
     """Merganser's nginx.conf, for processes that speak HTTP on these ports."""
-    def servers(options: str) -> str:
-        return "\n".join(f"        server 127.0.0.1:{port} max_fails=0{options};" for port in ports)
+    def servers(count: int, options: str = "") -> str:
+        return "\n".join(f"        server 127.0.0.1:{port} max_fails=0{options};" for port in ports[:count])
 
     tokens = f"""
     upstream tokens {{
         # So that the nginx workers count together.
         zone tokens 64k;
         least_conn;
-{servers(" max_conns=1")}
+{servers(PROCESSES, " max_conns=1")}
         include merganser/keepalive.conf;
     }}
     upstream merganser {{"""
     text = text.replace("    upstream merganser {", tokens)
-    text = re.sub(r" *server unix:\S+/peer\.sock .*;", servers(""), text)
+    text = re.sub(r" *server unix:\S+/peer\.sock .*;", servers(READERS), text)
     text = text.replace("include merganser/server.conf;", f"include {HERE}/peer/server.conf;")
     return text.replace("include merganser/control.conf;", "")
