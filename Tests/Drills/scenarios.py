@@ -392,7 +392,7 @@ class LargeBatches(Sender):
 @scenario(UNAVAILABLE, "no-shedding", recovery=5, is_short=True, is_repeated=False)
 def overload(drill: Drill) -> None:
     """Batches of 100 events come at up to ten times the rate that can be served, and clients hang up after 3 s."""
-    # The clients are on the same machine. The database is 20 ms away, so that what they take is not what the server lacks.
+    # The clients are on the same machine. With the database 20 ms away, they do not take what the server lacks.
     with Proxy(drill.instance, drill.database.socket, 0.02) as proxy, proxy.delaying():
         with drill.setting({"MERGANSER_DATABASE_SOCKET": str(proxy.socket)}):
             Overload(drill).run()
