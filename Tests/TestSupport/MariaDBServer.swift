@@ -44,7 +44,10 @@ package final class MariaDBServer: Sendable {
     }
 
     package static func options(socket: String, database: String? = nil) -> Connection.Options {
-        Connection.Options(address: .unixSocket(socket), user: NSUserName(), database: database)
+        var options = Connection.Options(address: .unixSocket(socket), user: NSUserName(), database: database)
+        // Tests hold locks while processes start and end.
+        options.idleTransactionTimeout = .seconds(300)
+        return options
     }
 
     /// Returns when it accepts connections.
