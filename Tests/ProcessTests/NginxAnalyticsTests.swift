@@ -204,7 +204,7 @@ import Testing
 
     @Test func aResponderThatDoesNotAnswerIsUnavailable() throws {
         let front = try Front {
-            $0.replacingOccurrences(of: "fastcgi_read_timeout 30s", with: "fastcgi_read_timeout 1s")
+            $0.replacing(/fastcgi_read_timeout \d+s/, with: "fastcgi_read_timeout 1s")
         }
         let responder = try Listener(front.run.file("merganser.sock"))
         defer { withExtendedLifetime((front, responder)) {} }
