@@ -17,10 +17,7 @@ package struct JWK: Sendable {
     /// - Returns: nil for a key that cannot verify tokens: one without `kid`, for another use or algorithm, neither RSA of
     ///   2048 to 8192 bit nor P-256, or malformed.
     init?(_ members: JSONValue) {
-        guard let keyID = members["kid"]?.string,
-            members["use"].map({ $0 == "sig" }) ?? true,
-            members["key_ops"].map({ $0.array?.contains("verify") ?? false }) ?? true
-        else { return nil }
+        guard let keyID = members["kid"]?.string, Self.isForVerifying(members) else { return nil }
         func number(_ name: String) -> [UInt8]? { members[name]?.string.flatMap(Base64URL.decode) }
         var key: PublicKey?
         switch members["kty"] {
@@ -34,6 +31,17 @@ package struct JWK: Sendable {
         }
         guard let key, members["alg"].map({ $0.string == Algorithm(key.kind).rawValue }) ?? true else { return nil }
         self.init(keyID: keyID, key: key)
+    }
+
+    /// What the key says it is for (RFC 7517 §4.2, §4.3): operations are named once, and do not contradict its use.
+    private static func isForVerifying(_ members: JSONValue) -> Bool {
+        let use = members["use"]
+        guard use == nil || use == "sig" else { return false }
+        guard let operations = members["key_ops"] else { return true }
+        guard let values = operations.array, values.contains("verify") else { return false }
+        let names = values.compactMap(\.string)
+        return names.count == values.count && Set(names).count == names.count
+            && (use == nil || Set(names).isSubset(of: ["sign", "verify"]))
     }
 }
 
