@@ -15,16 +15,8 @@ extension Call {
 
     private func name(of cookie: Cookie) -> String { (isSecure ? "__Host-" : "") + cookie.rawValue }
 
-    /// The value that the browser sent (RFC 6265 §4.2); of several the first.
-    func value(of cookie: Cookie) -> String? {
-        let name = name(of: cookie)
-        return request.headers.fields.lazy.filter { $0.name == "cookie" }.flatMap { $0.value.split(separator: ";") }
-            .compactMap { pair -> String? in
-                let pair = pair.drop { $0 == " " }
-                let isNamed = pair.utf8.starts(with: "\(name)=".utf8)
-                return isNamed ? String(pair.dropFirst(name.count + 1)) : nil
-            }.first
-    }
+    /// The value that the browser sent.
+    func value(of cookie: Cookie) -> String? { request.headers.cookie(name(of: cookie)) }
 
     /// Has the browser keep it until it is closed; how long it is good for is the server's to say.
     func setting(_ cookie: Cookie, _ value: String) -> Response.Field {
