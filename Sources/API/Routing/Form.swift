@@ -1,4 +1,5 @@
 import Accounts
+import Analytics
 import HTTP
 
 /// A form body's parameters (RFC 6749 Appendix B): pairs are split at the first `=`, characters that clients should have
@@ -25,5 +26,10 @@ struct Form {
 }
 
 extension Call {
-    var form: Form { Form(body) }
+    /// Without parameters when the body is in parts (RFC 7578), which no endpoint takes: what is inside one could pass for a
+    /// parameter.
+    var form: Form {
+        let isInParts = request.headers.first("content-type")?.mediaType.hasPrefix("multipart/") == true
+        return Form(isInParts ? [] : body)
+    }
 }
