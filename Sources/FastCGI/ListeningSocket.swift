@@ -4,8 +4,10 @@ internal import Synchronization
 
 /// A listening unix socket: one of our own that takes over a path by rename, or one inherited and shared with others.
 ///
-/// Never TCP: whoever can connect to libfcgi can abort the process with a crafted record (what is left of
-/// CVE-2025-23016, and an overrun in the answer to GET_VALUES), so the file's permissions are the guard.
+/// Never TCP: whoever can connect to libfcgi 2.4.2 can have it abort the process, with a parameter that announces 2 GiB or
+/// more (what is left of CVE-2025-23016), or with a GET_VALUES record that names more than three variables it knows, for which
+/// its answer has no room. It reads both before anybody else sees them, so the file's permissions are the guard. nginx
+/// writes neither, whatever it is sent: the lengths are those of what it holds, and it has no use for GET_VALUES.
 package final class ListeningSocket: Sendable {
     enum Accepted {
         case connection(Int32)
