@@ -4,7 +4,7 @@ WORKLOAD ?=
 ONLY ?=
 PEER ?=
 .PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-sanitizers test-operations \
-    test-monitoring release-drill fault-drill format lint schema clean help
+    test-monitoring release-drill fault-drill fuzz format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -44,6 +44,8 @@ fault-drill: ## Break what the server stands on and show that nothing is lost; O
 	@scripts/drill --release fault $(ONLY)
 bench: ## Measure against a C program that runs the same SQL; WORKLOAD=name measures one, PEER=1 glewlwyd, too
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
+fuzz: ## Fuzz what reads hostile bytes, for 60 s each (DURATION=3600, ONLY=json)
+	@scripts/fuzz
 format: ## Format the Swift sources
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 lint: ## Check their format and style
@@ -51,7 +53,7 @@ lint: ## Check their format and style
 schema: ## Regenerate sql/schema.sql from the migrations
 	@scripts/instance schema
 clean: stop ## Stop, and remove everything built or stored
-	@rm -rf .build .build-release .build-address .build-thread .run
+	@rm -rf .build .build-release .build-address .build-thread .build-fuzz .run
 help: ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
 	    printf '  make %-16s %s\n' "$$target" "$$text"; done

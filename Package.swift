@@ -106,6 +106,9 @@ let package = Package(
         .executableTarget(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP", "Threads"], path: "Tests/Fixtures/fastcgi-echo",
             swiftSettings: strict),
+        .target(
+            name: "Fuzzing", dependencies: ["FastCGI", "Gzip", "HTTP", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(
             name: "AccountsTests", dependencies: ["Accounts", "IdentityTokens", "OpenSSL", "Time"],
             swiftSettings: strict),
@@ -130,6 +133,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
         .testTarget(
             name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport"], swiftSettings: strict),
@@ -149,3 +153,12 @@ let package = Package(
         .testTarget(name: "TimeTests", dependencies: ["Time"], swiftSettings: strict),
     ]
 )
+
+// Needs libFuzzer at its link, which scripts/fuzz adds.
+if Context.environment["MERGANSER_FUZZING"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fixtures/CLibFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: ["CLibFuzzer", "Fuzzing"], path: "Tests/Fixtures/fuzz", swiftSettings: strict),
+    ]
+}

@@ -172,7 +172,9 @@ package final class FastCGIClient {
     private func receive(_ count: Int) throws -> [UInt8]? {
         while received.count < count {
             let part = try [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initialized in
-                let read = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                var read = 0
+                // A fuzzer's clock interrupts.
+                repeat { read = recv(descriptor, buffer.baseAddress, buffer.count, 0) } while read < 0 && errno == EINTR
                 // What was left unread at the other end turns its close into a reset.
                 guard read >= 0 || errno == ECONNRESET else { throw TestSupportError("recv", code: errno) }
                 initialized = max(0, read)
