@@ -44,7 +44,7 @@ import Testing
             (["queue"], "`fastcgi_send_timeout`"),
             // A request that nginx waits for is answered before its instance is killed, or taken for stuck.
             (["`fastcgi_read_timeout`"], "`fastcgi_read_timeout`, `/v1`"),
-                (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
+            (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
             (["drain", "`fastcgi_read_timeout`, `/v1`"], "systemd's `TimeoutStopSec`"),
             (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
             // A connection outlives the pauses between its requests.
