@@ -131,7 +131,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3, help="of one round (default: 3)")
     parser.add_argument("--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
-    parser.add_argument("--peer", action="store_true", help="measure glewlwyd, too, where it can be compared")
+    parser.add_argument("--peer", action=argparse.BooleanOptionalAction,
+                        help="glewlwyd, too, where it can be compared (default: unless --workload)")
     parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"
@@ -139,7 +140,7 @@ def main() -> None:
     results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(), "rounds": options.rounds,
                "seconds": options.seconds, "threads": bench.threads, "workloads": [], "growth": []}
     try:
-        if options.peer:
+        if options.peer if options.peer is not None else not options.workload:
             bench.peer = Peer(bench.sockets)
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:

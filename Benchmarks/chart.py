@@ -37,6 +37,10 @@ def bars(workloads: list[dict], top: float) -> list[str]:
         y = top + ROW * number
         parts.append(text(LEFT - 8, y + 14, each["title"], "end"))
         parts.append(f'<rect x="{LEFT}" y="{y + 3:.1f}" width="{each["ratio"] * scale:.1f}" height="{ROW - 7}" rx="2" fill="{BAR}"/>')
+        if peer := each.get("peer"):
+            x = LEFT + peer["rate"] / each["floor"]["rate"] * scale
+            parts.append(f'<line x1="{x:.1f}" y1="{y + 2:.1f}" x2="{x:.1f}" y2="{y + ROW - 3:.1f}" stroke="{LINE}" stroke-width="3"/>')
+            parts.append(text(x + 5, y + 14, "glewlwyd", size=10, color="#ffffff"))
         rate = f'{each["ratio"]:.2f}   {each["merganser"]["rate"]:,.0f}/s'
         parts.append(text(LEFT + max(each["ratio"], 1.02) * scale + 6, y + 14, rate, size=11))
     return parts
