@@ -128,7 +128,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--workload", choices=names, action="append", help="only this one; nothing is written")
     parser.add_argument("--rounds", type=int, default=5, help="of the floor and of Merganser, in turn (default: 5)")
-    parser.add_argument("--seconds", type=float, default=3, help="of one round (default: 3)")
+    parser.add_argument("--seconds", type=int, default=3, help="of one round (default: 3)")
     parser.add_argument("--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
     parser.add_argument("--peer", action=argparse.BooleanOptionalAction,
@@ -139,13 +139,20 @@ def main() -> None:
     bench = Bench(options.rounds, options.seconds)
     results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(), "rounds": options.rounds,
                "seconds": options.seconds, "threads": bench.threads, "workloads": [], "growth": []}
+    failed: list[str] = []
     try:
         if options.peer if options.peer is not None else not options.workload:
             bench.peer = Peer(bench.sockets)
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
             if not options.workload or workload.name in options.workload:
-                rounds = bench.run(workload)
+                try:
+                    rounds = bench.run(workload)
+                except SystemExit as failure:
+                    # The others are worth having all the same.
+                    print(failure, flush=True)
+                    failed.append(workload.name)
+                    continue
                 print("\n".join(lines(workload, rounds)), flush=True)
                 results["workloads"].append({
                     "name": workload.name, "title": workload.title, "ratio": ratio(rounds[1], rounds[0]),
@@ -160,6 +167,8 @@ def main() -> None:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
         chart.write(RESULTS)
         print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
+    if failed:
+        raise SystemExit("error: not measured: " + ", ".join(failed))
 
 
 if __name__ == "__main__":

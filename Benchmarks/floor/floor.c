@@ -543,7 +543,9 @@ static unsigned int run_plan(struct thread *thread, const struct plan *plan, con
         unsigned int code = handle ? mysql_stmt_errno(handle) : mysql_errno(thread->database);
         *message = handle ? mysql_stmt_error(handle) : mysql_error(thread->database);
         mysql_rollback(thread->database);
-        if ((code != ER_LOCK_DEADLOCK && code != ER_LOCK_WAIT_TIMEOUT) || attempt == 20) return code;
+        if ((code != ER_LOCK_DEADLOCK && code != ER_LOCK_WAIT_TIMEOUT) || attempt == 100) return code;
+        /* With jitter, as Merganser repeats: two that met would meet again. */
+        usleep((useconds_t)(draw(thread) % (2000u << (attempt < 5 ? attempt : 5))));
     }
 }
 
@@ -649,6 +651,8 @@ int main(int count, char **arguments)
     signal(SIGPIPE, SIG_IGN);
     read_plans(arguments[2]);
     if (mysql_library_init(0, NULL, NULL) || FCGX_Init()) die("a library cannot be initialized");
+    /* FCGX_Init has taken it. */
+    signal(SIGTERM, SIG_DFL);
     key = must(EVP_RSA_gen(2048));
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", arguments[1]);
