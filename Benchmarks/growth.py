@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import sides
 from load import load
 from scene import Refused, anonymous_phone, post, send, sql
-from workloads import WORKLOADS, anonymous_users, batch, claim, give, identities, link, parallel
+from workloads import COLUMNS, COPIED, WORKLOADS, anonymous_users, batch, claim, give, identities, link, parallel
 
 TRIES = 3
 
@@ -103,14 +103,12 @@ def table(bench, seconds: float, events: int) -> Curve:
     owners = [f"crowd-{secrets.token_hex(6)}" for _ in range(100)]
     parallel(lambda name: send(batch(name, 1)), owners)
     names = ", ".join(f"'{name}'" for name in owners)
-    columns = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
-    copied = ", ".join("e." + column for column in columns.split(", "))
     chunk = 2_000
     for start in range(0, events // len(owners), chunk):
         # Spread over three weeks, as events of a running service are.
         sql(f"""
-            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {columns})
-            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 18 SECOND, {copied}
+            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {COLUMNS})
+            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 18 SECOND, {COPIED}
             FROM app_users u JOIN events e ON e.app_user_id = u.id AND e.timestamp > NOW() - INTERVAL 1 HOUR
             JOIN seq_{start + 1}_to_{start + chunk} WHERE u.user_id IN ({names})""")
         if start % 10_000 == 0:

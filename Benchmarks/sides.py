@@ -1,5 +1,6 @@
 """What is compared: Merganser and the floor, each behind an nginx of its own with the project's configuration."""
 
+import http.client
 import os
 import pathlib
 import re
@@ -12,10 +13,9 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from scene import RUN, URL, send
-from workloads import phones, get
-from plans import Recording, Statement, read_statements
-import http.client
+from plans import Recording, read_statements
+from scene import RUN
+from workloads import get, phones
 
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(RUN) / "bench"
@@ -135,10 +135,9 @@ def start_nginx(
     text = re.sub(r"rate=\d+r/s", "rate=1000000r/s", text)
     text = text.replace("        # Attachments,", '        location = /static {\n            return 200 "hello\\n";\n        }\n\n        # Attachments,')
     (folder / "nginx.conf").write_text(change(text))
-    for part in ("merganser",):
-        link = folder / part
-        if not link.is_symlink():
-            link.symlink_to((pathlib.Path(RUN) / "nginx" / part).resolve())
+    includes = folder / "merganser"
+    if not includes.is_symlink():
+        includes.symlink_to((pathlib.Path(RUN) / "nginx/merganser").resolve())
     directives = "daemon off;" + (" user root;" if os.getuid() == 0 else "")
     return subprocess.Popen(
         ["nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder), "-e", str(folder / "logs/nginx-error.log"), "-g", directives],

@@ -21,6 +21,9 @@ CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
 CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
+# Of an event, what a copy `e` of it keeps.
+COLUMNS = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
+COPIED = ", ".join("e." + column for column in COLUMNS.split(", "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +204,12 @@ def anonymous_users(count: int, events: int) -> list[str]:
     """Each with so many events, copied from one that came in."""
     names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
     parallel(lambda name: send(batch(name, 1)), names)
-    columns = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
-    copied = ", ".join("e." + column for column in columns.split(", "))
     at_once = max(1, 200_000 // events)
     for start in range(0, count if events > 1 else 0, at_once):
         chosen = ", ".join(f"'{name}'" for name in names[start:start + at_once])
         sql(f"""
-            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {columns})
-            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 1000 MICROSECOND, {copied}
+            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {COLUMNS})
+            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 1000 MICROSECOND, {COPIED}
             FROM app_users u JOIN events e ON e.app_user_id = u.id JOIN seq_1_to_{events - 1}
             WHERE u.user_id IN ({chosen});
             UPDATE app_user_event_counts c JOIN app_users u ON u.id = c.app_user_id SET c.n = {events}
