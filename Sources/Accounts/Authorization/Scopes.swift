@@ -8,8 +8,7 @@ package struct Scopes: Sendable, Equatable {
     }
 
     package init(_ names: [String]) {
-        var seen: Set<String> = []
-        self.names = names.filter { seen.insert($0).inserted }
+        self.names = names.hasRepetitions ? names.withoutRepetitions : names
     }
 
     package var text: String { names.joined(separator: " ") }
@@ -31,9 +30,9 @@ package struct Scopes: Sendable, Equatable {
     /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
     package var custom: [(scope: String, namespace: String, key: String)] {
         names.compactMap { name in
-            let parts = name.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, !Self.standard.contains(name), !parts.contains("") else { return nil }
-            return (name, parts[0], parts[1])
+            let parts = name.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts.contains(where: \.isEmpty), !Self.standard.contains(name) else { return nil }
+            return (name, String(Substring(parts[0])), String(Substring(parts[1])))
         }
     }
 
@@ -43,4 +42,16 @@ package struct Scopes: Sendable, Equatable {
     ]
 
     private static func canonical(_ name: String) -> String { name == "profile" ? "profile:basic" : name }
+}
+
+extension [String] {
+    /// Comparing all with all is faster than a set for the few scopes that there are.
+    fileprivate var hasRepetitions: Bool {
+        count > 32 || indices.contains { index in self[..<index].contains(self[index]) }
+    }
+
+    fileprivate var withoutRepetitions: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
 }

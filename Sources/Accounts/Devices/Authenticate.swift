@@ -8,7 +8,7 @@ package struct Caller: Sendable {
     package var device: Device.ID?
     /// Set: the PAK is bound to this application and good for next to nothing (accounts §1.1).
     package var application: Application.ID?
-    package var scopes: Set<String>
+    package var scopes: Scopes
     /// When the PAK was issued: the sign-in that others may rely on.
     package var authenticatedAt: Timestamp
 
@@ -33,10 +33,10 @@ extension Accounts {
             let (pak, device, application) = (
                 try row.read(PAK.ID.self), try row.read(Device.ID?.self), try row.read(Application.ID?.self)
             )
-            let scopes = Scopes(try row.read(String.self)).names
+            let scopes = Scopes(try row.read(String.self))
             let issuedAt = try row.read(Timestamp.self)
             return Caller(
-                user: try User(from: &row), pak: pak, device: device, application: application, scopes: Set(scopes),
+                user: try User(from: &row), pak: pak, device: device, application: application, scopes: scopes,
                 authenticatedAt: issuedAt)
         }
         guard let found, found.user.deletedAt == nil, !isExpired(issuedAt: found.authenticatedAt) else {

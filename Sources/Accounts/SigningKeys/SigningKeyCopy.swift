@@ -14,6 +14,8 @@ struct SigningKeyCopy: Sendable {
     let keySet: KeySet
     /// The key set as JSON.
     let document: [UInt8]
+    /// What the key set has signed.
+    let signedTokens: SignedTokens
     private let rows: [PublishedSigningKey]
     /// Newest first, down to the one that signed when this was read.
     private let entries: [Entry]
@@ -25,9 +27,11 @@ struct SigningKeyCopy: Sendable {
         if let old, old.rows == rows {
             keySet = old.keySet
             document = old.document
+            signedTokens = old.signedTokens
         } else {
             keySet = KeySet(rows.compactMap(\.jwk))
             document = keySet.json()
+            signedTokens = SignedTokens(keySet)
         }
         let activated = rows.compactMap { row in row.activatedAt.map { (row: row, from: $0) } }
         // Of keys of the same moment the later row is the newer.

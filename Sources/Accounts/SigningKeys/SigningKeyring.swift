@@ -55,9 +55,16 @@ package final class SigningKeyring: Sendable {
         return try signer.get()
     }
 
-    /// Every published key: what tokens of this server are verified with.
-    package func keySet(_ connection: Connection) throws -> KeySet {
-        try copy(\.isPublishing) { try connection.publishedSigningKeys(at: $0) }.keySet
+    /// Every published key.
+    package func keySet(_ connection: Connection) throws -> KeySet { try published(connection).keySet }
+
+    /// An access token, if a published key has signed it.
+    func signedToken(_ text: String, _ connection: Connection) throws -> SignedAccessToken? {
+        try published(connection).signedTokens.token(text)
+    }
+
+    private func published(_ connection: Connection) throws -> SigningKeyCopy {
+        try copy(\.isPublishing) { try connection.publishedSigningKeys(at: $0) }
     }
 
     /// The key set as JSON (RFC 7517 §5), without touching the database while the copy is fresh.

@@ -12,8 +12,12 @@ package struct AccessToken: Sendable {
 }
 
 extension Accounts {
+    /// Nil for anything but an access token of this server.
     func read(_ token: String, _ connection: Connection) throws -> SignedAccessToken? {
-        SignedAccessToken(token, keySet: try signingKeys.keySet(connection), issuer: settings.issuer)
+        guard let signed = try signingKeys.signedToken(token, connection),
+            signed.issuer.utf8.elementsEqual(settings.issuer.utf8)
+        else { return nil }
+        return signed
     }
 
     /// The access token, if it stands: checked by itself first, then by one read, which brings the person along.

@@ -6,6 +6,7 @@ package import Time
 package struct SignedAccessToken: Sendable {
     /// `jti`: the family's handle, then 8 bytes of the token's own.
     let id: [UInt8]
+    let issuer: String
     let clientID: String
     package let scopes: Scopes
     package let issuedAt: Timestamp
@@ -14,18 +15,18 @@ package struct SignedAccessToken: Sendable {
     var familyHandle: [UInt8] { Array(id.prefix(16)) }
     var jti: String { Base64URL.encode(id) }
 
-    /// - Returns: nil for anything but an access token that one of the keys signed for this issuer.
-    init?(_ token: String, keySet: KeySet, issuer: String) {
+    /// - Returns: nil for anything but an access token that one of the keys signed.
+    init?(_ token: String, keySet: KeySet) {
         guard let jwt = try? JWT(token), (try? jwt.verify(with: keySet)) != nil, jwt.type == "at+jwt" else {
             return nil
         }
         let claims = jwt.claims
-        guard let name = claims.issuer, name.utf8.elementsEqual(issuer.utf8),
-            let id = claims.string("jti").flatMap(Base64URL.decode), id.count == 24,
+        guard let issuer = claims.issuer, let id = claims.string("jti").flatMap(Base64URL.decode), id.count == 24,
             let clientID = claims.string("client_id"), let scope = claims.string("scope"),
             let issuedAt = claims.numericDate("iat"), let expiresAt = claims.numericDate("exp")
         else { return nil }
         self.id = id
+        self.issuer = issuer
         self.clientID = clientID
         scopes = Scopes(scope)
         self.issuedAt = Timestamp(seconds: Int64(issuedAt))

@@ -131,6 +131,7 @@ import Time
 
     @Test func aTokenIsWhatItsSignatureCovers() throws {
         let token = try token
+        #expect(scene.userInfo(token).status == 200)
         let parts = token.split(separator: ".").map(String.init)
         let claims = try payload(of: token)
         let jwt = try JWT(token)
@@ -183,6 +184,20 @@ import Time
     func itDiesWithWhatItStandsOn(sql: String) throws {
         let token = try token
         _ = try scene.app.database.connect().query(sql)
+        try expectRefused(token)
+    }
+
+    @Test func itDiesWithItsKey() throws {
+        let token = try token
+        let keyID = try #require(try JWT(token).keyID)
+        try scene.app.generateSigningKey()
+        scene.app.time.advance(by: .seconds(30))
+        try scene.app.activateSigningKey(isForced: true)
+        #expect(scene.userInfo(token).status == 200)
+        // As docs/security.md says, of a key that was stolen.
+        try scene.app.change(
+            "UPDATE signing_keys SET public_jwk = NULL, sealed_private_key = NULL WHERE kid = ?", keyID)
+        scene.app.time.advance(by: .seconds(10))
         try expectRefused(token)
     }
 
