@@ -26,11 +26,11 @@ package final class LoadShedder: Sendable {
     package func beginServing() { servingSince.withLock { $0 = .now } }
 
     /// Whether the request is to be refused; counts and reports it then.
-    func sheds(_ request: Request, _ logger: Logger) -> Bool {
+    func sheds(_ request: Request, _ logger: @autoclosure () -> Logger) -> Bool {
         guard let limit, request.waited > limit else { return false }
         if let since = servingSince.withLock({ $0 }), ContinuousClock.now - since <= limit { return false }
         let count = sheds.add(1, ordering: .relaxed).newValue
-        report(count, waited: request.waited, logger)
+        report(count, waited: request.waited, logger())
         return true
     }
 

@@ -24,11 +24,9 @@ package final class Responder {
         let start = ContinuousClock.now
         let requestID = request.requestID.flatMap(acceptable) ?? randomBytes(16).map(hexadecimal).joined()
         database.origin = requestID
-        var logger = service.logger
-        logger[metadataKey: "request_id"] = "\(requestID)"
         let match = service.router.match(request.method, request.path)
         let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
-        var response = surface.labeled(answer(request, match, surface, requestID, logger))
+        var response = surface.labeled(answer(request, match, surface, requestID))
         response.headers += [
             Response.Field("X-Request-Id", requestID), Response.Field("X-Logi-Request-Id", requestID),
         ]
@@ -39,9 +37,10 @@ package final class Responder {
         let route = if case .route(let index, _) = match { service.router.routes[index] } else { Route?.none }
         metrics.record(
             route: route?.pattern ?? "unmatched", request.method, response.status, elapsed, waited: request.waited)
-        logger.debug(
+        service.logger.debug(
             "request",
             metadata: [
+                "request_id": "\(requestID)",
                 "method": "\(request.method.rawValue)", "route": "\(route?.pattern ?? "unmatched")",
                 "status": "\(response.status.code)", "seconds": "\(elapsed.inSeconds)",
             ])
@@ -49,7 +48,7 @@ package final class Responder {
     }
 
     private func answer(
-        _ request: Request, _ match: Router.Match, _ surface: Surface, _ requestID: String, _ logger: Logger
+        _ request: Request, _ match: Router.Match, _ surface: Surface, _ requestID: String
     ) -> Response {
         switch match {
         case .none: return surface.notFound(request)
@@ -60,10 +59,10 @@ package final class Responder {
         case .route(let index, let arguments):
             let call = Call(
                 request, requestID: requestID, arguments: arguments, service: service, database: database,
-                surface: surface, logger: logger)
+                surface: surface)
             let route = service.router.routes[index]
             // Before the body is read and the database asked: what has begun is carried through.
-            let isShed = service.loadShedder.sheds(request, logger)
+            let isShed = service.loadShedder.sheds(request, call.logger)
             if surface.isAnalytics {
                 return isShed ? .refusal(Refusal.temporarilyUnavailable) : answerOnAnalytics(call, route)
             }

@@ -23,27 +23,31 @@ package struct QueryParameters {
     }
 
     package static func decoded(_ text: some Sequence<UInt8>) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let high = hexadecimalDigit(rest.first),
-                let low = hexadecimalDigit(rest.dropFirst().first)
+        var bytes = Array(text)
+        // In place: what is decoded is never longer than what was sent.
+        var (from, to) = (0, 0)
+        while from < bytes.count {
+            let byte = bytes[from]
+            if byte == UInt8(ascii: "%"), from + 2 < bytes.count, let high = hexadecimalDigit(bytes[from + 1]),
+                let low = hexadecimalDigit(bytes[from + 2])
             {
-                bytes.append(high << 4 | low)
-                rest = rest.dropFirst(2)
+                bytes[to] = high << 4 | low
+                from += 3
             } else {
-                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                bytes[to] = byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte
+                from += 1
             }
+            to += 1
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes[..<to], as: UTF8.self)
     }
 }
 
-private func hexadecimalDigit(_ byte: UInt8?) -> UInt8? {
+private func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
-    case let byte? where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte): byte - UInt8(ascii: "0")
-    case let byte? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte): byte - UInt8(ascii: "a") + 10
-    case let byte? where (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
     default: nil
     }
 }

@@ -17,13 +17,20 @@ final class Call {
     let service: Service
     let database: Database
     let surface: Surface
-    let logger: Logger
+    /// Parsed when it is first asked for.
+    private(set) lazy var form = Form(of: self)
+    /// With the request's id. Made when there is something to say.
+    var logger: Logger {
+        var logger = service.logger
+        logger[metadataKey: "request_id"] = "\(requestID)"
+        return logger
+    }
     /// Set when the request carries an Idempotency-Key and its endpoint takes one.
     var idempotencyKey: IdempotencyKey?
 
     init(
         _ request: Request, requestID: String, arguments: [String], service: Service, database: Database,
-        surface: Surface, logger: Logger
+        surface: Surface
     ) {
         self.request = request
         self.requestID = requestID
@@ -31,7 +38,6 @@ final class Call {
         self.service = service
         self.database = database
         self.surface = surface
-        self.logger = logger
     }
 
     var accounts: Accounts { service.accounts }

@@ -7,7 +7,7 @@ import HTTP
 struct Form {
     private let parameters: QueryParameters
 
-    init(_ body: [UInt8]) { parameters = QueryParameters(String(decoding: body, as: UTF8.self)) }
+    private init(_ body: [UInt8]) { parameters = QueryParameters(String(decoding: body, as: UTF8.self)) }
 
     /// The value of a parameter; nil when it is absent or has none (RFC 6749 §3.2).
     ///
@@ -25,11 +25,11 @@ struct Form {
     }
 }
 
-extension Call {
+extension Form {
     /// Without parameters when the body is in parts (RFC 7578), which no endpoint takes: what is inside one could pass for a
     /// parameter.
-    var form: Form {
-        let isInParts = request.headers.first("content-type")?.mediaType.hasPrefix("multipart/") == true
-        return Form(isInParts ? [] : body)
+    init(of call: Call) {
+        let isInParts = call.request.headers.first("content-type")?.mediaType.hasPrefix("multipart/") == true
+        self.init(isInParts ? [] : call.body)
     }
 }

@@ -23,7 +23,7 @@ extension Analytics {
         guard parts.count == 2, parts[0].elementsEqual("Bearer".utf8), !parts[1].isEmpty else {
             throw .unauthorized("Invalid authorization format")
         }
-        return String(decoding: parts[1], as: UTF8.self)
+        return String(Substring(parts[1]))
     }
 
     /// Moves `last_used_at` of a key that was last used a minute ago or more. It waits for nobody.

@@ -1,8 +1,9 @@
 extension String {
     /// Without white space at either end.
     package var trimmed: String {
-        let start = unicodeScalars.drop { $0.properties.isWhitespace }
-        let end = start.reversed().drop { $0.properties.isWhitespace }
-        return String(String.UnicodeScalarView(end.reversed()))
+        var rest = Substring(self).unicodeScalars
+        while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
+        while let last = rest.last, last.properties.isWhitespace { rest.removeLast() }
+        return String(Substring(rest))
     }
 }
