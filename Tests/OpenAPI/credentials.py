@@ -204,8 +204,9 @@ def bearer(scheme: str, roles: list[str], operation_id: str, tags: list[str]) ->
 
 
 def furnish() -> None:
-    """Makes what the document's examples ask for, and an event of an end user."""
+    """Makes what the document's examples ask for, an event of an end user, and what few may be made of in an hour."""
     definition = Path(__file__).parents[1] / "Fixtures/questionnaire.json"
     merganserctl("questionnaire", "create", "--project", PROJECT_ID, str(definition))
     event = {"session_id": str(uuid.uuid4()), "level": "info", "message": "seen", "user_id": "mina"}
     post("/v1/ingest", CLIENT_KEY, bundle_id=BUNDLE_ID, events=[event])
+    assert PEOPLE.application
