@@ -29,13 +29,17 @@ def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Pl
     recordings = [recorder.record(request) for request in requests]
     for recording in recordings:
         if int(recording.status.split()[0]) != workload.status:
-            raise SystemExit(f"error: {workload.name}: {recording.status} instead of {workload.status}: {recording.body[:300]!r}")
+            raise SystemExit(
+                f"error: {workload.name}: {recording.status} instead of {workload.status}: {recording.body[:300]!r}"
+            )
     shapes = [recording.shape for recording in recordings]
     usual = max(shapes, key=shapes.count)
     alike = [recording for recording in recordings if recording.shape == usual]
     if len(alike) < len(recordings) - 1:
-        raise SystemExit(f"error: {workload.name}: the same request leads to different statements:\n" + "\n".join(
-            " | ".join(sql.decode()[:60] for sql, _ in shape) for shape in set(shapes)))
+        raise SystemExit(
+            f"error: {workload.name}: the same request leads to different statements:\n"
+            + "\n".join(" | ".join(sql.decode()[:60] for sql, _ in shape) for shape in set(shapes))
+        )
     return Plan(workload.name, alike, workload.signatures, workload.chain)
 
 
@@ -45,11 +49,21 @@ def check(floor: Side, plan: Plan, request: Request) -> None:
     response, body = fetch(floor, request, {"X-Floor": fields, "X-Floor-Check": "1"})
     touched = [int(line) for line in body.split()] if response.status == 200 else []
     if touched != plan.touched:
-        lines = [f"  {each.sql.decode()[:90]}: {theirs} rows, by the floor {ours}"
-                 for each, theirs, ours in zip(plan.last.statements, plan.touched, touched) if theirs != ours]
-        raise SystemExit("\n".join([
-            f"error: {plan.name}: the floor does not do what Merganser does ({response.status} {body[:200]!r})", *lines,
-            "Not explained:", *plan.guesses]))
+        lines = [
+            f"  {each.sql.decode()[:90]}: {theirs} rows, by the floor {ours}"
+            for each, theirs, ours in zip(plan.last.statements, plan.touched, touched)
+            if theirs != ours
+        ]
+        raise SystemExit(
+            "\n".join(
+                [
+                    f"error: {plan.name}: the floor does not do what Merganser does ({response.status} {body[:200]!r})",
+                    *lines,
+                    "Not explained:",
+                    *plan.guesses,
+                ]
+            )
+        )
 
 
 class Bench:
@@ -76,14 +90,16 @@ class Bench:
         try:
             if workload.name != "static":
                 check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
-            rest = requests[RECORDINGS + 1:] if share else requests
+            rest = requests[RECORDINGS + 1 :] if share else requests
             given = list(zip((floor, self.merganser), (rest[0::2], rest[1::2]) if share else (rest, rest)))
             if self.peer and workload.name in self.peer.WORKLOADS:
                 given.append((self.peer.side, self.peer.requests(workload.name, share * self.rounds)))
             rounds: list[list[Round]] = [[] for _ in given]
             for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
                 for which, (side, own) in enumerate(given):
-                    rounds[which].append(load(side, workload, own[start:start + share] if share else own, self.seconds))
+                    rounds[which].append(
+                        load(side, workload, own[start : start + share] if share else own, self.seconds)
+                    )
             return rounds
         finally:
             floor.stop()
@@ -97,8 +113,10 @@ def ratio(side: list[Round], floor: list[Round]) -> float:
     return statistics.median(ours.rate / theirs.rate for ours, theirs in zip(side, floor))
 
 
-HEAD = (f"{'workload':<18}{'side':<11}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}"
-        f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}")
+HEAD = (
+    f"{'workload':<18}{'side':<11}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}"
+    f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}"
+)
 
 
 def lines(workload: Workload, rounds: list[list[Round]]) -> list[str]:
@@ -106,21 +124,29 @@ def lines(workload: Workload, rounds: list[list[Round]]) -> list[str]:
     for name, side in zip(SIDES, rounds):
         each = middle(side)
         text.append(
-            f"{workload.name if name == 'floor' else '':<18}{name:<11}{each.rate:>11,.0f}{each.p50:>9.2f}{each.p99:>9.2f}"
+            f"{workload.name if name == 'floor' else '':<18}{name:<11}{each.rate:>11,.0f}"
+            f"{each.p50:>9.2f}{each.p99:>9.2f}"
             f"{each.p999:>10.2f}{each.nginx_cpu:>8.3f}{each.worker_cpu:>8.3f}{each.database_cpu:>8.3f}"
-            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds[0]):>7.2f}"))
+            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds[0]):>7.2f}")
+        )
     return text
 
 
 def machine() -> dict:
     """What the figures depend on."""
+
     def first_line(*command: str) -> str:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.stdout.strip().splitlines()[0]
 
     model = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    return {"cpus": os.cpu_count(), "model": model, "mariadb": first_line("mariadbd", "--version"),
-            "nginx": first_line("nginx", "-v"), "kernel": os.uname().release}
+    return {
+        "cpus": os.cpu_count(),
+        "model": model,
+        "mariadb": first_line("mariadbd", "--version"),
+        "nginx": first_line("nginx", "-v"),
+        "kernel": os.uname().release,
+    }
 
 
 def main() -> None:
@@ -129,16 +155,28 @@ def main() -> None:
     parser.add_argument("--workload", choices=names, action="append", help="only this one; nothing is written")
     parser.add_argument("--rounds", type=int, default=5, help="of the floor and of Merganser, in turn (default: 5)")
     parser.add_argument("--seconds", type=int, default=3, help="of one round (default: 3)")
-    parser.add_argument("--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)")
+    parser.add_argument(
+        "--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)"
+    )
     parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
-    parser.add_argument("--peer", action=argparse.BooleanOptionalAction,
-                        help="glewlwyd, too, where it can be compared (default: unless --workload)")
+    parser.add_argument(
+        "--peer",
+        action=argparse.BooleanOptionalAction,
+        help="glewlwyd, too, where it can be compared (default: unless --workload)",
+    )
     parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"
     bench = Bench(options.rounds, options.seconds)
-    results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "machine": machine(), "rounds": options.rounds,
-               "seconds": options.seconds, "threads": bench.threads, "workloads": [], "growth": []}
+    results = {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "machine": machine(),
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+        "threads": bench.threads,
+        "workloads": [],
+        "growth": [],
+    }
     failed: list[str] = []
     try:
         if options.peer if options.peer is not None else not options.workload:
@@ -154,12 +192,19 @@ def main() -> None:
                     failed.append(workload.name)
                     continue
                 print("\n".join(lines(workload, rounds)), flush=True)
-                results["workloads"].append({
-                    "name": workload.name, "title": workload.title, "ratio": ratio(rounds[1], rounds[0]),
-                    **{name: asdict(middle(side)) for name, side in zip(SIDES, rounds)},
-                    "rounds": [[asdict(each) for each in side] for side in rounds]})
+                results["workloads"].append(
+                    {
+                        "name": workload.name,
+                        "title": workload.title,
+                        "ratio": ratio(rounds[1], rounds[0]),
+                        **{name: asdict(middle(side)) for name, side in zip(SIDES, rounds)},
+                        "rounds": [[asdict(each) for each in side] for side in rounds],
+                    }
+                )
         if options.growth if options.growth is not None else not options.workload:
-            results["growth"] = [asdict(curve) for curve in growth.measure(bench, options.seconds, options.rows, options.events)]
+            results["growth"] = [
+                asdict(curve) for curve in growth.measure(bench, options.seconds, options.rows, options.events)
+            ]
     finally:
         bench.stop()
     if not options.workload:

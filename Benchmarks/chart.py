@@ -11,9 +11,14 @@ INK, FAINT, BAR, LINE = "#24292f", "#8c959f", "#3d7ea6", "#c2410c"
 DIAGRAM_WIDTH, DIAGRAM_HEIGHT = 300, 190
 
 
-def text(x: float, y: float, content: str, anchor: str = "start", size: int = 12, color: str = INK, weight: str = "normal") -> str:
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{color}" font-weight="{weight}">'
-            f"{escape(content)}</text>")
+def text(
+    x: float, y: float, content: str, anchor: str = "start", size: int = 12, color: str = INK, weight: str = "normal"
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{color}" '
+        f'font-weight="{weight}">'
+        f"{escape(content)}</text>"
+    )
 
 
 def short(number: float) -> str:
@@ -31,17 +36,26 @@ def bars(workloads: list[dict], top: float) -> list[str]:
     for value, color, label in ((0.85, LINE, "0.85"), (1.0, FAINT, "the floor")):
         x = LEFT + value * scale
         anchor = "end" if value < 1 else "start"
-        parts.append(f'<line x1="{x:.1f}" y1="{top - 4:.1f}" x2="{x:.1f}" y2="{bottom:.1f}" stroke="{color}" stroke-dasharray="4 3"/>')
+        parts.append(
+            f'<line x1="{x:.1f}" y1="{top - 4:.1f}" x2="{x:.1f}" y2="{bottom:.1f}" stroke="{color}" '
+            f'stroke-dasharray="4 3"/>'
+        )
         parts.append(text(x, top - 9, label, anchor, 11, color))
     for number, each in enumerate(workloads):
         y = top + ROW * number
         parts.append(text(LEFT - 8, y + 14, each["title"], "end"))
-        parts.append(f'<rect x="{LEFT}" y="{y + 3:.1f}" width="{each["ratio"] * scale:.1f}" height="{ROW - 7}" rx="2" fill="{BAR}"/>')
+        parts.append(
+            f'<rect x="{LEFT}" y="{y + 3:.1f}" width="{each["ratio"] * scale:.1f}" height="{ROW - 7}" rx="2" '
+            f'fill="{BAR}"/>'
+        )
         if peer := each.get("peer"):
             x = LEFT + peer["rate"] / each["floor"]["rate"] * scale
-            parts.append(f'<line x1="{x:.1f}" y1="{y + 2:.1f}" x2="{x:.1f}" y2="{y + ROW - 3:.1f}" stroke="{LINE}" stroke-width="3"/>')
+            parts.append(
+                f'<line x1="{x:.1f}" y1="{y + 2:.1f}" x2="{x:.1f}" y2="{y + ROW - 3:.1f}" stroke="{LINE}" '
+                f'stroke-width="3"/>'
+            )
             parts.append(text(x + 5, y + 14, "glewlwyd", size=10, color="#ffffff"))
-        rate = f'{each["ratio"]:.2f}   {each["merganser"]["rate"]:,.0f}/s'
+        rate = f"{each['ratio']:.2f}   {each['merganser']['rate']:,.0f}/s"
         parts.append(text(LEFT + max(each["ratio"], 1.02) * scale + 6, y + 14, rate, size=11))
     return parts
 
@@ -52,7 +66,10 @@ def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str
     if not points:
         return []
     low_x, high_x = (bound(math.log10(x) for x, _ in points) for bound in (min, max))
-    low_y, high_y = math.floor(math.log10(min(y for _, y in points))), math.ceil(math.log10(max(y for _, y in points)) + 1e-9)
+    low_y, high_y = (
+        math.floor(math.log10(min(y for _, y in points))),
+        math.ceil(math.log10(max(y for _, y in points)) + 1e-9),
+    )
     inner_left, inner_top, width, height = left + 46, top + 26, DIAGRAM_WIDTH - 66, DIAGRAM_HEIGHT - 70
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -61,15 +78,21 @@ def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str
 
     parts = [text(left, top + 10, title, weight="bold")]
     for power in range(low_y, high_y + 1):
-        y = place(10 ** low_x, 10 ** power)[1]
+        y = place(10**low_x, 10**power)[1]
         parts.append(f'<line x1="{inner_left}" y1="{y:.1f}" x2="{inner_left + width}" y2="{y:.1f}" stroke="#d0d7de"/>')
-        parts.append(text(inner_left - 5, y + 4, short(10 ** power), "end", 10, FAINT))
+        parts.append(text(inner_left - 5, y + 4, short(10**power), "end", 10, FAINT))
     for x in sorted({x for x, _ in points}):
-        parts.append(text(place(x, 10 ** low_y)[0], inner_top + height + 14, short(x), "middle", 10, FAINT))
-    parts.append(text(inner_left, inner_top + height + 28, f'{curves[0]["x"]} → {curves[0]["y"]}', size=10, color=FAINT))
+        parts.append(text(place(x, 10**low_y)[0], inner_top + height + 14, short(x), "middle", 10, FAINT))
+    parts.append(
+        text(inner_left, inner_top + height + 28, f"{curves[0]['x']} → {curves[0]['y']}", size=10, color=FAINT)
+    )
     for curve, color in zip(curves, (BAR, LINE)):
         placed = [place(x, y) for x, y in curve["points"] if y]
-        parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="' + " ".join(f"{x:.1f},{y:.1f}" for x, y in placed) + '"/>')
+        parts.append(
+            f'<polyline fill="none" stroke="{color}" stroke-width="2" points="'
+            + " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+            + '"/>'
+        )
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in placed]
         if len(curves) > 1:
             x, y = placed[-1]
@@ -81,9 +104,17 @@ def draw(results: dict) -> str:
     workloads, curves = results["workloads"], results.get("growth", [])
     machine = results["machine"]
     parts = [text(20, 30, "Merganser beside a C program that runs the same SQL", size=17, weight="bold")]
-    parts.append(text(
-        20, 50, f'Ratio of requests/s, median of {results["rounds"]} rounds, through nginx; {machine["cpus"]} CPUs shared with nginx, '
-        f'MariaDB and the load. {results["date"]}', size=11, color=FAINT))
+    parts.append(
+        text(
+            20,
+            50,
+            f"Ratio of requests/s, median of {results['rounds']} rounds, through nginx; "
+            f"{machine['cpus']} CPUs shared with nginx, "
+            f"MariaDB and the load. {results['date']}",
+            size=11,
+            color=FAINT,
+        )
+    )
     top = 84
     parts += bars(workloads, top)
     top += ROW * len(workloads) + 30
@@ -91,12 +122,15 @@ def draw(results: dict) -> str:
     for curve in curves:
         groups.setdefault((curve["x"], curve["y"]), []).append(curve)
     for number, ((x, _), group) in enumerate(groups.items()):
-        title = f'{group[0]["title"]} by {x}' if len(group) == 1 else f"throughput by {x}"
+        title = f"{group[0]['title']} by {x}" if len(group) == 1 else f"throughput by {x}"
         parts += diagram(title, group, 20 + number % 3 * (DIAGRAM_WIDTH + 10), top + number // 3 * DIAGRAM_HEIGHT)
     height = top + math.ceil(len(groups) / 3) * DIAGRAM_HEIGHT
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" role="img">\n'
-            f'<title>Merganser beside a C program that runs the same SQL</title>\n'
-            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'font-family="system-ui, sans-serif" role="img">\n'
+        f"<title>Merganser beside a C program that runs the same SQL</title>\n"
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
 
 
 def write(path: pathlib.Path) -> None:

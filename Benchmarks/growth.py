@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import sides
 from load import load
 from scene import Refused, anonymous_phone, post, send, sql
-from workloads import COLUMNS, COPIED, WORKLOADS, anonymous_users, batch, claim, give, identities, link, parallel
+from workloads import WORKLOADS, add_events, anonymous_users, batch, claim, give, identities, link, parallel
 
 TRIES = 3
 
@@ -25,7 +25,9 @@ class Curve:
 
     def add(self, x: float, y: float | None) -> None:
         self.points.append((x, y))
-        print(f"  {self.title}: {x:,.0f} {self.x}: " + (f"{y:,.2f} {self.y}" if y is not None else "refused"), flush=True)
+        print(
+            f"  {self.title}: {x:,.0f} {self.x}: " + (f"{y:,.2f} {self.y}" if y is not None else "refused"), flush=True
+        )
 
 
 def milliseconds(action: Callable[[], object]) -> float | None:
@@ -102,15 +104,10 @@ def table(bench, seconds: float, events: int) -> Curve:
     curve.add(float(sql("SELECT COUNT(*) FROM events")[0][0]), throughput(bench, "ingest-20", seconds))
     owners = [f"crowd-{secrets.token_hex(6)}" for _ in range(100)]
     parallel(lambda name: send(batch(name, 1)), owners)
-    names = ", ".join(f"'{name}'" for name in owners)
     chunk = 2_000
     for start in range(0, events // len(owners), chunk):
         # Spread over three weeks, as events of a running service are.
-        sql(f"""
-            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {COLUMNS})
-            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 18 SECOND, {COPIED}
-            FROM app_users u JOIN events e ON e.app_user_id = u.id AND e.timestamp > NOW() - INTERVAL 1 HOUR
-            JOIN seq_{start + 1}_to_{start + chunk} WHERE u.user_id IN ({names})""")
+        add_events(owners, f"seq_{start + 1}_to_{start + chunk}", apart="18 SECOND")
         if start % 10_000 == 0:
             print(f"  {(start + chunk) * len(owners):,} of {events:,} events made", flush=True)
     curve.add(float(sql("SELECT COUNT(*) FROM events")[0][0]), throughput(bench, "ingest-20", seconds))
@@ -119,5 +116,11 @@ def table(bench, seconds: float, events: int) -> Curve:
 
 def measure(bench, seconds: float, rows: int, events: int) -> list[Curve]:
     """All curves, claims and swaps up to so many rows, ingest up to so many events."""
-    powers = [10 ** power for power in range(1, 7) if 10 ** power <= rows]
-    return [claims(powers), swaps(powers), *threads(bench, seconds), *clients(bench, seconds), table(bench, seconds, events)]
+    powers = [10**power for power in range(1, 7) if 10**power <= rows]
+    return [
+        claims(powers),
+        swaps(powers),
+        *threads(bench, seconds),
+        *clients(bench, seconds),
+        table(bench, seconds, events),
+    ]

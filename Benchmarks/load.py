@@ -30,11 +30,15 @@ class Round:
 def write_requests(path: pathlib.Path, requests: list[Request], plan: str, address: str) -> None:
     with open(path, "wb") as file:
         for request in requests:
-            text = Request(request.method, request.path, request.headers, request.body, (plan, *request.fields)).wire(address)
+            text = Request(request.method, request.path, request.headers, request.body, (plan, *request.fields)).wire(
+                address
+            )
             file.write(b"%08d" % len(text) + text)
 
 
-def load(side: Side, workload: Workload, requests: list[Request], seconds: float, connections: int | None = None) -> Round:
+def load(
+    side: Side, workload: Workload, requests: list[Request], seconds: float, connections: int | None = None
+) -> Round:
     """One measurement with wrk."""
     path = sides.WORK / "requests"
     write_requests(path, requests, workload.name, side.address)
@@ -46,8 +50,21 @@ def load(side: Side, workload: Workload, requests: list[Request], seconds: float
     groups = [family(side.nginx.pid), responders, [database]]
     before = [cpu(pids) for pids in groups]
     script = pathlib.Path(__file__).with_name("requests.lua")
-    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "30s", "-s", str(script), side.url,
-               "--", str(path), mode, str(threads)]
+    command = [
+        "wrk",
+        f"-t{threads}",
+        f"-c{connections}",
+        f"-d{seconds:g}s",
+        "--timeout",
+        "30s",
+        "-s",
+        str(script),
+        side.url,
+        "--",
+        str(path),
+        mode,
+        str(threads),
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)} exits with {done.returncode}")
@@ -55,11 +72,21 @@ def load(side: Side, workload: Workload, requests: list[Request], seconds: float
     result = json.loads(done.stdout.splitlines()[-1])
     count = result["requests"]
     refused = count - result["statuses"] if workload.status >= 400 else result["statuses"]
-    if refused > threads or result["failed"] or any(result[kind] for kind in ("connects", "reads", "writes", "timeouts")) or not count:
+    if (
+        refused > threads
+        or result["failed"]
+        or any(result[kind] for kind in ("connects", "reads", "writes", "timeouts"))
+        or not count
+    ):
         raise SystemExit(f"error: {workload.name} on {side.name}: not every answer is {workload.status}: {result}")
     return Round(
-        count / result["duration"], result["p50"] / 1e3, result["p99"] / 1e3, result["p999"] / 1e3,
-        *(seconds * 1000 / count for seconds in used), sum(map(resident, responders)))
+        count / result["duration"],
+        result["p50"] / 1e3,
+        result["p99"] / 1e3,
+        result["p999"] / 1e3,
+        *(seconds * 1000 / count for seconds in used),
+        sum(map(resident, responders)),
+    )
 
 
 def middle(rounds: list[Round]) -> Round:

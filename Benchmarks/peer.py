@@ -63,7 +63,8 @@ class Peer:
                 self.side.responders.append(launch(port))
                 until(
                     lambda: answers(f"http://127.0.0.1:{port}/config/"),
-                    f"glewlwyd does not answer; {FOLDER}/logs says more; it should")
+                    f"glewlwyd does not answer; {FOLDER}/logs says more; it should",
+                )
                 # The others read at their start what the first is told.
                 if port == backs[0]:
                     configure(f"127.0.0.1:{port}")
@@ -78,7 +79,8 @@ class Peer:
                 tokens = parallel(self.signed_in, range(count))
                 return [
                     form("/api/oidc/token", {"grant_type": "refresh_token", "refresh_token": each["refresh_token"]})
-                    for each in tokens]
+                    for each in tokens
+                ]
             case "userinfo":
                 tokens = parallel(self.signed_in, range(PEOPLE))
                 return [get("/api/oidc/userinfo", each["access_token"]) for each in tokens]
@@ -90,8 +92,13 @@ class Peer:
     def signed_in(self, number: int) -> dict[str, str]:
         """The tokens of a person."""
         name = f"person{number % PEOPLE}"
-        _, body = ask(self.side.address, form("/api/oidc/token", {
-            "grant_type": "password", "username": name, "password": PASSWORD, "scope": "openid profile"}))
+        _, body = ask(
+            self.side.address,
+            form(
+                "/api/oidc/token",
+                {"grant_type": "password", "username": name, "password": PASSWORD, "scope": "openid profile"},
+            ),
+        )
         return json.loads(body)
 
 
@@ -121,7 +128,8 @@ def unpack() -> None:
     subprocess.run(["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "glewlwyd"], cwd=FOLDER, check=True)
     archive = next(FOLDER.glob("glewlwyd_*.deb"))
     depends = subprocess.run(
-        ["dpkg-deb", "-f", archive, "Depends"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        ["dpkg-deb", "-f", archive, "Depends"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     subprocess.run([HERE.parent / "scripts/packages", *re.findall(r"\blib[\w.+-]+", depends)], check=True)
     subprocess.run(["dpkg-deb", "-x", archive, PACKAGE], check=True)
 
@@ -150,8 +158,12 @@ def launch(port: int) -> subprocess.Popen:
     environment = {**os.environ, "MYSQL_UNIX_PORT": settings()["MERGANSER_DATABASE_SOCKET"]}
     with open(FOLDER / "logs/responder.log", "ab") as log:
         return subprocess.Popen(
-            [PACKAGE / "usr/bin/glewlwyd", "-c", configuration], env=environment, stdin=subprocess.DEVNULL, stdout=log,
-            stderr=log)
+            [PACKAGE / "usr/bin/glewlwyd", "-c", configuration],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
 
 
 def configure(address: str) -> None:
@@ -164,28 +176,68 @@ def configure(address: str) -> None:
     def create(what: str, body: Mapping[str, object]) -> None:
         ask(address, post(f"/api/{what}/", body, Cookie=session))
 
-    create("mod/plugin", {
-        "module": "oidc", "name": "oidc", "display_name": "OpenID Connect", "parameters": {
-            "iss": f"http://{address}/api/oidc", "jwt-type": "rsa", "jwt-key-size": "256", "key": key, "cert": public,
-            "access-token-duration": 900, "refresh-token-duration": 30 * 86_400, "code-duration": 600,
-            "refresh-token-rolling": False, "refresh-token-one-use": "always", "allow-non-oidc": True,
-            "auth-type-code-enabled": True, "auth-type-password-enabled": True, "auth-type-client-enabled": True,
-            "auth-type-refresh-enabled": True, "auth-type-token-enabled": False, "auth-type-none-enabled": False,
-            "introspection-revocation-allowed": True, "introspection-revocation-allow-target-client": True,
-            "subject-type": "public", "name-claim": "mandatory", "email-claim": "mandatory", "scope-claim": "no"}})
+    create(
+        "mod/plugin",
+        {
+            "module": "oidc",
+            "name": "oidc",
+            "display_name": "OpenID Connect",
+            "parameters": {
+                "iss": f"http://{address}/api/oidc",
+                "jwt-type": "rsa",
+                "jwt-key-size": "256",
+                "key": key,
+                "cert": public,
+                "access-token-duration": 900,
+                "refresh-token-duration": 30 * 86_400,
+                "code-duration": 600,
+                "refresh-token-rolling": False,
+                "refresh-token-one-use": "always",
+                "allow-non-oidc": True,
+                "auth-type-code-enabled": True,
+                "auth-type-password-enabled": True,
+                "auth-type-client-enabled": True,
+                "auth-type-refresh-enabled": True,
+                "auth-type-token-enabled": False,
+                "auth-type-none-enabled": False,
+                "introspection-revocation-allowed": True,
+                "introspection-revocation-allow-target-client": True,
+                "subject-type": "public",
+                "name-claim": "mandatory",
+                "email-claim": "mandatory",
+                "scope-claim": "no",
+            },
+        },
+    )
     create("scope", {"name": "profile", "display_name": "Profile", "password_required": False, "scheme": {}})
-    create("client", {
-        "client_id": CLIENT, "client_secret": SECRET, "confidential": True, "enabled": True,
-        "authorization_type": ["password", "refresh_token", "client_credentials"],
-        "token_endpoint_auth_method": ["client_secret_basic"]})
+    create(
+        "client",
+        {
+            "client_id": CLIENT,
+            "client_secret": SECRET,
+            "confidential": True,
+            "enabled": True,
+            "authorization_type": ["password", "refresh_token", "client_credentials"],
+            "token_endpoint_auth_method": ["client_secret_basic"],
+        },
+    )
     for number in range(PEOPLE):
-        create("user", {
-            "username": f"person{number}", "password": PASSWORD, "name": f"Person {number}",
-            "email": f"person{number}@example.com", "enabled": True, "scope": ["openid", "profile"]})
+        create(
+            "user",
+            {
+                "username": f"person{number}",
+                "password": PASSWORD,
+                "name": f"Person {number}",
+                "email": f"person{number}@example.com",
+                "enabled": True,
+                "scope": ["openid", "profile"],
+            },
+        )
 
 
 def over_http(text: str, ports: list[int]) -> str:
     """Merganser's nginx.conf, for processes that speak HTTP on these ports."""
+
     def servers(count: int, options: str = "") -> str:
         return "\n".join(f"        server 127.0.0.1:{port} max_fails=0{options};" for port in ports[:count])
 

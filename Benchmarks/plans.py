@@ -72,9 +72,12 @@ class Recording:
 
 def strings(value: object) -> Iterator[str]:
     match value:
-        case str(): yield value
-        case dict(): yield from (text for member in value.values() for text in strings(member))
-        case list(): yield from (text for member in value for text in strings(member))
+        case str():
+            yield value
+        case dict():
+            yield from (text for member in value.values() for text in strings(member))
+        case list():
+            yield from (text for member in value for text in strings(member))
 
 
 def read_statements(lines: Sequence[str]) -> list[Statement]:
@@ -83,15 +86,19 @@ def read_statements(lines: Sequence[str]) -> list[Statement]:
     for line in lines:
         _, kind, *words = line.split()
         match kind:
-            case "query": statements.append(Statement(bytes.fromhex(words[0]), prepared=False))
+            case "query":
+                statements.append(Statement(bytes.fromhex(words[0]), prepared=False))
             case "execute":
-                statements.append(Statement(bytes.fromhex(words[0]), True, int(words[1]), [parameter(word) for word in words[2:]]))
-            case "done": statements[-1].touched, statements[-1].insert_id = int(words[0]), words[1].encode()
+                statements.append(
+                    Statement(bytes.fromhex(words[0]), True, int(words[1]), [parameter(word) for word in words[2:]])
+                )
+            case "done":
+                statements[-1].touched, statements[-1].insert_id = int(words[0]), words[1].encode()
             case "rows":
                 count, columns = int(words[0]), int(words[1])
                 values = [parameter(word)[1] for word in words[2:]]
                 statements[-1].touched = count
-                statements[-1].rows = [values[row * columns:(row + 1) * columns] for row in range(count)]
+                statements[-1].rows = [values[row * columns : (row + 1) * columns] for row in range(count)]
     return statements
 
 

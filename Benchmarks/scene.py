@@ -34,7 +34,12 @@ class Request:
             headers["X-Floor"] = ",".join(self.fields)
         if self.body:
             headers["Content-Length"] = str(len(self.body))
-        lines = [f"{self.method} {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+        lines = [
+            f"{self.method} {self.path} HTTP/1.1",
+            *(f"{name}: {value}" for name, value in headers.items()),
+            "",
+            "",
+        ]
         return "\r\n".join(lines).encode() + self.body
 
 
@@ -81,14 +86,18 @@ def parallel(action: Callable, items: Iterable) -> list:
 def sql(script: str) -> list[list[str]]:
     """Runs statements as the database's administrator; the rows of the results, unescaped."""
     done = subprocess.run(
-        [os.environ["MERGANSER_DB"], "--batch", "--raw", "--skip-column-names"], input=script.encode(), check=True,
-        stdout=subprocess.PIPE)
+        [os.environ["MERGANSER_DB"], "--batch", "--raw", "--skip-column-names"],
+        input=script.encode(),
+        check=True,
+        stdout=subprocess.PIPE,
+    )
     return [line.split("\t") for line in done.stdout.decode("utf-8", "surrogateescape").splitlines()]
 
 
 def merganserctl(*arguments: str) -> str:
     return subprocess.run(
-        [os.environ["MERGANSERCTL"], *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        [os.environ["MERGANSERCTL"], *arguments], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.strip()
 
 
 @dataclass(frozen=True, slots=True)

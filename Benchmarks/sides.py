@@ -22,14 +22,24 @@ WORK = pathlib.Path(RUN) / "bench"
 TICKS = os.sysconf("SC_CLK_TCK")
 # What nginx adds to every answer by itself.
 OF_NGINX = {
-    "server", "date", "connection", "content-length", "transfer-encoding", "x-logi-request-id", "x-request-id", "x-content-type-options",
-    "referrer-policy", "strict-transport-security"}
+    "server",
+    "date",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "x-logi-request-id",
+    "x-request-id",
+    "x-content-type-options",
+    "referrer-policy",
+    "strict-transport-security",
+}
 
 
 def settings() -> dict[str, str]:
     """The configuration of the instance."""
     text = subprocess.run(
-        ["bash", "-c", f". {shlex.quote(RUN)}/settings && env"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        ["bash", "-c", f". {shlex.quote(RUN)}/settings && env"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
     return dict(line.split("=", 1) for line in text.splitlines() if line.startswith("MERGANSER_"))
 
 
@@ -106,7 +116,9 @@ def start(name: str, command: list[str], environment: Mapping[str, str], sockets
     for each in (folder, folder / "logs"):
         each.mkdir(parents=True, exist_ok=True)
     with open(folder / "logs/responder.log", "ab") as log:
-        responder = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        responder = subprocess.Popen(
+            command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     responder_socket = sockets / f"{name}.sock"
     until(responder_socket.exists, f"{name} has no socket; {folder}/logs/responder.log says more; it should have one")
     port = free_port()
@@ -118,7 +130,11 @@ def start(name: str, command: list[str], environment: Mapping[str, str], sockets
 
 
 def start_nginx(
-    name: str, folder: pathlib.Path, port: int, sockets: pathlib.Path, change: Callable[[str], str] = str,
+    name: str,
+    folder: pathlib.Path,
+    port: int,
+    sockets: pathlib.Path,
+    change: Callable[[str], str] = str,
 ) -> subprocess.Popen:
     """The instance's nginx.conf with other paths, nginx's own /static, and room for a thousand clients of one address.
 
@@ -133,23 +149,46 @@ def start_nginx(
     text = text.replace("server unix:" + f"{sockets}/{control}.sock max_fails=0 backup;", "")
     text = re.sub(r"limit_conn (\w+) 1000;", r"limit_conn \1 5000;", text)
     text = re.sub(r"rate=\d+r/s", "rate=1000000r/s", text)
-    text = text.replace("        # Attachments,", '        location = /static {\n            return 200 "hello\\n";\n        }\n\n        # Attachments,')
+    text = text.replace(
+        "        # Attachments,",
+        '        location = /static {\n            return 200 "hello\\n";\n        }\n\n        # Attachments,',
+    )
     (folder / "nginx.conf").write_text(change(text))
     includes = folder / "merganser"
     if not includes.is_symlink():
         includes.symlink_to((pathlib.Path(RUN) / "nginx/merganser").resolve())
     directives = "daemon off;" + (" user root;" if os.getuid() == 0 else "")
     return subprocess.Popen(
-        ["nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder), "-e", str(folder / "logs/nginx-error.log"), "-g", directives],
-        env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"}, stdin=subprocess.DEVNULL)
+        [
+            "nginx",
+            "-c",
+            str(folder / "nginx.conf"),
+            "-p",
+            str(folder),
+            "-e",
+            str(folder / "logs/nginx-error.log"),
+            "-g",
+            directives,
+        ],
+        env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"},
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def merganser(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> Side:
     own = settings()
-    program = next(pathlib.Path(word.strip("'")) for word in (pathlib.Path(RUN) / "merganserd").read_text().split() if word.endswith("/merganserd'"))
+    program = next(
+        pathlib.Path(word.strip("'"))
+        for word in (pathlib.Path(RUN) / "merganserd").read_text().split()
+        if word.endswith("/merganserd'")
+    )
     environment = {
-        **own, "MERGANSER_SOCKET": f"{sockets}/{name}.sock", "MERGANSER_CONTROL_SOCKET": f"{sockets}/control-{name}.sock",
-        "MERGANSER_THREADS": str(threads), **extra}
+        **own,
+        "MERGANSER_SOCKET": f"{sockets}/{name}.sock",
+        "MERGANSER_CONTROL_SOCKET": f"{sockets}/control-{name}.sock",
+        "MERGANSER_THREADS": str(threads),
+        **extra,
+    }
     return start(name, [str(program)], environment, sockets)
 
 
@@ -157,18 +196,26 @@ def compile_floor() -> tuple[pathlib.Path, pathlib.Path]:
     """The floor and the recorder."""
     WORK.mkdir(parents=True, exist_ok=True)
     flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "libmariadb", "libcrypto"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        ["pkg-config", "--cflags", "--libs", "libmariadb", "libcrypto"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split()
     warnings = ["-Wall", "-Wextra", "-Werror"]
     floor, recorder = WORK / "floor-program", WORK / "record.so"
-    subprocess.run(["cc", "-O2", "-g", *warnings, "-o", floor, HERE / "floor/floor.c", *flags, "-lfcgi", "-lpthread"], check=True)
-    subprocess.run(["cc", "-O1", *warnings, "-shared", "-fPIC", "-o", recorder, HERE / "floor/record.c", *flags, "-ldl"], check=True)
+    subprocess.run(
+        ["cc", "-O2", "-g", *warnings, "-o", floor, HERE / "floor/floor.c", *flags, "-lfcgi", "-lpthread"], check=True
+    )
+    subprocess.run(
+        ["cc", "-O1", *warnings, "-shared", "-fPIC", "-o", recorder, HERE / "floor/record.c", *flags, "-ldl"],
+        check=True,
+    )
     return floor, recorder
 
 
 def floor(program: pathlib.Path, plans: pathlib.Path, sockets: pathlib.Path, threads: int) -> Side:
     own = settings()
     environment = {
-        "FLOOR_DATABASE_" + name: own["MERGANSER_DATABASE_" + name] for name in ("SOCKET", "NAME", "USER", "PASSWORD_FILE")}
+        "FLOOR_DATABASE_" + name: own["MERGANSER_DATABASE_" + name]
+        for name in ("SOCKET", "NAME", "USER", "PASSWORD_FILE")
+    }
     return start("floor", [str(program), f"{sockets}/floor.sock", str(plans), str(threads)], environment, sockets)
 
 
@@ -201,7 +248,8 @@ class Recorder:
         response, body = answer
         headers = [(name, value) for name, value in response.getheaders() if name.lower() not in OF_NGINX]
         return Recording(
-            request.fields, sent, read_statements(lines), f"{response.status} {response.reason}", headers, body)
+            request.fields, sent, read_statements(lines), f"{response.status} {response.reason}", headers, body
+        )
 
 
 def fetch(side: Side, request, extra: Mapping[str, str] = {}) -> tuple[http.client.HTTPResponse, bytes]:

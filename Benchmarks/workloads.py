@@ -21,9 +21,6 @@ CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
 CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
-# Of an event, what a copy `e` of it keeps.
-COLUMNS = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
-COPIED = ", ".join("e." + column for column in COLUMNS.split(", "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,8 @@ def with_fields(request: Request, *fields: str) -> Request:
     return Request(request.method, request.path, request.headers, request.body, fields)
 
 
-# --- Accounts ------------------------------------------------------------------------------------------------------------
+# --- Accounts ---------------------------------------------------------------------------------------------------------
+
 
 @cache
 def phones() -> list[Phone]:
@@ -74,9 +72,14 @@ def bootstrap_new(count: int) -> list[Request]:
 def bootstrap_known(count: int) -> list[Request]:
     return [
         with_fields(
-            post("/api/v1/devices", {"device_uuid": phone.device_uuid, "platform": "ios", "device_secret": phone.secret}),
-            phone.device_uuid, phone.secret)
-        for phone in parallel(anonymous_phone, range(count))]
+            post(
+                "/api/v1/devices", {"device_uuid": phone.device_uuid, "platform": "ios", "device_secret": phone.secret}
+            ),
+            phone.device_uuid,
+            phone.secret,
+        )
+        for phone in parallel(anonymous_phone, range(count))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,21 @@ def identities() -> list[Identity]:
         email = subject + "@example.com"
         user = json.loads(merganserctl("dev", "user", "--provider", "apple", "--subject", subject, "--email", email))
         token = merganserctl(
-            "dev", "token", "--provider", "apple", "--subject", subject, "--nonce", nonce, "--email", email,
-            "--email-verified", "true", "--expires-in", "7200")
+            "dev",
+            "token",
+            "--provider",
+            "apple",
+            "--subject",
+            subject,
+            "--nonce",
+            nonce,
+            "--email",
+            email,
+            "--email-verified",
+            "true",
+            "--expires-in",
+            "7200",
+        )
         return Identity(user["id"], subject, nonce, token)
 
     return parallel(make, range(PEOPLE))
@@ -110,29 +126,47 @@ def link(phone: Phone, identity: Identity) -> Request:
 
 def link_conflict(count: int) -> list[Request]:
     identities()
-    return [link(phone, identity) for phone, identity in zip(parallel(anonymous_phone, range(PEOPLE)), identities())][:count]
+    return [link(phone, identity) for phone, identity in zip(parallel(anonymous_phone, range(PEOPLE)), identities())][
+        :count
+    ]
 
 
 @cache
 def applications() -> list[int]:
     """Ten that anonymous users may be connected to."""
     clients = [
-        json.loads(merganserctl(
-            "application", "create", "--name", f"Bench {number}", "--client-type", "public", "--redirect-uri",
-            f"com.example.bench{number}://callback", "--allow-anonymous-grants", "--json"))["client_id"]
-        for number in range(10)]
+        json.loads(
+            merganserctl(
+                "application",
+                "create",
+                "--name",
+                f"Bench {number}",
+                "--client-type",
+                "public",
+                "--redirect-uri",
+                f"com.example.bench{number}://callback",
+                "--allow-anonymous-grants",
+                "--json",
+            )
+        )["client_id"]
+        for number in range(10)
+    ]
     names = ", ".join(f"'{client}'" for client in clients)
     return [int(row[0]) for row in sql(f"SELECT id FROM applications WHERE client_id IN ({names})")]
 
 
 def give(users: list[int], agent_approvals: int = 5, push_approvals: int = 5, grants: bool = True) -> None:
-    """Connected applications and pending approvals, as merganserctl dev seed gives them, to thousands of users at once."""
+    """Connected applications and pending approvals, as `merganserctl dev seed` gives them, to thousands at once."""
     for start in range(0, len(users), 500):
-        chosen = ", ".join(f"({user})" for user in users[start:start + 500])
-        connected = f"""
+        chosen = ", ".join(f"({user})" for user in users[start : start + 500])
+        connected = (
+            f"""
             INSERT INTO grants (user_id, application_id, sub, scopes, created_at)
             SELECT chosen.id, a.id, chosen.id, a.allowed_scopes, NOW(3) FROM chosen JOIN applications a
-            WHERE a.id IN ({", ".join(map(str, applications()))});""" if grants else ""
+            WHERE a.id IN ({", ".join(map(str, applications()))});"""
+            if grants
+            else ""
+        )
         sql(f"""
             CREATE TEMPORARY TABLE chosen (id BIGINT UNSIGNED PRIMARY KEY) ENGINE=MEMORY;
             INSERT INTO chosen VALUES {chosen};
@@ -140,7 +174,8 @@ def give(users: list[int], agent_approvals: int = 5, push_approvals: int = 5, gr
             INSERT INTO agents (user_id, public_id, name, created_at)
             SELECT id, CONCAT('agt_', LEFT(MD5(UUID()), 16)), 'Development agent', NOW(3) FROM chosen;
             INSERT INTO agent_approvals (user_id, agent_id, public_id, display_payload_hash, created_at)
-            SELECT chosen.id, agents.id, CONCAT('aar_', LEFT(MD5(CONCAT(UUID(), seq)), 16)), SHA2(CONCAT(UUID(), seq), 256), NOW(3)
+            SELECT chosen.id, agents.id, CONCAT('aar_', LEFT(MD5(CONCAT(UUID(), seq)), 16)),
+                   SHA2(CONCAT(UUID(), seq), 256), NOW(3)
             FROM chosen JOIN agents ON agents.user_id = chosen.id JOIN seq_1_to_{agent_approvals};
             INSERT INTO push_approval_requests (requested_user_id, created_at, expires_at)
             SELECT id, NOW(3), NOW(3) + INTERVAL 1 DAY FROM chosen JOIN seq_1_to_{push_approvals};""")
@@ -161,25 +196,40 @@ def swaps(count: int, dry_run: bool) -> list[Request]:
             return with_fields(post("/api/v1/me/anonymous_swap", body, phone.token), phone.token, ticket)
         key = secrets.token_hex(16)
         return with_fields(
-            post("/api/v1/me/anonymous_swap", body, phone.token, Idempotency_Key=key), phone.token, ticket, key)
+            post("/api/v1/me/anonymous_swap", body, phone.token, Idempotency_Key=key), phone.token, ticket, key
+        )
 
     return parallel(swap, [(phone, people[number % PEOPLE]) for number, phone in enumerate(anonymous)])
 
 
-# --- Analytics -----------------------------------------------------------------------------------------------------------
+# --- Analytics --------------------------------------------------------------------------------------------------------
+
 
 def event(user: str, number: int) -> dict:
     return {
-        "client_event_id": str(uuid.uuid4()), "session_id": str(uuid.UUID(int=number)), "user_id": user, "level": "info",
-        "message": f"screen opened {number}", "screen_name": "Home",
-        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{number % 1000:03}Z", "environment": "ios",
-        "os_version": "17.4", "app_version": "1.2.3", "sdk_name": "swift", "sdk_version": "0.9",
-        "device_model": "iPhone16,1", "build_number": "42", "locale": "en_US",
-        "custom_attributes": {"tab": "home", "count": str(number), "source": "push"}}
+        "client_event_id": str(uuid.uuid4()),
+        "session_id": str(uuid.UUID(int=number)),
+        "user_id": user,
+        "level": "info",
+        "message": f"screen opened {number}",
+        "screen_name": "Home",
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{number % 1000:03}Z",
+        "environment": "ios",
+        "os_version": "17.4",
+        "app_version": "1.2.3",
+        "sdk_name": "swift",
+        "sdk_version": "0.9",
+        "device_model": "iPhone16,1",
+        "build_number": "42",
+        "locale": "en_US",
+        "custom_attributes": {"tab": "home", "count": str(number), "source": "push"},
+    }
 
 
 def batch(user: str, size: int, compressed: bool = False) -> Request:
-    request = post("/v1/ingest", {"bundle_id": BUNDLE_ID, "events": [event(user, number) for number in range(size)]}, CLIENT_KEY)
+    request = post(
+        "/v1/ingest", {"bundle_id": BUNDLE_ID, "events": [event(user, number) for number in range(size)]}, CLIENT_KEY
+    )
     if compressed:
         headers = {**request.headers, "Content-Encoding": "gzip"}
         request = Request(request.method, request.path, headers, gzip.compress(request.body, 6))
@@ -197,23 +247,37 @@ def ingest(size: int, compressed: bool = False) -> Callable[[int], list[Request]
 
 
 def claim(anonymous: str, user: str) -> Request:
-    return with_fields(post("/v1/identity/claim", {"anonymous_id": anonymous, "user_id": user}, CLIENT_KEY), anonymous, user)
+    return with_fields(
+        post("/v1/identity/claim", {"anonymous_id": anonymous, "user_id": user}, CLIENT_KEY), anonymous, user
+    )
+
+
+def add_events(users: list[str], numbers: str, apart: str) -> None:
+    """To users that have one: copies of the first one's, for each number of a sequence, so far apart."""
+    copied = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
+    chosen = ", ".join(f"'{user}'" for user in users)
+    sql(f"""
+        CREATE TEMPORARY TABLE owners (id BIGINT UNSIGNED PRIMARY KEY) ENGINE = MEMORY
+        AS SELECT id FROM app_users WHERE user_id IN ({chosen});
+        CREATE TEMPORARY TABLE original
+        AS SELECT timestamp, {copied} FROM events WHERE app_user_id = (SELECT MIN(id) FROM owners) LIMIT 1;
+        INSERT INTO events (id, client_event_id, app_user_id, timestamp, {copied})
+        SELECT UUID(), UUID(), owners.id, timestamp - INTERVAL seq * {apart}, {copied}
+        FROM owners JOIN original JOIN {numbers};""")
 
 
 def anonymous_users(count: int, events: int) -> list[str]:
-    """Each with so many events, copied from one that came in."""
+    """Each with so many events."""
     names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
     parallel(lambda name: send(batch(name, 1)), names)
     at_once = max(1, 200_000 // events)
     for start in range(0, count if events > 1 else 0, at_once):
-        chosen = ", ".join(f"'{name}'" for name in names[start:start + at_once])
+        chosen = names[start : start + at_once]
+        add_events(chosen, f"seq_1_to_{events - 1}", apart="1000 MICROSECOND")
+        users = ", ".join(f"'{name}'" for name in chosen)
         sql(f"""
-            INSERT INTO events (id, client_event_id, app_user_id, timestamp, {COLUMNS})
-            SELECT UUID(), UUID(), u.id, e.timestamp - INTERVAL seq * 1000 MICROSECOND, {COPIED}
-            FROM app_users u JOIN events e ON e.app_user_id = u.id JOIN seq_1_to_{events - 1}
-            WHERE u.user_id IN ({chosen});
             UPDATE app_user_event_counts c JOIN app_users u ON u.id = c.app_user_id SET c.n = {events}
-            WHERE u.user_id IN ({chosen});""")
+            WHERE u.user_id IN ({users});""")
     return names
 
 
@@ -235,11 +299,19 @@ def properties(count: int) -> list[Request]:
     parallel(lambda user: send(batch(user, 1)), users)
     return [
         with_fields(
-            post("/v1/identity/properties", {"user_id": user, "properties": {"plan": "pro", "n": str(number)}}, CLIENT_KEY), user)
-        for number, user in enumerate(users)][:count]
+            post(
+                "/v1/identity/properties",
+                {"user_id": user, "properties": {"plan": "pro", "n": str(number)}},
+                CLIENT_KEY,
+            ),
+            user,
+        )
+        for number, user in enumerate(users)
+    ][:count]
 
 
-# --- Provider ------------------------------------------------------------------------------------------------------------
+# --- Provider ---------------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
@@ -259,7 +331,12 @@ def basic() -> str:
 
 def session(identity: Identity) -> str:
     """Signs in on a new phone; its credential."""
-    body = {"device_uuid": str(uuid.uuid4()), "platform": "ios", "identity_token": identity.token, "raw_nonce": identity.nonce}
+    body = {
+        "device_uuid": str(uuid.uuid4()),
+        "platform": "ios",
+        "identity_token": identity.token,
+        "raw_nonce": identity.nonce,
+    }
     return send(post("/api/v1/auth/apple/session", body))["access_token"]
 
 
@@ -268,12 +345,26 @@ def signed_in(number: int, confidential: bool = False, scope: str = "openid prof
     verifier, callback = secrets.token_urlsafe(32), URL + "/dev/callback"
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     client = CONFIDENTIAL_CLIENT if confidential else PUBLIC_CLIENT
-    code = send(post("/api/v1/oauth/authorize", {
-        "response_type": "code", "client_id": client, "redirect_uri": callback, "scope": scope,
-        "state": "s", "code_challenge": challenge, "code_challenge_method": "S256"}, session(identities()[number % PEOPLE])))["code"]
+    code = send(
+        post(
+            "/api/v1/oauth/authorize",
+            {
+                "response_type": "code",
+                "client_id": client,
+                "redirect_uri": callback,
+                "scope": scope,
+                "state": "s",
+                "code_challenge": challenge,
+                "code_challenge_method": "S256",
+            },
+            session(identities()[number % PEOPLE]),
+        )
+    )["code"]
     form = f"grant_type=authorization_code&code={code}&redirect_uri={callback}&code_verifier={verifier}"
     headers = {**FORM, "Authorization": basic()} if confidential else FORM
-    answer = send(Request("POST", "/oauth/token", headers, (form + ("" if confidential else f"&client_id={client}")).encode()))
+    answer = send(
+        Request("POST", "/oauth/token", headers, (form + ("" if confidential else f"&client_id={client}")).encode())
+    )
     return Tokens(answer["access_token"], answer["refresh_token"])
 
 
@@ -283,8 +374,12 @@ def refresh(count: int) -> list[Request]:
     def request(number: int) -> Request:
         token = signed_in(number).refresh
         return Request(
-            "POST", "/oauth/token", FORM, f"grant_type=refresh_token&client_id={PUBLIC_CLIENT}&refresh_token={token}".encode(),
-            (token,))
+            "POST",
+            "/oauth/token",
+            FORM,
+            f"grant_type=refresh_token&client_id={PUBLIC_CLIENT}&refresh_token={token}".encode(),
+            (token,),
+        )
 
     return parallel(request, range(count))
 
@@ -295,7 +390,9 @@ def refresh_oauth(count: int) -> list[Request]:
 
     def request(number: int) -> Request:
         token = signed_in(number, confidential=True, scope="profile:basic email").refresh
-        return Request("POST", "/oauth/token", headers, f"grant_type=refresh_token&refresh_token={token}".encode(), (token,))
+        return Request(
+            "POST", "/oauth/token", headers, f"grant_type=refresh_token&refresh_token={token}".encode(), (token,)
+        )
 
     return parallel(request, range(count))
 
@@ -310,7 +407,10 @@ def introspection(count: int) -> list[Request]:
     identities()
     tokens = parallel(lambda number: signed_in(number, confidential=True), range(min(count, PEOPLE)))
     headers = {**FORM, "Authorization": basic()}
-    return [Request("POST", "/oauth/introspect", headers, f"token={each.access}".encode(), (each.handle,)) for each in tokens]
+    return [
+        Request("POST", "/oauth/introspect", headers, f"token={each.access}".encode(), (each.handle,))
+        for each in tokens
+    ]
 
 
 def fixed(path: str) -> Callable[[int], list[Request]]:
@@ -332,7 +432,7 @@ WORKLOADS = [
     Workload("claim-repeat", "claim, repeated", claim_repeat),
     Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000),
     Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8),
-    Workload("claim-100000", "claim of 100 000 events", claim_first(100_000), once=3, connections=2),
+    Workload("claim-100000", "claim of 100 000 events", claim_first(100_000), once=5, connections=2),
     Workload("ingest-1", "ingest of 1 event", ingest(1), once=4_000),
     Workload("ingest-20", "ingest of 20 events", ingest(20), once=4_000),
     Workload("ingest-20-gzip", "ingest of 20 events, gzip", ingest(20, compressed=True), once=4_000),
@@ -341,8 +441,13 @@ WORKLOADS = [
     Workload("properties", "properties", properties),
     Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2),
     Workload(
-        "refresh-oauth", "token by refresh, no ID token", refresh_oauth, chain="refresh_token", connections=16,
-        signatures=1),
+        "refresh-oauth",
+        "token by refresh, no ID token",
+        refresh_oauth,
+        chain="refresh_token",
+        connections=16,
+        signatures=1,
+    ),
     Workload("userinfo", "userinfo", user_info),
     Workload("introspection", "introspection", introspection),
 ]
