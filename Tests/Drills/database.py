@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 
 from instance import DrillError, Instance, run, wait_until
