@@ -115,26 +115,38 @@ final class Document {
         return Double(String(decoding: text(node), as: UTF8.self))
     }
 
-    /// The value nodes of an array.
-    func elements(_ node: Int) -> [Int] {
-        var elements: [Int] = []
-        var child = node + 1
-        while child < next(node) {
-            elements.append(child)
-            child = next(child)
-        }
-        return elements
-    }
+    /// The value node of each element of an array.
+    func elements(_ node: Int) -> Children { Children(of: node, in: self, nodesBeforeValue: 0) }
 
     /// The name node of each member of an object, repeated names included; the value's node is the one behind it.
-    func members(_ node: Int) -> [Int] {
-        var members: [Int] = []
-        var child = node + 1
-        while child < next(node) {
-            members.append(child)
-            child = next(child + 1)
+    func members(_ node: Int) -> Children { Children(of: node, in: self, nodesBeforeValue: 1) }
+
+    /// The nodes at which an array's or object's children begin, found one after the other.
+    struct Children: Sequence, IteratorProtocol {
+        private let document: Document
+        private let end: Int
+        private let nodesBeforeValue: Int
+        private var child: Int
+
+        fileprivate init(of node: Int, in document: Document, nodesBeforeValue: Int) {
+            self.document = document
+            self.nodesBeforeValue = nodesBeforeValue
+            child = node + 1
+            end = document.next(node)
         }
-        return members
+
+        mutating func next() -> Int? {
+            guard child < end else { return nil }
+            defer { child = document.next(child + nodesBeforeValue) }
+            return child
+        }
+
+        /// The count: walking twice is faster than growing what they are collected in.
+        var underestimatedCount: Int {
+            var (rest, count) = (self, 0)
+            while rest.next() != nil { count += 1 }
+            return count
+        }
     }
 
     /// The way from the root to a node.
@@ -143,11 +155,11 @@ final class Document {
         var node = 0
         while node != target {
             if kind(node) == .object {
-                guard let name = members(node).last(where: { $0 < target }) else { return path }
+                guard let name = Array(members(node)).last(where: { $0 < target }) else { return path }
                 path.append(AnyKey(string(name) ?? ""))
                 node = name + 1
             } else {
-                let elements = elements(node)
+                let elements = Array(elements(node))
                 guard let index = elements.lastIndex(where: { $0 <= target }) else { return path }
                 path.append(AnyKey(index))
                 node = elements[index]

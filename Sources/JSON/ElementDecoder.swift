@@ -6,7 +6,7 @@ struct ElementDecoder: UnkeyedDecodingContainer {
 
     init(_ array: ValueDecoder) {
         self.array = array
-        elements = array.document.elements(array.node)
+        elements = Array(array.document.elements(array.node))
     }
 
     var codingPath: [any CodingKey] { array.codingPath }

@@ -1,11 +1,16 @@
 /// An object's members in order, each name once. Names are compared byte for byte.
 package struct JSONObject: Sendable {
-    package private(set) var members: [(name: String, value: JSONValue)]
+    package struct Member: Sendable {
+        package let name: String
+        package let value: JSONValue
+    }
+
+    package private(set) var members: [Member]
 
     /// Of members with the same name the last one stays.
-    package init(_ members: [(String, JSONValue)]) { self.init(members: members.map { (name: $0, value: $1) }) }
+    package init(_ members: [(String, JSONValue)]) { self.init(members: members.map(Member.init)) }
 
-    init(members: [(name: String, value: JSONValue)]) {
+    init(members: [Member]) {
         self.members = members
         guard hasRepeatedNames else { return }
         var seen: Set<[UInt8]> = []
@@ -21,29 +26,28 @@ package struct JSONObject: Sendable {
     }
 
     package subscript(name: String) -> JSONValue? {
-        members.indices.first { isSameName(members[$0].name, name) }.map { members[$0].value }
+        for index in members.indices where isSameName(members[index].name, name) { return members[index].value }
+        return nil
     }
 
     /// The same names with other values.
     package func mapValues(_ transform: (String, JSONValue) -> JSONValue) -> JSONObject {
-        var object = self
-        for index in members.indices {
-            object.members[index].value = transform(members[index].name, members[index].value)
-        }
+        var object = JSONObject(members: [])
+        object.members = members.map { Member(name: $0.name, value: transform($0.name, $0.value)) }
         return object
     }
 
-    fileprivate var sorted: [(name: String, value: JSONValue)] {
+    fileprivate var sorted: [Member] {
         members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 }
 
 /// `String` takes canonically equivalent spellings for equal.
 private func isSameName(_ left: String, _ right: String) -> Bool {
+    // Most names differ in length already, which costs no call.
+    guard left.utf8.count == right.utf8.count else { return false }
     let (left, right) = (left.utf8Span.span, right.utf8Span.span)
-    guard left.count == right.count else { return false }
-    for index in left.indices where left[index] != right[index] { return false }
-    return true
+    return left.indices.allSatisfy { left[$0] == right[$0] }
 }
 
 extension JSONObject: Equatable {

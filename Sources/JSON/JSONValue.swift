@@ -49,7 +49,7 @@ extension JSONValue: Codable {
         case .array(let values): try values.encode(to: encoder)
         case .object(let object):
             var container = encoder.container(keyedBy: AnyKey.self)
-            for (name, value) in object.members { try container.encode(value, forKey: AnyKey(name)) }
+            for member in object.members { try container.encode(member.value, forKey: AnyKey(member.name)) }
         }
     }
 }
@@ -93,7 +93,10 @@ extension Document {
         case .integer, .fraction: integer(node).map(JSONValue.integer) ?? .number(nearestDouble(node) ?? .nan)
         case .string, .escapedString: .string(string(node) ?? "")
         case .array: .array(elements(node).map(value))
-        case .object: .object(JSONObject(members: members(node).map { (string($0) ?? "", value($0 + 1)) }))
+        case .object:
+            .object(
+                JSONObject(
+                    members: members(node).map { JSONObject.Member(name: string($0) ?? "", value: value($0 + 1)) }))
         }
     }
 }

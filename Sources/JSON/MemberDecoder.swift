@@ -8,7 +8,7 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     init(_ object: ValueDecoder) {
         let document = object.document
         self.object = object
-        members = document.members(object.node)
+        members = Array(document.members(object.node))
         index =
             members.count <= 32
             ? nil

@@ -97,70 +97,15 @@ final class Writer {
 
     // MARK: Text
 
-    func appendNull() { bytes += "null".utf8 }
+    func appendNull() { JSONValue.null.append(to: &bytes) }
 
-    func append(_ value: Bool) { bytes += (value ? "true" : "false").utf8 }
+    func append(_ value: Bool) { JSONValue.bool(value).append(to: &bytes) }
 
     func append(_ value: some FixedWidthInteger) { bytes += value.description.utf8 }
 
-    func append(_ value: Double) {
-        if value.isFinite { bytes += ecmaScript(value).utf8 } else { appendNull() }
-    }
+    func append(_ value: Double) { JSONValue.number(value).append(to: &bytes) }
 
     func append(_ value: String) { appendQuoted(value.utf8, to: &bytes) }
 
-    func append(_ value: JSONValue) {
-        switch value {
-        case .null: appendNull()
-        case .bool(let value): append(value)
-        case .integer(let value): append(value)
-        case .number(let value): append(value)
-        case .string(let value): append(value)
-        case .array(let values):
-            bytes.append(UInt8(ascii: "["))
-            for (index, value) in values.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                append(value)
-            }
-            bytes.append(UInt8(ascii: "]"))
-        case .object(let object):
-            bytes.append(UInt8(ascii: "{"))
-            for (index, member) in object.members.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                append(member.name)
-                bytes.append(UInt8(ascii: ":"))
-                append(member.value)
-            }
-            bytes.append(UInt8(ascii: "}"))
-        }
-    }
-}
-
-/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
-func appendQuoted(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    let start = bytes.count
-    bytes.append(contentsOf: utf8)
-    // Looked through in place, which is faster than through a string's view; a slice would have the array copied.
-    if (start..<bytes.count).contains(where: { needsEscape(bytes[$0]) }) {
-        bytes.removeSubrange(start...)
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes += #"\""#.utf8
-            case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
-            case 0x08: bytes += #"\b"#.utf8
-            case 0x09: bytes += #"\t"#.utf8
-            case 0x0A: bytes += #"\n"#.utf8
-            case 0x0C: bytes += #"\f"#.utf8
-            case 0x0D: bytes += #"\r"#.utf8
-            case 0..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
-            default: bytes.append(byte)
-            }
-        }
-    }
-    bytes.append(UInt8(ascii: "\""))
-}
-
-private func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    func append(_ value: JSONValue) { value.append(to: &bytes) }
 }

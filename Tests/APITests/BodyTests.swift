@@ -97,7 +97,7 @@ import Testing
         try app.expectUnchanged {
             for endpoint in endpoints {
                 guard case .object(let members) = endpoint.body else { continue }
-                for (name, value) in members.members where name != "authorization_code" {
+                for (name, value) in members.members.map({ ($0.name, $0.value) }) where name != "authorization_code" {
                     for other in others where !other.hasType(of: value) {
                         let answer = send(endpoint, endpoint.body.adding([name: other]).json())
                         #expect("\(answer)" == refusal(400, "invalid_request"), "\(endpoint.path) \(name): \(other)")
@@ -115,7 +115,7 @@ import Testing
     @Test func nullCountsAsAbsent() throws {
         for endpoint in endpoints where endpoint.method != .patch {
             guard case .object(let object) = endpoint.body else { continue }
-            for (name, _) in object.members {
+            for name in object.members.map(\.name) {
                 let without = JSONValue.object(
                     JSONObject(object.members.filter { $0.name != name }.map { ($0.name, $0.value) }))
                 let absent = send(endpoint, without.json())

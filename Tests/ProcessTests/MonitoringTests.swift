@@ -100,8 +100,9 @@ import Testing
             switch value {
             case .array(let values): values.flatMap(strings)
             case .object(let object):
-                object.members.flatMap { name, value in
-                    value.string.map { ["expr", "definition"].contains(name) ? [$0] : [] } ?? strings(value)
+                object.members.flatMap { member in
+                    member.value.string.map { ["expr", "definition"].contains(member.name) ? [$0] : [] }
+                        ?? strings(member.value)
                 }
             default: []
             }

@@ -19,8 +19,8 @@ struct DefinitionReader {
             note(path, "must be an object")
             return nil
         }
-        for (name, _) in object.members where !members.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
-            note(path, "has no member \"\(name)\"; its members are \(members.joined(separator: ", "))")
+        for member in object.members where !members.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+            note(path, "has no member \"\(member.name)\"; its members are \(members.joined(separator: ", "))")
         }
         return object
     }

@@ -11,8 +11,8 @@ extension QuestionnaireSchema {
     func check(_ answers: JSONValue?) throws(Refusal) -> JSONObject {
         guard case .object(let answers) = answers else { throw .invalid("answers must be an object") }
         let answered = JSONObject(answers.members.filter { !$0.value.isUnanswered }.map { ($0.name, $0.value) })
-        for (name, _) in answers.members where !questions.contains(where: { $0.id.utf8.elementsEqual(name.utf8) }) {
-            throw .invalid("unknown question id \"\(name)\"")
+        for answer in answers.members where !questions.contains(where: { $0.id.utf8.elementsEqual(answer.name.utf8) }) {
+            throw .invalid("unknown question id \"\(answer.name)\"")
         }
         for question in questions {
             if let answer = answered[question.id] { try question.check(answer) }

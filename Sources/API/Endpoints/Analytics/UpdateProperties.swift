@@ -14,9 +14,9 @@ private struct PropertiesReply: Encodable {
     guard case .object(let properties) = fields["properties"] else {
         throw Refusal.invalid("properties must be an object")
     }
-    let changes = try properties.members.map { name, value in
-        try UpdateProperties.check(key: name, value: value.string)
-        return (key: name, value: value.string ?? "")
+    let changes = try properties.members.map { member in
+        try UpdateProperties.check(key: member.name, value: member.value.string)
+        return (key: member.name, value: member.value.string ?? "")
     }
     try userID.check(field: "user_id")
     if changes.contains(where: { $0.key.hasNUL || $0.value.hasNUL }) {
