@@ -10,6 +10,8 @@ package enum Parameter: Sendable {
     case text(String)
     /// Binary data, without a character set.
     case bytes([UInt8])
+    /// A `UUID`, which the protocol carries as text.
+    case uuid(high: UInt64, low: UInt64)
     /// A `DATETIME(3)` in UTC, years 1…9999.
     case time(Timestamp)
 }

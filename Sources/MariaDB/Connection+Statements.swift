@@ -12,19 +12,29 @@ extension Connection {
         return statement.outcome
     }
 
-    /// Runs an INSERT, UPDATE, DELETE or REPLACE once for each row of arguments, in their order and in one round trip
-    /// (MariaDB's bulk protocol); without rows nothing is sent.
+    /// Runs an INSERT, UPDATE, DELETE or REPLACE once for each value, in their order and in one round trip (MariaDB's bulk
+    /// protocol); without values nothing is sent.
     ///
     /// Inside a transaction only: an error leaves what was done for the rows before it. Within a column all values are of
     /// one type or NULL.
+    /// - Parameter arguments: the row of arguments that a value makes.
     /// - Returns: the affected rows of all executions together.
     @discardableResult
-    package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
-        guard !rows.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
-        let rows = rows.map { $0.map { $0?.parameter ?? .null } }
-        let statement = try run(.literal(sql)) { statement throws(MariaDBError) in try statement.execute(rows: rows) }
+    package func executeMany<Value>(
+        _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
+    ) throws(MariaDBError) -> Outcome {
+        guard !values.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
+        let statement = try run(.literal(sql)) { statement throws(MariaDBError) in
+            try statement.execute(values, arguments)
+        }
         defer { statement.finish() }
         return statement.outcome
+    }
+
+    /// The same with the rows themselves.
+    @discardableResult
+    package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
+        try executeMany(sql, rows) { $0 }
     }
 
     /// The first row, or nil when there is none. Throws a `MariaDBError`, or what `read` throws.

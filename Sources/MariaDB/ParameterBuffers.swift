@@ -9,12 +9,7 @@ struct ParameterBuffers: ~Copyable {
     private let numbers: UnsafeMutablePointer<UInt64>
     private let times: UnsafeMutablePointer<MYSQL_TIME>
     private let lengths: UnsafeMutablePointer<UInt>
-    /// The characters of all text arguments, one after another.
-    private var bytes: UnsafeMutableRawBufferPointer
-    private var used = 0
-
-    /// More than this is given back after the execution that needed it.
-    private static let keptCapacity = 16_384
+    private var bytes = ArgumentBytes()
 
     init(count: Int) {
         self.count = count
@@ -23,7 +18,6 @@ struct ParameterBuffers: ~Copyable {
         numbers = .allocate(capacity: count)
         times = .allocate(capacity: count)
         lengths = .allocate(capacity: count)
-        bytes = .allocate(byteCount: 256, alignment: 1)
     }
 
     deinit {
@@ -31,24 +25,20 @@ struct ParameterBuffers: ~Copyable {
         numbers.deallocate()
         times.deallocate()
         lengths.deallocate()
-        bytes.deallocate()
     }
 
     /// Fills `binds`; fails with a description of what cannot be sent.
     mutating func set(_ arguments: [(any Bindable)?]) throws(UnsendableArgument) {
-        used = 0
+        bytes.removeAll()
         for (index, argument) in arguments.enumerated() { try set(index, to: argument?.parameter ?? .null) }
         // Only now, because `bytes` may have moved while it grew.
         for index in 0..<count where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
-            binds[index].buffer = bytes.baseAddress.map { $0 + Int(numbers[index]) }
+            binds[index].buffer = bytes[Int(numbers[index])]
         }
     }
 
-    mutating func trim() {
-        guard bytes.count > Self.keptCapacity else { return }
-        bytes.deallocate()
-        bytes = .allocate(byteCount: 256, alignment: 1)
-    }
+    /// After the execution.
+    mutating func trim() { bytes.trim() }
 
     private mutating func set(_ index: Int, to parameter: Parameter) throws(UnsendableArgument) {
         var bind = MYSQL_BIND()
@@ -69,13 +59,16 @@ struct ParameterBuffers: ~Copyable {
             bind.buffer_type = MYSQL_TYPE_DOUBLE
             bind.buffer = UnsafeMutableRawPointer(numbers + index)
         case .text(let text):
-            var text = text
+            place(bytes.append(text), index)
             bind.buffer_type = MYSQL_TYPE_STRING
-            text.withUTF8 { append(UnsafeRawBufferPointer($0), index) }
             bind.length = lengths + index
         case .bytes(let value):
+            place(bytes.append(value), index)
             bind.buffer_type = MYSQL_TYPE_BLOB
-            value.withUnsafeBytes { append($0, index) }
+            bind.length = lengths + index
+        case .uuid(let high, let low):
+            place(bytes.appendUUID(high: high, low: low), index)
+            bind.buffer_type = MYSQL_TYPE_STRING
             bind.length = lengths + index
         case .time(let timestamp):
             guard let time = MYSQL_TIME(timestamp) else {
@@ -88,18 +81,9 @@ struct ParameterBuffers: ~Copyable {
         binds[index] = bind
     }
 
-    private mutating func append(_ value: UnsafeRawBufferPointer, _ index: Int) {
-        if used + value.count > bytes.count {
-            let larger = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(used + value.count, bytes.count * 2), alignment: 1)
-            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<used]))
-            bytes.deallocate()
-            bytes = larger
-        }
-        UnsafeMutableRawBufferPointer(rebasing: bytes[used...]).copyMemory(from: value)
-        numbers[index] = UInt64(used)
-        lengths[index] = UInt(value.count)
-        used += value.count
+    private func place(_ range: Range<Int>, _ index: Int) {
+        numbers[index] = UInt64(range.lowerBound)
+        lengths[index] = UInt(range.count)
     }
 }
 

@@ -9,32 +9,36 @@ struct RowsBuffers: ~Copyable {
     let binds: UnsafeMutablePointer<MYSQL_BIND>
     private let columns: Int
     private let rows: Int
-    /// Column by column, as the ones below. Connector/C counts steps of eight bytes in an array of numbers, and takes an
-    /// array of pointers for everything that has no fixed length, times included.
+    private var count = 0
+    /// Integers, the bit patterns of doubles, and where in `bytes` a text begins. Column by column, as the ones below.
+    /// Connector/C counts steps of eight bytes in an array of numbers, and takes an array of pointers for everything that
+    /// has no fixed length, times included.
     private let numbers: UnsafeMutablePointer<UInt64>
     private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     private let times: UnsafeMutablePointer<MYSQL_TIME>
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
-    /// The characters of all text arguments, one after another.
-    private let bytes: UnsafeMutableRawBufferPointer
-    private var used = 0
+    private var bytes = ArgumentBytes()
 
-    init(_ rows: [[Parameter]], columns: Int) throws(UnsendableArgument) {
+    /// - Parameter rows: how many will be appended.
+    init(columns: Int, rows: Int) {
         self.columns = columns
-        self.rows = rows.count
-        let cells = columns * rows.count
+        self.rows = rows
+        let cells = columns * rows
         binds = .allocate(capacity: columns)
         binds.initialize(repeating: MYSQL_BIND(), count: columns)
         numbers = .allocate(capacity: cells)
+        numbers.initialize(repeating: 0, count: cells)
         pointers = .allocate(capacity: cells)
-        pointers.initialize(repeating: nil, count: cells)
         times = .allocate(capacity: cells)
         lengths = .allocate(capacity: cells)
         lengths.initialize(repeating: 0, count: cells)
         indicators = .allocate(capacity: cells)
-        bytes = .allocate(byteCount: rows.joined().reduce(0) { $0 + $1.byteCount }, alignment: 1)
-        for column in 0..<columns { try bind(column, rows) }
+        for column in 0..<columns {
+            binds[column].buffer_type = MYSQL_TYPE_NULL
+            binds[column].length = lengths + column * rows
+            binds[column].u.indicator = indicators + column * rows
+        }
     }
 
     deinit {
@@ -44,86 +48,83 @@ struct RowsBuffers: ~Copyable {
         times.deallocate()
         lengths.deallocate()
         indicators.deallocate()
-        bytes.deallocate()
     }
 
-    private mutating func bind(_ column: Int, _ rows: [[Parameter]]) throws(UnsendableArgument) {
-        let cells = column * self.rows
-        var bind = MYSQL_BIND()
-        bind.buffer_type = MYSQL_TYPE_NULL
-        bind.length = lengths + cells
-        bind.u.indicator = indicators + cells
-        for (row, arguments) in rows.enumerated() {
-            let (cell, argument) = (cells + row, arguments[column])
-            if case .null = argument {
-                indicators[cell] = CChar(STMT_INDICATOR_NULL.rawValue)
-                continue
+    mutating func append(_ row: [(any Bindable)?]) throws(UnsendableArgument) {
+        guard row.count == columns else {
+            throw UnsendableArgument(problem: "\(columns) arguments a row are needed, \(row.count) are given")
+        }
+        for column in 0..<columns { try set(column, to: row[column]?.parameter ?? .null) }
+        count += 1
+    }
+
+    private mutating func set(_ column: Int, to argument: Parameter) throws(UnsendableArgument) {
+        let cell = column * rows + count
+        if case .null = argument {
+            indicators[cell] = CChar(STMT_INDICATOR_NULL.rawValue)
+            return
+        }
+        indicators[cell] = CChar(STMT_INDICATOR_NONE.rawValue)
+        let (type, isUnsigned) = argument.bufferType
+        if binds[column].buffer_type == MYSQL_TYPE_NULL {
+            binds[column].buffer_type = type
+            binds[column].is_unsigned = isUnsigned ? 1 : 0
+        }
+        guard binds[column].buffer_type == type, (binds[column].is_unsigned != 0) == isUnsigned else {
+            throw UnsendableArgument(
+                problem: "argument \(column + 1) has another type in row \(count + 1) than in the rows before")
+        }
+        switch argument {
+        case .null: break
+        case .signed(let value): numbers[cell] = UInt64(bitPattern: value)
+        case .unsigned(let value): numbers[cell] = value
+        case .double(let value): numbers[cell] = value.bitPattern
+        case .text(let text): place(bytes.append(text), cell)
+        case .bytes(let value): place(bytes.append(value), cell)
+        case .uuid(let high, let low): place(bytes.appendUUID(high: high, low: low), cell)
+        case .time(let timestamp):
+            guard let time = MYSQL_TIME(timestamp) else {
+                throw UnsendableArgument(problem: "argument \(column + 1) is a time outside the years 1…9999")
             }
-            indicators[cell] = CChar(STMT_INDICATOR_NONE.rawValue)
-            if bind.buffer_type == MYSQL_TYPE_NULL {
-                bind.buffer_type = argument.bufferType
-                bind.is_unsigned = argument.isUnsigned ? 1 : 0
-                bind.buffer =
-                    argument.hasNumber
-                    ? UnsafeMutableRawPointer(numbers + cells) : UnsafeMutableRawPointer(pointers + cells)
-            }
-            guard bind.buffer_type == argument.bufferType, (bind.is_unsigned != 0) == argument.isUnsigned else {
-                throw UnsendableArgument(
-                    problem: "argument \(column + 1) has another type in row \(row + 1) than in the rows before")
-            }
-            switch argument {
-            case .null: break
-            case .signed(let value): numbers[cell] = UInt64(bitPattern: value)
-            case .unsigned(let value): numbers[cell] = value
-            case .double(let value): numbers[cell] = value.bitPattern
-            case .text(let text):
-                var text = text
-                text.withUTF8 { append(UnsafeRawBufferPointer($0), cell) }
-            case .bytes(let value): value.withUnsafeBytes { append($0, cell) }
-            case .time(let timestamp):
-                guard let time = MYSQL_TIME(timestamp) else {
-                    throw UnsendableArgument(problem: "argument \(column + 1) is a time outside the years 1…9999")
-                }
-                times[cell] = time
-                pointers[cell] = UnsafeMutableRawPointer(times + cell)
+            times[cell] = time
+        }
+    }
+
+    private func place(_ range: Range<Int>, _ cell: Int) {
+        numbers[cell] = UInt64(range.lowerBound)
+        lengths[cell] = UInt(range.count)
+    }
+
+    /// Completes `binds` when all rows are there: `bytes` moves while it grows.
+    func finish() {
+        for column in 0..<columns {
+            let cells = column * rows..<(column + 1) * rows
+            switch binds[column].buffer_type {
+            case MYSQL_TYPE_NULL: break
+            case MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE:
+                binds[column].buffer = UnsafeMutableRawPointer(numbers + cells.lowerBound)
+            case MYSQL_TYPE_DATETIME:
+                for cell in cells { pointers[cell] = UnsafeMutableRawPointer(times + cell) }
+                binds[column].buffer = UnsafeMutableRawPointer(pointers + cells.lowerBound)
+            default:
+                for cell in cells { pointers[cell] = bytes[Int(numbers[cell])] }
+                binds[column].buffer = UnsafeMutableRawPointer(pointers + cells.lowerBound)
             }
         }
-        binds[column] = bind
-    }
-
-    private mutating func append(_ value: UnsafeRawBufferPointer, _ cell: Int) {
-        let place = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
-        place.copyMemory(from: value)
-        pointers[cell] = place.baseAddress
-        lengths[cell] = UInt(value.count)
-        used += value.count
     }
 }
 
 extension Parameter {
-    fileprivate var byteCount: Int {
+    fileprivate var bufferType: (enum_field_types, isUnsigned: Bool) {
         switch self {
-        case .text(let text): text.utf8.count
-        case .bytes(let value): value.count
-        default: 0
+        case .null: (MYSQL_TYPE_NULL, false)
+        case .signed: (MYSQL_TYPE_LONGLONG, false)
+        case .unsigned: (MYSQL_TYPE_LONGLONG, true)
+        case .double: (MYSQL_TYPE_DOUBLE, false)
+        case .text, .uuid: (MYSQL_TYPE_STRING, false)
+        case .bytes: (MYSQL_TYPE_BLOB, false)
+        case .time: (MYSQL_TYPE_DATETIME, false)
         }
-    }
-
-    fileprivate var bufferType: enum_field_types {
-        switch self {
-        case .null: MYSQL_TYPE_NULL
-        case .signed, .unsigned: MYSQL_TYPE_LONGLONG
-        case .double: MYSQL_TYPE_DOUBLE
-        case .text: MYSQL_TYPE_STRING
-        case .bytes: MYSQL_TYPE_BLOB
-        case .time: MYSQL_TYPE_DATETIME
-        }
-    }
-
-    fileprivate var hasNumber: Bool { [MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE].contains(bufferType) }
-
-    fileprivate var isUnsigned: Bool {
-        if case .unsigned = self { true } else { false }
     }
 }
 

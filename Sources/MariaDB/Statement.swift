@@ -44,16 +44,14 @@ final class Statement {
         try bindResult()
     }
 
-    /// One round trip for all rows, of which there is at least one. For INSERT, UPDATE, DELETE and REPLACE only.
+    /// One round trip for all values, of which there is at least one; each makes a row of arguments. For INSERT, UPDATE, DELETE and REPLACE only.
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
-    func execute(rows: [[Parameter]]) throws(MariaDBError) {
-        if let row = rows.first(where: { $0.count != parameters.count }) {
-            throw error("\(parameters.count) arguments a row are needed, \(row.count) are given")
-        }
-        let buffers: RowsBuffers
-        do { buffers = try RowsBuffers(rows, columns: parameters.count) } catch { throw self.error(error.problem) }
-        try setRowCount(rows.count)
+    func execute<Value>(_ values: [Value], _ arguments: (Value) -> [(any Bindable)?]) throws(MariaDBError) {
+        var buffers = RowsBuffers(columns: parameters.count, rows: values.count)
+        do { for value in values { try buffers.append(arguments(value)) } } catch { throw self.error(error.problem) }
+        buffers.finish()
+        try setRowCount(values.count)
         guard mysql_stmt_bind_param(handle, buffers.binds) == 0 else { throw failure() }
         isRunning = true
         guard mysql_stmt_execute(handle) == 0 else { throw failure() }

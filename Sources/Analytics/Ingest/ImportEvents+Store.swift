@@ -58,17 +58,17 @@ extension AnalyticsTransaction {
                 sdk_version = ?, device_model = ?, build_number = ?, locale = ?, preferred_language = ?,
                 country_code = ?, is_dev = ?, timestamp = ?, received_at = ?
             WHERE id = ? AND timestamp = ?
-            """,
-            rows.map { row, placed in
-                let (event, client) = (placed.event, placed.event.client)
-                return [
-                    event.sessionID, placed.owner, source.key, event.level.rawValue, event.sourceModule, event.message,
-                    event.screenName, event.attributes?.text, event.environment, client.osVersion, client.appVersion,
-                    client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, client.locale,
-                    client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now, row.id,
-                    row.timestamp,
-                ]
-            })
+            """, rows
+        ) { row, placed in
+            let (event, client) = (placed.event, placed.event.client)
+            return [
+                event.sessionID, placed.owner, source.key, event.level.rawValue, event.sourceModule, event.message,
+                event.screenName, event.attributes?.text, event.environment, client.osVersion, client.appVersion,
+                client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, client.locale,
+                client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now, row.id,
+                row.timestamp,
+            ]
+        }
     }
 
     func deleteCopies(of rows: [StoredEvent], of app: App) throws {

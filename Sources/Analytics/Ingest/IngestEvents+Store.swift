@@ -1,3 +1,4 @@
+import JSON
 import MariaDB
 import Time
 
@@ -34,18 +35,17 @@ extension AnalyticsTransaction {
                 device_model, build_number, locale, preferred_language, country_code, is_dev, timestamp, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE id = id
-            """,
-            events.map { placed in
-                let (event, client) = (placed.event, placed.event.client)
-                return [
-                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
-                    event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributes?.text,
-                    event.environment, client.osVersion, client.appVersion, client.sdkName, client.sdkVersion,
-                    client.deviceModel, client.buildNumber, client.locale, client.preferredLanguage,
-                    source.countryCode, event.isDev, event.timestamp, now,
-                ]
-            }
-        ).affectedRows
+            """, events
+        ) { placed in
+            let (event, client) = (placed.event, placed.event.client)
+            return [
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
+                event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributes?.text,
+                event.environment, client.osVersion, client.appVersion, client.sdkName, client.sdkVersion,
+                client.deviceModel, client.buildNumber, client.locale, client.preferredLanguage,
+                source.countryCode, event.isDev, event.timestamp, now,
+            ]
+        }.affectedRows
     }
 
     /// Which of these events there are.
@@ -84,17 +84,17 @@ extension AnalyticsTransaction {
                 duration_ms, error, attributes, environment, os_version, app_version, sdk_name, sdk_version,
                 device_model, build_number, country_code, is_dev, timestamp, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            metrics.map { placed, metric in
-                let (event, client) = (placed.event, placed.event.client)
-                return [
-                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
-                    metric.slug, metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
-                    event.attributes?.text ?? "{}", event.environment, client.osVersion, client.appVersion,
-                    client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, source.countryCode,
-                    event.isDev, event.timestamp, now,
-                ]
-            })
+            """, metrics
+        ) { placed, metric in
+            let (event, client) = (placed.event, placed.event.client)
+            return [
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
+                metric.slug, metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
+                event.attributes?.text ?? "{}", event.environment, client.osVersion, client.appVersion,
+                client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, source.countryCode,
+                event.isDev, event.timestamp, now,
+            ]
+        }
     }
 
     private func insert(_ steps: [(PlacedEvent, String)], from source: EventSource) throws {
@@ -105,16 +105,16 @@ extension AnalyticsTransaction {
                 custom_attributes, environment, os_version, app_version, sdk_name, sdk_version, device_model,
                 build_number, country_code, is_dev, timestamp, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            steps.map { placed, name in
-                let (event, client) = (placed.event, placed.event.client)
-                return [
-                    placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
-                    event.message, event.screenName, event.attributes?.text, event.environment, client.osVersion,
-                    client.appVersion, client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber,
-                    source.countryCode, event.isDev, event.timestamp, now,
-                ]
-            })
+            """, steps
+        ) { placed, name in
+            let (event, client) = (placed.event, placed.event.client)
+            return [
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
+                event.message, event.screenName, event.attributes?.text, event.environment, client.osVersion,
+                client.appVersion, client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber,
+                source.countryCode, event.isDev, event.timestamp, now,
+            ]
+        }
     }
 
     func add(to counters: [EventCounter: Int]) throws {
@@ -129,25 +129,24 @@ extension AnalyticsTransaction {
     /// the event was inserted before this looks.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
         let links = events.compactMap { placed in
-            placed.event.clientEventID.map { Link(event: placed.id, client: $0, owner: placed.owner?.rawValue) }
+            placed.event.clientEventID.map { client -> JSONValue in
+                [
+                    .string(placed.id.description), .string(client.description),
+                    placed.owner.map { .integer($0.rawValue) } ?? .null,
+                ]
+            }
         }
         if links.isEmpty { return }
         try connection.execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
-                event CHAR(36) CHARACTER SET ascii PATH '$.event', client CHAR(36) CHARACTER SET ascii PATH '$.client',
-                owner BIGINT UNSIGNED PATH '$.owner')) j
+                event CHAR(36) CHARACTER SET ascii PATH '$[0]', client CHAR(36) CHARACTER SET ascii PATH '$[1]',
+                owner BIGINT UNSIGNED PATH '$[2]')) j
             STRAIGHT_JOIN event_attachments a FORCE INDEX (event_attachments_client_event)
                 ON a.app_id = ? AND a.event_client_id = CAST(j.client AS UUID)
             SET a.event_id = j.event, a.app_user_id = COALESCE(a.app_user_id, j.owner)
             WHERE a.event_id IS NULL AND a.deleted_at IS NULL
-            """, list(links), app.id)
-    }
-
-    private struct Link: Encodable {
-        let event: UUID
-        let client: UUID
-        let owner: Int64?
+            """, String(decoding: JSONValue.array(links).json(), as: UTF8.self), app.id)
     }
 
     func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {

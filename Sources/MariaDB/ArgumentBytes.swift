@@ -1,0 +1,56 @@
+/// The characters of text arguments, one after another.
+struct ArgumentBytes: ~Copyable {
+    private var buffer: UnsafeMutableRawBufferPointer
+    private var used = 0
+
+    init() { buffer = .allocate(byteCount: Self.leastCapacity, alignment: 1) }
+
+    deinit { buffer.deallocate() }
+
+    private static let leastCapacity = 256
+    /// More than this is given back by `trim`.
+    private static let keptCapacity = 16_384
+
+    /// Valid until something is added.
+    subscript(offset: Int) -> UnsafeMutableRawPointer? { buffer.baseAddress.map { $0 + offset } }
+
+    /// - Returns: where it begins and how long it is.
+    mutating func append(_ text: String) -> Range<Int> {
+        var text = text
+        return text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func append(_ bytes: [UInt8]) -> Range<Int> { bytes.withUnsafeBytes { append($0) } }
+
+    mutating func appendUUID(high: UInt64, low: UInt64) -> Range<Int> {
+        let range = grow(by: uuidTextLength)
+        writeUUID(high: high, low: low, to: UnsafeMutableRawBufferPointer(rebasing: buffer[range]))
+        return range
+    }
+
+    private mutating func append(_ value: UnsafeRawBufferPointer) -> Range<Int> {
+        let range = grow(by: value.count)
+        UnsafeMutableRawBufferPointer(rebasing: buffer[range]).copyMemory(from: value)
+        return range
+    }
+
+    private mutating func grow(by count: Int) -> Range<Int> {
+        if used + count > buffer.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(used + count, buffer.count * 2), alignment: 1)
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<used]))
+            buffer.deallocate()
+            buffer = larger
+        }
+        defer { used += count }
+        return used..<used + count
+    }
+
+    mutating func removeAll() { used = 0 }
+
+    mutating func trim() {
+        guard buffer.count > Self.keptCapacity else { return }
+        buffer.deallocate()
+        buffer = .allocate(byteCount: Self.leastCapacity, alignment: 1)
+    }
+}
