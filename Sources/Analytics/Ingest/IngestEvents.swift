@@ -34,8 +34,8 @@ extension AnalyticsTransaction {
         if fresh.isEmpty { return 0 }
         let owners = try lockOwners(
             of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord())
-        let candidates = fresh.map { event in
-            PlacedEvent(id: UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
+        let candidates = zip(UUID.fresh(fresh.count, at: now), fresh).map { id, event in
+            PlacedEvent(id: id, owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
         let placed = try insertNew(candidates, from: source)
         if placed.count < candidates.count {
@@ -56,6 +56,7 @@ extension AnalyticsTransaction {
     private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
         let undated = events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID)
         var seen = try recentlyStored(undated, of: app)
+        seen.reserveCapacity(seen.count + events.count)
         return events.filter { event in
             guard let id = event.clientEventID else { return true }
             let isNew = seen.insert(id).inserted

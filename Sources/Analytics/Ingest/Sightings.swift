@@ -9,13 +9,14 @@ private struct SeenClient {
     private(set) var locale: String?
     private(set) var preferredLanguage: String?
 
-    init(_ events: some Sequence<PlacedEvent>) {
-        for client in events.lazy.map(\.event.client) {
-            appVersion = appVersion ?? client.appVersion
-            sdkName = sdkName ?? client.sdkName
-            sdkVersion = sdkVersion ?? client.sdkVersion
-            locale = locale ?? client.locale
-            preferredLanguage = preferredLanguage ?? client.preferredLanguage
+    init(_ events: [PlacedEvent]) {
+        for placed in events {
+            let client = placed.event.client
+            if appVersion == nil { appVersion = client.appVersion }
+            if sdkName == nil { sdkName = client.sdkName }
+            if sdkVersion == nil { sdkVersion = client.sdkVersion }
+            if locale == nil { locale = client.locale }
+            if preferredLanguage == nil { preferredLanguage = client.preferredLanguage }
         }
     }
 }
@@ -24,12 +25,11 @@ extension AnalyticsTransaction {
     /// The users of these events were seen now, in this app and with these clients (analytics §8.4). What a user's own events
     /// do not tell is taken from the first event of the batch that does.
     func noteSightings(in events: [PlacedEvent], from source: EventSource) throws {
-        let owners = Set(events.compactMap(\.owner)).sorted()
-        let owned = Dictionary(grouping: events, by: \.owner)
+        let owned = Dictionary(grouping: events) { $0.owner }
         let batch = SeenClient(events)
         var sightings: [[(any Bindable)?]] = []
         var visits: [[(any Bindable)?]] = []
-        for owner in owners {
+        for owner in owned.keys.compactMap(\.self).sorted() {
             let events = owned[owner] ?? []
             let own = SeenClient(events)
             let isDev = source.app.platform == .backend ? nil : events.contains { $0.event.isDev }

@@ -50,22 +50,23 @@ private func daysIn(month: Int, year: Int) -> Int {
 
 /// Reads a text's fields one after another.
 private struct FieldReader {
-    private var rest: Substring.UTF8View
+    private let bytes: [UInt8]
+    private var position = 0
 
-    init(_ text: String) { rest = text[...].utf8 }
+    init(_ text: String) { bytes = Array(text.utf8) }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position == bytes.count }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard let byte = rest.first, byte == UInt8(ascii: character) else { return false }
-        rest.removeFirst()
+        guard !isAtEnd, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
         return true
     }
 
     private mutating func digit() -> Int? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-        rest.removeFirst()
-        return Int(byte - UInt8(ascii: "0"))
+        guard !isAtEnd, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) else { return nil }
+        defer { position += 1 }
+        return Int(bytes[position] - UInt8(ascii: "0"))
     }
 
     mutating func number(digits: Int, below limit: Int = .max) -> Int? {
