@@ -2,6 +2,7 @@ extension JSONValue {
     /// As of any `Encodable`, written without the detour of one.
     package func json() -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
         append(to: &bytes)
         return bytes
     }

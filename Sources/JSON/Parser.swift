@@ -6,7 +6,7 @@ struct Parser {
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        nodes.reserveCapacity(min(bytes.count / 6 + 1, 4096))
+        nodes.reserveCapacity(min(bytes.count / 6 + 1, 16_384))
     }
 
     static func parse(_ bytes: [UInt8]) throws(JSONError) -> [Document.Node] {
