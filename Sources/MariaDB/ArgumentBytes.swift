@@ -1,15 +1,22 @@
-/// The characters of text arguments, one after another.
+import CMariaDB
+
+/// Arguments that are no numbers, one after another: the characters of texts, times.
 struct ArgumentBytes: ~Copyable {
     private var buffer: UnsafeMutableRawBufferPointer
     private var used = 0
 
-    init() { buffer = .allocate(byteCount: Self.leastCapacity, alignment: 1) }
+    /// - Parameter capacity: what will probably be needed.
+    init(capacity: Int = leastCapacity) { buffer = Self.allocate(max(capacity, Self.leastCapacity)) }
 
     deinit { buffer.deallocate() }
 
-    private static let leastCapacity = 256
+    static let leastCapacity = 256
     /// More than this is given back by `trim`.
     private static let keptCapacity = 16_384
+
+    private static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        .allocate(byteCount: count, alignment: timeAlignment)
+    }
 
     /// Valid until something is added.
     subscript(offset: Int) -> UnsafeMutableRawPointer? { buffer.baseAddress.map { $0 + offset } }
@@ -28,6 +35,11 @@ struct ArgumentBytes: ~Copyable {
         return range
     }
 
+    mutating func append(_ time: MYSQL_TIME) -> Range<Int> {
+        _ = grow(by: (timeAlignment - used % timeAlignment) % timeAlignment)
+        return withUnsafeBytes(of: time) { append($0) }
+    }
+
     private mutating func append(_ value: UnsafeRawBufferPointer) -> Range<Int> {
         let range = grow(by: value.count)
         UnsafeMutableRawBufferPointer(rebasing: buffer[range]).copyMemory(from: value)
@@ -36,8 +48,7 @@ struct ArgumentBytes: ~Copyable {
 
     private mutating func grow(by count: Int) -> Range<Int> {
         if used + count > buffer.count {
-            let larger = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(used + count, buffer.count * 2), alignment: 1)
+            let larger = Self.allocate(max(used + count, buffer.count * 2))
             larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<used]))
             buffer.deallocate()
             buffer = larger
@@ -51,6 +62,8 @@ struct ArgumentBytes: ~Copyable {
     mutating func trim() {
         guard buffer.count > Self.keptCapacity else { return }
         buffer.deallocate()
-        buffer = .allocate(byteCount: Self.leastCapacity, alignment: 1)
+        buffer = Self.allocate(Self.leastCapacity)
     }
 }
+
+private let timeAlignment = MemoryLayout<MYSQL_TIME>.alignment

@@ -5,9 +5,8 @@ import Time
 struct ParameterBuffers: ~Copyable {
     let count: Int
     let binds: UnsafeMutablePointer<MYSQL_BIND>
-    /// Integers, the bit patterns of doubles, and where in `bytes` a text begins.
+    /// Integers, the bit patterns of doubles, and where in `bytes` anything else begins.
     private let numbers: UnsafeMutablePointer<UInt64>
-    private let times: UnsafeMutablePointer<MYSQL_TIME>
     private let lengths: UnsafeMutablePointer<UInt>
     private var bytes = ArgumentBytes()
 
@@ -16,14 +15,12 @@ struct ParameterBuffers: ~Copyable {
         binds = .allocate(capacity: count)
         binds.initialize(repeating: MYSQL_BIND(), count: count)
         numbers = .allocate(capacity: count)
-        times = .allocate(capacity: count)
         lengths = .allocate(capacity: count)
     }
 
     deinit {
         binds.deallocate()
         numbers.deallocate()
-        times.deallocate()
         lengths.deallocate()
     }
 
@@ -74,9 +71,8 @@ struct ParameterBuffers: ~Copyable {
             guard let time = MYSQL_TIME(timestamp) else {
                 throw UnsendableArgument(problem: "argument \(index + 1) is a time outside the years 1…9999")
             }
-            times[index] = time
+            place(bytes.append(time), index)
             bind.buffer_type = MYSQL_TYPE_DATETIME
-            bind.buffer = UnsafeMutableRawPointer(times + index)
         }
         binds[index] = bind
     }

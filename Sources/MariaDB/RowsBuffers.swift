@@ -10,27 +10,26 @@ struct RowsBuffers: ~Copyable {
     private let columns: Int
     private let rows: Int
     private var count = 0
-    /// Integers, the bit patterns of doubles, and where in `bytes` a text begins. Column by column, as the ones below.
-    /// Connector/C counts steps of eight bytes in an array of numbers, and takes an array of pointers for everything that
-    /// has no fixed length, times included.
+    /// Integers, the bit patterns of doubles, and where in `bytes` anything else begins. Column by column, as the ones
+    /// below. Connector/C counts steps of eight bytes in an array of numbers, and takes an array of pointers for
+    /// everything that has no fixed length, times included.
     private let numbers: UnsafeMutablePointer<UInt64>
     private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-    private let times: UnsafeMutablePointer<MYSQL_TIME>
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
-    private var bytes = ArgumentBytes()
+    private var bytes: ArgumentBytes
 
     /// - Parameter rows: how many will be appended.
     init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
         let cells = columns * rows
+        bytes = ArgumentBytes(capacity: 16 * cells)
         binds = .allocate(capacity: columns)
         binds.initialize(repeating: MYSQL_BIND(), count: columns)
         numbers = .allocate(capacity: cells)
         numbers.initialize(repeating: 0, count: cells)
         pointers = .allocate(capacity: cells)
-        times = .allocate(capacity: cells)
         lengths = .allocate(capacity: cells)
         lengths.initialize(repeating: 0, count: cells)
         indicators = .allocate(capacity: cells)
@@ -45,7 +44,6 @@ struct RowsBuffers: ~Copyable {
         binds.deallocate()
         numbers.deallocate()
         pointers.deallocate()
-        times.deallocate()
         lengths.deallocate()
         indicators.deallocate()
     }
@@ -86,7 +84,7 @@ struct RowsBuffers: ~Copyable {
             guard let time = MYSQL_TIME(timestamp) else {
                 throw UnsendableArgument(problem: "argument \(column + 1) is a time outside the years 1…9999")
             }
-            times[cell] = time
+            place(bytes.append(time), cell)
         }
     }
 
@@ -103,9 +101,6 @@ struct RowsBuffers: ~Copyable {
             case MYSQL_TYPE_NULL: break
             case MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE:
                 binds[column].buffer = UnsafeMutableRawPointer(numbers + cells.lowerBound)
-            case MYSQL_TYPE_DATETIME:
-                for cell in cells { pointers[cell] = UnsafeMutableRawPointer(times + cell) }
-                binds[column].buffer = UnsafeMutableRawPointer(pointers + cells.lowerBound)
             default:
                 for cell in cells { pointers[cell] = bytes[Int(numbers[cell])] }
                 binds[column].buffer = UnsafeMutableRawPointer(pointers + cells.lowerBound)
