@@ -60,13 +60,13 @@ extension AnalyticsTransaction {
             WHERE id = ? AND timestamp = ?
             """, rows
         ) { row, placed in
-            let (event, client) = (placed.event, placed.event.client)
+            let event = placed.event
             return [
                 event.sessionID, placed.owner, source.key, event.level.rawValue, event.sourceModule, event.message,
-                event.screenName, event.attributes?.text, event.environment, client.osVersion, client.appVersion,
-                client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, client.locale,
-                client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now, row.id,
-                row.timestamp,
+                event.screenName, event.attributes?.text, event.environment, event.client.osVersion,
+                event.client.appVersion, event.client.sdkName, event.client.sdkVersion, event.client.deviceModel,
+                event.client.buildNumber, event.client.locale, event.client.preferredLanguage, source.countryCode,
+                event.isDev, event.timestamp, now, row.id, row.timestamp,
             ]
         }
     }

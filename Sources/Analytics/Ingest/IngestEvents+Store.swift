@@ -37,13 +37,13 @@ extension AnalyticsTransaction {
             ON DUPLICATE KEY UPDATE id = id
             """, events
         ) { placed in
-            let (event, client) = (placed.event, placed.event.client)
+            let event = placed.event
             return [
                 placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
                 event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributes?.text,
-                event.environment, client.osVersion, client.appVersion, client.sdkName, client.sdkVersion,
-                client.deviceModel, client.buildNumber, client.locale, client.preferredLanguage,
-                source.countryCode, event.isDev, event.timestamp, now,
+                event.environment, event.client.osVersion, event.client.appVersion, event.client.sdkName,
+                event.client.sdkVersion, event.client.deviceModel, event.client.buildNumber, event.client.locale,
+                event.client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now,
             ]
         }.affectedRows
     }
@@ -86,13 +86,13 @@ extension AnalyticsTransaction {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, metrics
         ) { placed, metric in
-            let (event, client) = (placed.event, placed.event.client)
+            let event = placed.event
             return [
-                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
-                metric.slug, metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
-                event.attributes?.text ?? "{}", event.environment, client.osVersion, client.appVersion,
-                client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber, source.countryCode,
-                event.isDev, event.timestamp, now,
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, metric.slug,
+                metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
+                event.attributes?.text ?? "{}", event.environment, event.client.osVersion, event.client.appVersion,
+                event.client.sdkName, event.client.sdkVersion, event.client.deviceModel, event.client.buildNumber,
+                source.countryCode, event.isDev, event.timestamp, now,
             ]
         }
     }
@@ -107,12 +107,12 @@ extension AnalyticsTransaction {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, steps
         ) { placed, name in
-            let (event, client) = (placed.event, placed.event.client)
+            let event = placed.event
             return [
                 placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
-                event.message, event.screenName, event.attributes?.text, event.environment, client.osVersion,
-                client.appVersion, client.sdkName, client.sdkVersion, client.deviceModel, client.buildNumber,
-                source.countryCode, event.isDev, event.timestamp, now,
+                event.message, event.screenName, event.attributes?.text, event.environment, event.client.osVersion,
+                event.client.appVersion, event.client.sdkName, event.client.sdkVersion, event.client.deviceModel,
+                event.client.buildNumber, source.countryCode, event.isDev, event.timestamp, now,
             ]
         }
     }

@@ -11,12 +11,12 @@ private struct SeenClient {
 
     init(_ events: [PlacedEvent]) {
         for placed in events {
-            let client = placed.event.client
-            if appVersion == nil { appVersion = client.appVersion }
-            if sdkName == nil { sdkName = client.sdkName }
-            if sdkVersion == nil { sdkVersion = client.sdkVersion }
-            if locale == nil { locale = client.locale }
-            if preferredLanguage == nil { preferredLanguage = client.preferredLanguage }
+            let event = placed.event
+            if appVersion == nil { appVersion = event.client.appVersion }
+            if sdkName == nil { sdkName = event.client.sdkName }
+            if sdkVersion == nil { sdkVersion = event.client.sdkVersion }
+            if locale == nil { locale = event.client.locale }
+            if preferredLanguage == nil { preferredLanguage = event.client.preferredLanguage }
         }
     }
 }
