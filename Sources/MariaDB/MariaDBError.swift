@@ -47,9 +47,9 @@ extension MariaDBError {
     /// Galera node that is not ready, error during COMMIT (accounts §0.4).
     package var isTransient: Bool { [1213, 1205, 1020, 1047, 1180].contains(code) }
 
-    /// The server lacks what the statement takes: disk, memory, or time within `max_statement_time`. Repeating it at once
-    /// would only add to that; later it may succeed.
-    package var isShortage: Bool { [1021, 1037, 1041, 1114, 1969].contains(code) }
+    /// The server lacks what the statement takes: disk, memory, room for its locks, or time within `max_statement_time`.
+    /// Repeating it at once would only add to that; later it may succeed.
+    package var isShortage: Bool { [1021, 1037, 1041, 1114, 1206, 1969].contains(code) }
 
     /// After this error nothing of the transaction may be committed. After 1213 the server has rolled back, yet answers
     /// a COMMIT with OK; after 1205 it may or may not have, by `innodb_rollback_on_timeout`.

@@ -52,7 +52,7 @@ import Testing
     }
 
     /// A full disk, no memory, a statement that took too long.
-    @Test(arguments: [1021, 1037, 1041, 1114, 1969])
+    @Test(arguments: [1021, 1037, 1041, 1114, 1206, 1969])
     func aShortageIsNotRepeatedHere(_ code: Int) throws {
         let app = try TestApp()
         try fail(app, with: code, times: 1)
