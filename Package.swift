@@ -145,8 +145,8 @@ let package = Package(
             name: "ProcessTests",
             dependencies: [
                 "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo", "merganserd",
-                "merganserctl",
+                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo",
+                "merganserd", "merganserctl",
             ],
             swiftSettings: strict),
         .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: strict),

@@ -61,11 +61,11 @@ def bars(workloads: list[dict], top: float) -> list[str]:
 
 
 def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str]:
-    """Curves of one unit; logarithmic in both directions, so that growth in proportion is a line."""
+    """Curves of one unit; logarithmic in both directions, so that growth in proportion is a line. An x of 0 is at 1."""
     points = [(x, y) for curve in curves for x, y in curve["points"] if y]
     if not points:
         return []
-    low_x, high_x = (bound(math.log10(x) for x, _ in points) for bound in (min, max))
+    low_x, high_x = (bound(math.log10(max(x, 1)) for x, _ in points) for bound in (min, max))
     low_y, high_y = (
         math.floor(math.log10(min(y for _, y in points))),
         math.ceil(math.log10(max(y for _, y in points)) + 1e-9),
@@ -73,7 +73,7 @@ def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str
     inner_left, inner_top, width, height = left + 46, top + 26, DIAGRAM_WIDTH - 66, DIAGRAM_HEIGHT - 70
 
     def place(x: float, y: float) -> tuple[float, float]:
-        across = (math.log10(x) - low_x) / ((high_x - low_x) or 1)
+        across = (math.log10(max(x, 1)) - low_x) / ((high_x - low_x) or 1)
         return inner_left + across * width, inner_top + height - (math.log10(y) - low_y) / (high_y - low_y) * height
 
     parts = [text(left, top + 10, title, weight="bold")]

@@ -139,7 +139,7 @@ extension Variable {
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
         "How long a stopping instance waits for nginx to close idle connections; what is under way it always answers")
     static let queueLimit = Variable(
-        "MERGANSER_QUEUE_LIMIT_MILLISECONDS", "milliseconds, 0 to 60000", .text("1000"),
+        "MERGANSER_QUEUE_LIMIT_MILLISECONDS", "milliseconds, 0 to 60000", .text("2000"),
         "How long a request may wait for a worker before it is answered 503 instead of served; 0: for ever")
     static let slowStatement = Variable(
         "MERGANSER_SLOW_STATEMENT_MILLISECONDS", "milliseconds, 0 to 60000", .text("500"),

@@ -104,13 +104,14 @@ package struct Migrator {
 }
 
 extension Connection.Options {
-    /// A copy that waits: DDL on a large table takes hours, yet must not wait long for a lock on the table, since every
-    /// other request on it queues behind.
+    /// A copy that waits for statements, as DDL on a large table takes hours, but not for others' locks: every request on
+    /// the table queues behind an ALTER that waits, and may not do so for as long as the servers' queue limit.
     package var forMigrations: Connection.Options {
         var options = self
         options.maxStatementTime = .seconds(24 * 3600)
         options.readTimeout = .seconds(25 * 3600)
         options.idleTransactionTimeout = .seconds(3600)
+        options.lockWaitTimeout = .seconds(1)
         return options
     }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(configuration.server.controlSocket == "/run/merganser/control-main.sock")
         #expect(configuration.server.threads >= 8)
         #expect(configuration.server.drainLimit == .seconds(30))
-        #expect(configuration.server.queueLimit == .seconds(1))
+        #expect(configuration.server.queueLimit == .seconds(2))
         #expect(configuration.server.slowStatement == .milliseconds(500))
         #expect(configuration.server.stateDirectory == "/var/lib/merganser")
         #expect(configuration.server.logLevel == .info)

@@ -140,13 +140,16 @@ class ReleaseDrill:
         return Kill(began, time.monotonic())
 
     def migrate(self) -> None:
-        """Applies one migration more than this release has, with its own tool."""
+        """Applies one migration more than this release has, with its own tool, beside a transaction that takes long."""
         folder = self.instance.run / "sql"
         shutil.copytree(self.instance.settings["MERGANSER_SQL_DIRECTORY"], folder)
         number = len(list(folder.glob("[0-9]*.sql"))) + 1
         migration = CONTRACTION if self.options.broken == "contraction" else EXPANSION
         (folder / f"{number:04}_drill.sql").write_text(migration)
+        # Until it ends, every ALTER of the table waits, and whoever comes to the table then waits for the ALTER.
+        holder = self.instance.hold("SELECT id FROM users ORDER BY id LIMIT 1", 4)
         self.instance.migrate(folder)
+        holder.wait()
 
     # --- Judgement
 

@@ -6,6 +6,7 @@ import FastCGI
 import Foundation
 import IdentityTokens
 import MariaDB
+import Migrations
 import TestSupport
 import Testing
 
@@ -42,6 +43,8 @@ import Testing
             (["request's bytes"], "`fastcgi_send_timeout`, uploads"),
             (["`send_timeout`"], "answer's bytes"),
             (["queue"], "`fastcgi_send_timeout`"),
+            // Whoever waits behind a migration that waits for a table is served.
+            (["table lock"], "queue"),
             // A request that nginx waits for is answered before its instance is killed, or taken for stuck.
             (["`fastcgi_read_timeout`"], "`fastcgi_read_timeout`, `/v1`"),
             (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
@@ -102,6 +105,7 @@ import Testing
             "database answer": connection.readTimeout,
             "statement": connection.maxStatementTime,
             "lock wait": connection.lockWaitTimeout,
+            "table lock": connection.forMigrations.lockWaitTimeout,
             "idle transaction": connection.idleTransactionTimeout,
             "MariaDB's `connect_timeout`": globals[0],
             "MariaDB's `wait_timeout`": globals[1],

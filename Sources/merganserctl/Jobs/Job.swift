@@ -1,8 +1,6 @@
 import Analytics
 import ArgumentParser
 import Foundation
-import MariaDB
-import Migrations
 
 /// What the background jobs have in common.
 struct Job: ParsableArguments {
@@ -22,15 +20,5 @@ struct Job: ParsableArguments {
     /// As a table.
     func words(_ lines: [(String, String)]) -> String {
         lines.map { "\($0.0.padded(to: 24)) \($0.1)" }.joined(separator: "\n")
-    }
-}
-
-extension Connection.Options {
-    /// A copy for jobs that change tables: patient with statements, but not with others' locks, since requests queue behind
-    /// an ALTER that waits.
-    var forTableChanges: Connection.Options {
-        var options = forMigrations
-        options.lockWaitTimeout = .seconds(1)
-        return options
     }
 }

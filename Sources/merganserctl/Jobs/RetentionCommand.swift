@@ -3,6 +3,7 @@ import ArgumentParser
 import Database
 import JSON
 import MariaDB
+import Migrations
 
 struct RetentionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct RetentionCommand: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        let database = Database(try Environment.databaseSettings().connection.forTableChanges)
+        let database = Database(try Environment.databaseSettings().connection.forMigrations)
         let reports = try EventTable.allCases.map { table in
             let retention = Retention(of: table, say: output.progress)
             if job.isDryRun { return try retention.plan(database) }
