@@ -44,7 +44,8 @@ final class Statement {
         try bindResult()
     }
 
-    /// One round trip for all values, of which there is at least one; each makes a row of arguments. For INSERT, UPDATE, DELETE and REPLACE only.
+    /// One round trip for all values, of which there is at least one; each makes a row of arguments. For INSERT, UPDATE,
+    /// DELETE and REPLACE only.
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
     func execute<Value>(_ values: [Value], _ arguments: (Value) -> [(any Bindable)?]) throws(MariaDBError) {
