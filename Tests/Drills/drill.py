@@ -59,13 +59,13 @@ class Drill:
         self.instance.replace()
 
     @contextlib.contextmanager
-    def load(self, clients: int = 8, mix: Mapping[str, int] = MIX) -> Iterator[Load]:
+    def load(self, clients: int = 8, mix: Mapping[str, int] = MIX, repeats: float = 0.05) -> Iterator[Load]:
         """From full traffic before the fault until some seconds after it."""
-        load = Load(self.instance, clients, mix, patience=0 if self.broken == "no-retry" else 120,
+        load = Load(self.instance, clients, mix, patience=0 if self.broken == "no-retry" else 120, repeats=repeats,
                     keeps_keys=self.broken != "no-idempotency-key")
         self.record = load.record
         with load:
-            wait_until(lambda: len(load.record.exchanges) > 20 * clients, 60, "traffic")
+            load.wait_for_traffic(20)
             yield load
             time.sleep(self.choose(3, 10))
         self.findings = load.ledger.verify(self.instance)

@@ -65,7 +65,7 @@ def play(scenario: Scenario, instance: Instance, is_short: bool, broken: str | N
         recovery=drill.recovery, problems=drill.problems)
     outcome.problems += [f"a client {exchange.failure}" for exchange in failures if exchange.kind == "client"]
     for status in outcome.statuses.keys() - scenario.may:
-        reasons = {str(exchange.failure) for exchange in failures if exchange.status == status}
+        reasons = {f"{exchange.kind}: {exchange.failure}" for exchange in failures if exchange.status == status}
         outcome.problems.append(f"{outcome.statuses[status]} times {status}: {', '.join(sorted(reasons)[:3])}")
     if outcome.missing or outcome.twice:
         outcome.problems.append("writes were lost or done twice")

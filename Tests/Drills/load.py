@@ -21,7 +21,7 @@ import urllib.parse
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 
-from instance import Instance
+from instance import Instance, wait_until
 from ledger import Ledger
 
 # How often a client does what, in relation to the rest.
@@ -120,7 +120,7 @@ class Connection:
             response = self._http.getresponse()
             answer = Answer(response.status, response.read())
             if answer.status != request.expected:
-                failure = f"{answer.status} {answer.body[:40].decode(errors='replace')}"
+                failure = f"{answer.status} {answer.body[:120].decode(errors='replace')}"
             else:
                 failure = request.check(answer)
         except (OSError, http.client.HTTPException) as error:
@@ -151,7 +151,8 @@ class Load:
         self.ledger = Ledger()
         self.record = Record()
         self.stopping = threading.Event()
-        self._threads: list[threading.Thread] = [Client(self, number) for number in range(clients)]
+        self._clients = [Client(self, number) for number in range(clients)]
+        self._threads: list[threading.Thread] = [*self._clients]
 
     def __enter__(self) -> "Load":
         for thread in self._threads:
@@ -163,6 +164,12 @@ class Load:
         self.stopping.set()
         for thread in self._threads:
             thread.join()
+
+    def wait_for_traffic(self, requests: int) -> None:
+        """Until every client is signed in, and they have sent so many requests each."""
+        everybody = len(self._clients)
+        wait_until(lambda: all(client.is_signed_in.is_set() for client in self._clients)
+                   and len(self.record.exchanges) > requests * everybody, 60, "traffic")
 
     def beside(self, thread: threading.Thread) -> threading.Thread:
         """Something more that goes on until it has ended by itself."""
@@ -253,6 +260,7 @@ class Client(Sender):
         # Somebody signed in with Apple, into whose account this client's anonymous accounts are swapped.
         subject = f"drill.{uuid.uuid4()}"
         self.nonce = secrets.token_hex(8)
+        self.is_signed_in = threading.Event()
         dev = load.instance.merganserctl
         dev("dev", "user", "--provider", "apple", "--subject", subject)
         self.identity_token = dev("dev", "token", "--provider", "apple", "--subject", subject, "--nonce", self.nonce,
@@ -273,7 +281,8 @@ class Client(Sender):
         while not self.load.stopping.is_set():
             try:
                 self.pak = self.new_device()["access_token"]
-                return self.sign_in()
+                self.sign_in()
+                return self.is_signed_in.set()
             except Setback:
                 pass
 

@@ -76,7 +76,7 @@ class ReleaseDrill:
             self.instance.sql("ALTER TABLE events DROP KEY events_client_event")
         began = time.monotonic()
         with self.load:
-            wait_until(lambda: len(self.load.record.exchanges) > 50 * self.options.clients, 60, "traffic")
+            self.load.wait_for_traffic(50)
             for number in range(1, self.options.replacements + 1):
                 self.replace(number)
         seconds = time.monotonic() - began
