@@ -2,6 +2,7 @@ import CMariaDB
 package import Time
 
 /// One column of the row a statement stands on.
+@usableFromInline
 package struct Column {
     private let statement: Statement
     private let index: Int
@@ -14,6 +15,7 @@ package struct Column {
     /// As selected, after AS.
     package var name: String { statement.columnName(index) }
 
+    @usableFromInline
     package var isNull: Bool { statement.results.isNull(index) }
 
     package func signed() throws(MariaDBError) -> Int64 {
@@ -97,6 +99,7 @@ package struct Column {
     }
 
     /// A failure that names this column and the statement; `problem` must not hold the value.
+    @usableFromInline
     package func error(_ problem: String) -> MariaDBError {
         statement.error("column \(index + 1) (\(name)) \(problem)")
     }

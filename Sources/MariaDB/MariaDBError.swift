@@ -1,6 +1,7 @@
 import CMariaDB
 
 /// What the server, Connector/C or this wrapper refused. It never holds a statement's arguments or a stored value.
+@usableFromInline
 package struct MariaDBError: Error, Hashable, Sendable {
     /// The server's (1000–1999, 3000 up) or Connector/C's (2000–2999, 5000–5999) error number; 0 for this wrapper's own.
     package let code: Int
@@ -57,6 +58,7 @@ extension MariaDBError {
 }
 
 extension MariaDBError: CustomStringConvertible {
+    @usableFromInline
     package var description: String {
         let place = sql.isEmpty ? "" : " [\(sql)]"
         return code == 0 ? message + place : "\(code) (\(sqlState)): \(message)\(place)"

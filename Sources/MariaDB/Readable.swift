@@ -1,13 +1,15 @@
-package import Time
+import Time
 
 /// A type that a column can be read as. Only `Optional` accepts NULL.
 ///
 /// A type with a readable raw value conforms by saying so; a raw value it does not know is an error.
+@usableFromInline
 package protocol Readable {
     init(_ column: Column) throws(MariaDBError)
 }
 
 extension Readable where Self: RawRepresentable, RawValue: Readable {
+    @inlinable
     package init(_ column: Column) throws(MariaDBError) {
         guard let value = Self(rawValue: try RawValue(column)) else {
             throw column.error("holds a value that is no \(Self.self)")
@@ -17,18 +19,22 @@ extension Readable where Self: RawRepresentable, RawValue: Readable {
 }
 
 extension Int: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = Int(try column.signed()) }
 }
 
 extension Int64: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.signed() }
 }
 
 extension UInt64: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.unsigned() }
 }
 
 extension Bool: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) {
         switch try column.signed() {
         case 0: self = false
@@ -39,21 +45,26 @@ extension Bool: Readable {
 }
 
 extension Double: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.double() }
 }
 
 extension String: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.text() }
 }
 
 extension [UInt8]: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.bytes() }
 }
 
 extension Timestamp: Readable {
+    @usableFromInline
     package init(_ column: Column) throws(MariaDBError) { self = try column.timestamp() }
 }
 
 extension Optional: Readable where Wrapped: Readable {
+    @inlinable
     package init(_ column: Column) throws(MariaDBError) { self = column.isNull ? nil : try Wrapped(column) }
 }
