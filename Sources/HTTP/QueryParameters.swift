@@ -1,45 +1,62 @@
 /// A query string decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for themselves, bytes
 /// that are no UTF-8 become U+FFFD. Of parameters with the same name the first counts.
 package struct QueryParameters {
-    private let values: [(name: String, encoded: Substring)]
+    private let bytes: [UInt8]
+    private let values: [(name: String, encoded: Range<Int>)]
 
-    package init(_ query: String) {
-        values = query.utf8.split(separator: UInt8(ascii: "&")).map { part in
-            let name = part.prefix { $0 != UInt8(ascii: "=") }
-            return (Self.decoded(name), Substring(part.dropFirst(name.count + 1)))
+    package init(_ query: String) { self.init(Array(query.utf8)) }
+
+    package init(_ query: [UInt8]) {
+        var values: [(name: String, encoded: Range<Int>)] = []
+        var start = 0
+        while start < query.count {
+            let end = query[start...].firstIndex(of: UInt8(ascii: "&")) ?? query.count
+            if start < end {
+                let equals = query[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
+                values.append((Self.decoded(query[start..<equals]), min(equals + 1, end)..<end))
+            }
+            start = end + 1
         }
+        bytes = query
+        self.values = values
     }
 
-    package subscript(name: String) -> String? { encoded(name).map { Self.decoded($0.utf8) } }
+    package subscript(name: String) -> String? { first(name).map { Self.decoded(bytes[$0]) } }
 
     /// Every value of that name, in order.
     package func all(_ name: String) -> [String] {
-        values.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Self.decoded($0.encoded.utf8) }
+        values.lazy.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Self.decoded(bytes[$0.encoded]) }
     }
 
     /// The value as it was sent.
-    package func encoded(_ name: String) -> Substring? {
+    package func encoded(_ name: String) -> String? { first(name).map { String(decoding: bytes[$0], as: UTF8.self) } }
+
+    private func first(_ name: String) -> Range<Int>? {
         values.first { $0.name.utf8.elementsEqual(name.utf8) }?.encoded
     }
 
-    package static func decoded(_ text: some Sequence<UInt8>) -> String {
-        var bytes = Array(text)
-        // In place: what is decoded is never longer than what was sent.
-        var (from, to) = (0, 0)
-        while from < bytes.count {
-            let byte = bytes[from]
-            if byte == UInt8(ascii: "%"), from + 2 < bytes.count, let high = hexadecimalDigit(bytes[from + 1]),
-                let low = hexadecimalDigit(bytes[from + 2])
+    package static func decoded(_ text: String.UTF8View) -> String { decoded(Array(text)[...]) }
+
+    package static func decoded(_ text: ArraySlice<UInt8>) -> String {
+        guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(decoding: text, as: UTF8.self)
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var from = text.startIndex
+        while from < text.endIndex {
+            let byte = text[from]
+            if byte == UInt8(ascii: "%"), from + 2 < text.endIndex, let high = hexadecimalDigit(text[from + 1]),
+                let low = hexadecimalDigit(text[from + 2])
             {
-                bytes[to] = high << 4 | low
+                bytes.append(high << 4 | low)
                 from += 3
             } else {
-                bytes[to] = byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
                 from += 1
             }
-            to += 1
         }
-        return String(decoding: bytes[..<to], as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

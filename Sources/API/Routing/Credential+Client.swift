@@ -33,9 +33,8 @@ extension Call {
     ///   another kind.
     fileprivate var basicCredentials: ClientCredentials? {
         get throws {
-            guard let header = request.headers.first("authorization") else { return nil }
-            let parts = header.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
-            guard parts.count == 2, Substring(parts[0]).lowercased() == "basic", let text = decodedBase64(parts[1]),
+            if request.headers.first("authorization") == nil { return nil }
+            guard let text = credentials("basic").flatMap(decodedBase64),
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
             else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])
@@ -56,11 +55,9 @@ extension Call {
 }
 
 /// RFC 4648 §4, with or without padding.
-private func decodedBase64(_ text: Substring.UTF8View) -> [UInt8]? {
-    var text = Array(text)
-    let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-    guard padding <= 2 else { return nil }
-    text.removeLast(padding)
+private func decodedBase64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
+    var text = Array(text.dropLast(padding))
     for index in text.indices {
         switch text[index] {
         case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")

@@ -95,11 +95,19 @@ extension Call {
         return caller
     }
 
-    /// What follows `Bearer` in the Authorization header (RFC 6750 §2.1); the scheme's case does not matter.
-    var bearerToken: String? {
+    /// RFC 6750 §2.1.
+    var bearerToken: String? { credentials("bearer").map { String(decoding: $0, as: UTF8.self) } }
+
+    /// What follows a scheme, which may be written in either case, in the Authorization header (RFC 9110 §11.4). Nil for
+    /// another scheme, or when not exactly one word follows.
+    ///
+    /// - Parameter scheme: in lower case.
+    func credentials(_ scheme: String) -> ArraySlice<UInt8>? {
         guard let header = request.headers.first("authorization") else { return nil }
-        let parts = header.utf8.split(separator: UInt8(ascii: " "))
-        guard parts.count == 2, Substring(parts[0]).lowercased() == "bearer" else { return nil }
-        return String(Substring(parts[1]))
+        let space = UInt8(ascii: " ")
+        let bytes = Array(header.utf8)
+        let words = bytes.split(separator: space)
+        let isOfScheme = words.count == 2 && words[0].elementsEqual(scheme.utf8) { $0 | 0x20 == $1 }
+        return isOfScheme ? words[1] : nil
     }
 }

@@ -7,7 +7,7 @@ import HTTP
 struct Form {
     private let parameters: QueryParameters
 
-    private init(_ body: [UInt8]) { parameters = QueryParameters(String(decoding: body, as: UTF8.self)) }
+    private init(_ body: [UInt8]) { parameters = QueryParameters(body) }
 
     /// The value of a parameter; nil when it is absent or has none (RFC 6749 §3.2).
     ///

@@ -31,7 +31,7 @@ final class StandInProvider: Sendable {
             case .get:
                 return .html(signInPage(try SignInRequest(QueryParameters(request.query), provider, self), provider))
             case .post:
-                let form = QueryParameters(String(decoding: try request.body.collect(limit: 65_536), as: UTF8.self))
+                let form = QueryParameters(try request.body.collect(limit: 65_536))
                 return .html(try answerPage(form, try SignInRequest(form, provider, self), provider))
             default: return .plain(.methodNotAllowed, "GET or POST")
             }

@@ -81,7 +81,7 @@ extension AuthorizationParameters {
 
     init(query: String) {
         let parameters = QueryParameters(query)
-        self.init(encodedState: parameters.encoded("state").map(String.init)) { parameters.all($0) }
+        self.init(encodedState: parameters.encoded("state")) { parameters.all($0) }
     }
 }
 
