@@ -128,6 +128,8 @@ import Time
     @Test func profileHasTwoNames() {
         #expect(Scopes("profile").isCovered(by: Scopes("openid profile:basic")))
         #expect(Scopes("a b a").names == ["a", "b"])
+        for text in ["a b a", " a b", "a  b", "a b ", "a b"] { #expect(Scopes(text).text == "a b") }
+        #expect(Scopes("").text == "" && Scopes(["b", "b"]).text == "b")
         #expect(Scopes("openid shop:tier a:b:c identity:level :x").custom.map(\.scope) == ["shop:tier"])
     }
 

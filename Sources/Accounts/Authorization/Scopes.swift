@@ -1,17 +1,22 @@
 /// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3).
 package struct Scopes: Sendable, Equatable {
     package let names: [String]
+    /// The names with a space between each two.
+    package let text: String
 
     /// - Parameter text: space separated.
     package init(_ text: String) {
-        self.init(text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) })
+        names = text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }.eachOnce
+        // Every further space or repetition makes a text longer.
+        let isInForm = text.utf8.count == names.reduce(names.count - 1) { $0 + $1.utf8.count }
+        self.text = isInForm ? text : names.joined(separator: " ")
     }
 
     package init(_ names: [String]) {
-        self.names = names.hasRepetitions ? names.withoutRepetitions : names
+        self.names = names.eachOnce
+        text = self.names.joined(separator: " ")
     }
 
-    package var text: String { names.joined(separator: " ") }
     package var isEmpty: Bool { names.isEmpty }
 
     /// `profile` is another name of `profile:basic`.
@@ -45,13 +50,14 @@ package struct Scopes: Sendable, Equatable {
 }
 
 extension [String] {
-    /// Comparing all with all is faster than a set for the few scopes that there are.
-    fileprivate var hasRepetitions: Bool {
-        count > 32 || indices.contains { index in self[..<index].contains(self[index]) }
-    }
-
-    fileprivate var withoutRepetitions: [String] {
+    fileprivate var eachOnce: [String] {
+        guard hasRepetitions else { return self }
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }
+    }
+
+    /// Comparing all with all is faster than a set for the few scopes that there are.
+    private var hasRepetitions: Bool {
+        count > 32 || indices.contains { index in self[..<index].contains(self[index]) }
     }
 }
