@@ -110,7 +110,8 @@ let package = Package(
             name: "Fuzzing", dependencies: ["FastCGI", "Gzip", "HTTP", "JOSE", "JSON", "OpenSSL", "TestSupport"],
             path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(
-            name: "AccountsTests", dependencies: ["Accounts", "IdentityTokens", "OpenSSL", "Time"],
+            name: "AccountsTests",
+            dependencies: ["Accounts", "IdentityTokens", "JOSE", "JSON", "OpenSSL", "TestSupport", "Time"],
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",

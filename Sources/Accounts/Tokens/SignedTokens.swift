@@ -12,13 +12,18 @@ final class SignedTokens: Sendable {
         var older: [[UInt8]: SignedAccessToken] = [:]
     }
 
-    /// About 1 KB each.
-    private static let limit = 4096
-
     private let keySet: KeySet
+    private let limit: Int
     private let known = Mutex(Known())
 
-    init(_ keySet: KeySet) { self.keySet = keySet }
+    /// - Parameter limit: up to twice as many tokens are remembered, of about 1 KB each.
+    init(_ keySet: KeySet, limit: Int = 4096) {
+        self.keySet = keySet
+        self.limit = limit
+    }
+
+    /// How many tokens are remembered.
+    var count: Int { known.withLock { $0.recent.count + $0.older.count } }
 
     /// - Returns: nil for anything but an access token that one of the keys signed.
     func token(_ text: String) -> SignedAccessToken? {
@@ -26,7 +31,7 @@ final class SignedTokens: Sendable {
         if let token = known.withLock({ $0.recent[digest] ?? $0.older[digest] }) { return token }
         guard let token = SignedAccessToken(text, keySet: keySet) else { return nil }
         known.withLock { known in
-            if known.recent.count >= Self.limit {
+            if known.recent.count >= limit {
                 known.older = known.recent
                 known.recent = [:]
             }
