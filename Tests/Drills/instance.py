@@ -81,6 +81,15 @@ class Instance:
         if child := self._children.pop(name, None):
             child.wait()
 
+    def pin(self, processors: set[int]) -> None:
+        """Has nginx, MariaDB and the server run there alone, whatever they start later included."""
+        for name in ("nginx", "mariadb", server(self.serving())):
+            master = self.pid(name)
+            workers = pathlib.Path(f"/proc/{master}/task/{master}/children").read_text().split()
+            for process in (master, *workers):
+                for thread in pathlib.Path(f"/proc/{process}/task").iterdir():
+                    os.sched_setaffinity(int(thread.name), processors)
+
     def launch(self, name: str, command: list[str], environment: Mapping[str, str] | None = None,
                stdin: socket.socket | int = subprocess.DEVNULL) -> None:
         """In a session of its own and with a pid file, by which scripts/instance stops what a drill leaves behind."""

@@ -397,3 +397,24 @@ def overload(drill: Drill) -> None:
     with Proxy(drill.instance, drill.database.socket, 0.02) as proxy, proxy.delaying():
         with drill.setting({"MERGANSER_DATABASE_SOCKET": str(proxy.socket)}):
             Overload(drill).run()
+
+
+@scenario(UNAVAILABLE, "no-shedding", recovery=5, is_repeated=False)
+def processor_exhausted(drill: Drill) -> None:
+    """The same where the processor is what limits: nginx, the server and MariaDB have one, the clients another."""
+    with apart(drill.instance):
+        Overload(drill).run()
+
+
+@contextlib.contextmanager
+def apart(instance: Instance) -> Iterator[None]:
+    """The clients do not take what the server lacks."""
+    every = os.sched_getaffinity(0)
+    if len(every) < 2:
+        raise DrillError("clients need a processor of their own; leave processor_exhausted out with ONLY=")
+    ours, theirs = sorted(every)[:2]
+    instance.pin({theirs})
+    os.sched_setaffinity(0, {ours})
+    yield
+    os.sched_setaffinity(0, every)
+    instance.pin(every)
