@@ -88,9 +88,10 @@ class Overload:
         the indexes no longer fit into MariaDB's memory.
         """
         rows = self.drill.instance.sql(
-            "SELECT LEFT(session_id, 23), COUNT(*) FROM events WHERE message = 'overload' GROUP BY session_id")
+            "LOCK TABLES events WRITE, app_user_event_counts WRITE;"
+            " SELECT LEFT(session_id, 23), COUNT(*) FROM events WHERE message = 'overload' GROUP BY session_id;"
+            " TRUNCATE events; UPDATE app_user_event_counts SET n = 0")
         self.stored.update({batch: int(count) for batch, count in rows})
-        self.drill.instance.sql("TRUNCATE events; UPDATE app_user_event_counts SET n = 0")
 
     def verify(self) -> Finding:
         """A batch is stored whole, or not at all."""
