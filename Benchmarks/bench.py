@@ -15,7 +15,7 @@ import sides
 from load import Round, load, middle
 from peer import Peer
 from plans import Plan
-from scene import Request
+from scene import Request, tell_ids_apart
 from sides import Recorder, Side, fetch
 from workloads import WORKLOADS, Workload
 
@@ -167,6 +167,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"
+    tell_ids_apart()
     bench = Bench(options.rounds, options.seconds)
     results = {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
