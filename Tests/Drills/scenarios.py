@@ -401,7 +401,7 @@ def overload(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-shedding", recovery=5, is_repeated=False)
 def processor_exhausted(drill: Drill) -> None:
-    """The same where the processor is what limits: nginx, the server and MariaDB have one, the clients another."""
+    """Batches come as in overload, to nginx, the server and MariaDB on one processor; the clients have another."""
     with apart(drill.instance):
         Overload(drill).run()
 
