@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-UUID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-([47])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+UUID = re.compile(rb"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}")
 HEX = re.compile(rb"[0-9a-f]+")
 PIECES = re.compile(rb"[A-Za-z0-9_-]+|[^A-Za-z0-9_-]+")
 # Between a request's being sent and its time being read in the server.
@@ -201,9 +201,10 @@ class Plan:
             offsets = [timestamp(value) - recording.time for value, recording in zip(values, recordings)]
             if max(offsets) - min(offsets) < SLACK:
                 return f"t{round(offsets[-1]) * 1000}"
-        if version := UUID.fullmatch(values[-1]):
-            number = self.uuids.setdefault(tuple(values), len(self.uuids))
-            return ("v" if version[1] == b"7" else "u") + str(number)
+        ids = tuple(uuid_bytes(kind, value) for value in values)
+        if all(ids):
+            number = self.uuids.setdefault(ids, len(self.uuids))
+            return f"{'v' if ids[-1][6] >> 4 == 7 else 'u'}{number}.{len(values[-1])}"
         return None
 
     def token(self, position: int) -> int:
@@ -244,6 +245,13 @@ def same(kind: str, value: Value) -> Value:
         return value
     whole, _, fraction = value.replace(b" ", b"T").partition(b".")
     return whole + b"." + fraction.ljust(6, b"0")
+
+
+def uuid_bytes(kind: str, value: bytes) -> bytes:
+    """Those of a UUID of version 4 or 7, from them or from its digits, with hyphens or without; empty for what is none."""
+    if kind == "s" and UUID.fullmatch(value):
+        value = bytes.fromhex(value.decode().replace("-", ""))
+    return value if len(value) == 16 and value[6] >> 4 in (4, 7) and value[8] >> 6 == 2 else b""
 
 
 def unhex(text: str) -> bytes | None:

@@ -253,7 +253,9 @@ def claim(anonymous: str, user: str) -> Request:
 
 
 def add_events(users: list[str], numbers: str, apart: str) -> None:
-    """To users that have one: copies of the first one's, for each number of a sequence, so far apart."""
+    """To users that have one: copies of the first one's, for each number of a sequence, so far apart. Their ids begin with
+    the time, as UUIDs of version 7 do.
+    """
     copied = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
     chosen = ", ".join(f"'{user}'" for user in users)
     sql(f"""
@@ -262,8 +264,10 @@ def add_events(users: list[str], numbers: str, apart: str) -> None:
         CREATE TEMPORARY TABLE original
         AS SELECT timestamp, {copied} FROM events WHERE app_user_id = (SELECT MIN(id) FROM owners) LIMIT 1;
         INSERT INTO events (id, client_event_id, app_user_id, timestamp, {copied})
-        SELECT UUID(), UUID(), owners.id, timestamp - INTERVAL seq * {apart}, {copied}
-        FROM owners JOIN original JOIN {numbers};""")
+        SELECT CONCAT(UNHEX(LPAD(HEX(FLOOR(UNIX_TIMESTAMP(t) * 1000)), 12, '0')), RANDOM_BYTES(10)), RANDOM_BYTES(16), id, t,
+               {copied}
+        FROM (SELECT owners.id, timestamp - INTERVAL seq * {apart} AS t, {copied}
+              FROM owners JOIN original JOIN {numbers}) made;""")
 
 
 def anonymous_users(count: int, events: int) -> list[str]:

@@ -3,8 +3,8 @@
 
 CREATE TABLE app_users (
     id                      BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-    public_id               UUID NOT NULL,
-    project_id              UUID NOT NULL,
+    public_id               BINARY(16) NOT NULL,
+    project_id              BINARY(16) NOT NULL,
     user_id                 VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
     is_anonymous            BOOLEAN NOT NULL,
     -- Set: a tombstone, whose rows count as rows of the real record named.
@@ -37,7 +37,7 @@ CREATE TABLE app_users (
 
 CREATE TABLE identity_claims (
     id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-    project_id   UUID NOT NULL,
+    project_id   BINARY(16) NOT NULL,
     anonymous_id VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
     app_user_id  BIGINT UNSIGNED NOT NULL,
     -- Increases for each anonymous id and for each user, by a microsecond where the clock has not moved.
@@ -50,7 +50,7 @@ CREATE TABLE identity_claims (
 
 CREATE TABLE app_user_apps (
     app_user_id   BIGINT UNSIGNED NOT NULL,
-    app_id        UUID NOT NULL,
+    app_id        BINARY(16) NOT NULL,
     first_seen_at DATETIME(3) NOT NULL,
     last_seen_at  DATETIME(3) NOT NULL,
     PRIMARY KEY (app_user_id, app_id),

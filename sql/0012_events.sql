@@ -2,12 +2,12 @@
 -- first partition holds everything older than its month, the last is open-ended. Partitioned tables take no foreign keys.
 
 CREATE TABLE events (
-    id                 UUID NOT NULL,
-    app_id             UUID NOT NULL,
-    client_event_id    UUID NULL,
-    session_id         UUID NOT NULL,
+    id                 BINARY(16) NOT NULL,
+    app_id             BINARY(16) NOT NULL,
+    client_event_id    BINARY(16) NULL,
+    session_id         BINARY(16) NOT NULL,
     app_user_id        BIGINT UNSIGNED NULL,
-    api_key_id         UUID NULL,
+    api_key_id         BINARY(16) NULL,
     level              ENUM ('info', 'debug', 'warn', 'error') NOT NULL,
     source_module      MEDIUMTEXT NULL,
     message            MEDIUMTEXT NOT NULL,
@@ -38,15 +38,15 @@ CREATE TABLE events (
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
 
 CREATE TABLE metric_events (
-    id              UUID NOT NULL,
-    app_id          UUID NOT NULL,
-    client_event_id UUID NULL,
-    session_id      UUID NOT NULL,
+    id              BINARY(16) NOT NULL,
+    app_id          BINARY(16) NOT NULL,
+    client_event_id BINARY(16) NULL,
+    session_id      BINARY(16) NOT NULL,
     app_user_id     BIGINT UNSIGNED NULL,
-    api_key_id      UUID NULL,
+    api_key_id      BINARY(16) NULL,
     metric_slug     VARCHAR(255) NOT NULL,
     phase           ENUM ('start', 'complete', 'fail', 'cancel', 'record') NOT NULL,
-    tracking_id     UUID NULL,
+    tracking_id     BINARY(16) NULL,
     duration_ms     INT NULL,
     error           MEDIUMTEXT NULL,
     attributes      JSON NULL,
@@ -70,12 +70,12 @@ CREATE TABLE metric_events (
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
 
 CREATE TABLE funnel_events (
-    id                UUID NOT NULL,
-    app_id            UUID NOT NULL,
-    client_event_id   UUID NULL,
-    session_id        UUID NOT NULL,
+    id                BINARY(16) NOT NULL,
+    app_id            BINARY(16) NOT NULL,
+    client_event_id   BINARY(16) NULL,
+    session_id        BINARY(16) NOT NULL,
     app_user_id       BIGINT UNSIGNED NULL,
-    api_key_id        UUID NULL,
+    api_key_id        BINARY(16) NULL,
     step_name         VARCHAR(255) NOT NULL,
     message           MEDIUMTEXT NOT NULL,
     screen_name       VARCHAR(255) NULL,
@@ -110,9 +110,9 @@ INSERT INTO retention_horizons (table_name, horizon)
 VALUES ('events', '1970-01-01'), ('metric_events', '1970-01-01'), ('funnel_events', '1970-01-01');
 
 CREATE TABLE issues (
-    id                UUID NOT NULL,
-    app_id            UUID NOT NULL,
-    project_id        UUID NOT NULL,
+    id                BINARY(16) NOT NULL,
+    app_id            BINARY(16) NOT NULL,
+    project_id        BINARY(16) NOT NULL,
     status            VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     title             VARCHAR(1000) NOT NULL,
     source_module     MEDIUMTEXT NULL,
@@ -129,11 +129,11 @@ CREATE TABLE issues (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
 CREATE TABLE issue_occurrences (
-    id           UUID NOT NULL,
-    issue_id     UUID NOT NULL,
-    session_id   UUID NOT NULL,
+    id           BINARY(16) NOT NULL,
+    issue_id     BINARY(16) NOT NULL,
+    session_id   BINARY(16) NOT NULL,
     app_user_id  BIGINT UNSIGNED NULL,
-    event_id     UUID NULL,
+    event_id     BINARY(16) NULL,
     app_version  VARCHAR(50) NULL,
     environment  VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
     country_code CHAR(2) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,

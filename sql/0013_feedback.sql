@@ -2,10 +2,10 @@
 -- before its anonymous user was claimed keeps the anonymous id in frozen_user_id, and names no record.
 
 CREATE TABLE feedback (
-    id              UUID NOT NULL,
-    app_id          UUID NOT NULL,
-    project_id      UUID NOT NULL,
-    session_id      UUID NULL,
+    id              BINARY(16) NOT NULL,
+    app_id          BINARY(16) NOT NULL,
+    project_id      BINARY(16) NOT NULL,
+    session_id      BINARY(16) NULL,
     app_user_id     BIGINT UNSIGNED NULL,
     frozen_user_id  VARCHAR(255) COLLATE utf8mb4_nopad_bin NULL,
     message         TEXT NOT NULL,
@@ -31,12 +31,12 @@ CREATE TABLE feedback (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
 CREATE TABLE event_attachments (
-    id                UUID NOT NULL,
-    project_id        UUID NOT NULL,
-    app_id            UUID NOT NULL,
-    event_client_id   UUID NOT NULL,
-    event_id          UUID NULL,
-    issue_id          UUID NULL,
+    id                BINARY(16) NOT NULL,
+    project_id        BINARY(16) NOT NULL,
+    app_id            BINARY(16) NOT NULL,
+    event_client_id   BINARY(16) NOT NULL,
+    event_id          BINARY(16) NULL,
+    issue_id          BINARY(16) NULL,
     app_user_id       BIGINT UNSIGNED NULL,
     frozen_user_id    VARCHAR(255) COLLATE utf8mb4_nopad_bin NULL,
     original_filename VARCHAR(255) NOT NULL,
@@ -68,10 +68,10 @@ CREATE TABLE attachment_locks (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
 CREATE TABLE questionnaires (
-    id          UUID NOT NULL,
-    project_id  UUID NOT NULL,
+    id          BINARY(16) NOT NULL,
+    project_id  BINARY(16) NOT NULL,
     -- Set: for this app only.
-    app_id      UUID NULL,
+    app_id      BINARY(16) NULL,
     slug        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     name        VARCHAR(200) NOT NULL,
     description TEXT NULL,
@@ -89,12 +89,12 @@ CREATE TABLE questionnaires (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
 CREATE TABLE questionnaire_responses (
-    id               UUID NOT NULL,
-    questionnaire_id UUID NOT NULL,
+    id               BINARY(16) NOT NULL,
+    questionnaire_id BINARY(16) NOT NULL,
     slug             VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-    app_id           UUID NOT NULL,
-    project_id       UUID NOT NULL,
-    session_id       UUID NULL,
+    app_id           BINARY(16) NOT NULL,
+    project_id       BINARY(16) NOT NULL,
+    session_id       BINARY(16) NULL,
     app_user_id      BIGINT UNSIGNED NULL,
     frozen_user_id   VARCHAR(255) COLLATE utf8mb4_nopad_bin NULL,
     answers          JSON NOT NULL,

@@ -46,13 +46,13 @@ CREATE TABLE `agents` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `api_keys` (
-  `id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
   `secret_sha256` binary(32) NOT NULL,
   `key_type` enum('client','import','agent') NOT NULL,
   `prefix` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `last4` varchar(4) NOT NULL,
-  `app_id` uuid DEFAULT NULL,
-  `team_id` uuid NOT NULL,
+  `app_id` binary(16) DEFAULT NULL,
+  `team_id` binary(16) NOT NULL,
   `name` varchar(200) NOT NULL,
   `permissions` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`permissions`)),
   `last_used_at` datetime(3) DEFAULT NULL,
@@ -70,7 +70,7 @@ CREATE TABLE `api_keys` (
 
 CREATE TABLE `app_user_apps` (
   `app_user_id` bigint(20) unsigned NOT NULL,
-  `app_id` uuid NOT NULL,
+  `app_id` binary(16) NOT NULL,
   `first_seen_at` datetime(3) NOT NULL,
   `last_seen_at` datetime(3) NOT NULL,
   PRIMARY KEY (`app_user_id`,`app_id`),
@@ -89,8 +89,8 @@ CREATE TABLE `app_user_event_counts` (
 
 CREATE TABLE `app_users` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
-  `public_id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
+  `public_id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
   `user_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
   `is_anonymous` tinyint(1) NOT NULL,
   `merged_into` bigint(20) unsigned DEFAULT NULL,
@@ -161,9 +161,9 @@ CREATE TABLE `applications` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `apps` (
-  `id` uuid NOT NULL,
-  `team_id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `team_id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
   `name` varchar(200) NOT NULL,
   `platform` enum('apple','android','web','backend') NOT NULL,
   `bundle_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin DEFAULT NULL,
@@ -289,12 +289,12 @@ CREATE TABLE `devices` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `event_attachments` (
-  `id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `event_client_id` uuid NOT NULL,
-  `event_id` uuid DEFAULT NULL,
-  `issue_id` uuid DEFAULT NULL,
+  `id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `event_client_id` binary(16) NOT NULL,
+  `event_id` binary(16) DEFAULT NULL,
+  `issue_id` binary(16) DEFAULT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
   `frozen_user_id` varchar(255) DEFAULT NULL,
   `original_filename` varchar(255) NOT NULL,
@@ -318,12 +318,12 @@ CREATE TABLE `event_attachments` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 CREATE TABLE `events` (
-  `id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `client_event_id` uuid DEFAULT NULL,
-  `session_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `client_event_id` binary(16) DEFAULT NULL,
+  `session_id` binary(16) NOT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
-  `api_key_id` uuid DEFAULT NULL,
+  `api_key_id` binary(16) DEFAULT NULL,
   `level` enum('info','debug','warn','error') NOT NULL,
   `source_module` mediumtext DEFAULT NULL,
   `message` mediumtext NOT NULL,
@@ -352,10 +352,10 @@ CREATE TABLE `events` (
 (PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
 
 CREATE TABLE `feedback` (
-  `id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
-  `session_id` uuid DEFAULT NULL,
+  `id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
+  `session_id` binary(16) DEFAULT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
   `frozen_user_id` varchar(255) DEFAULT NULL,
   `message` text NOT NULL,
@@ -381,12 +381,12 @@ CREATE TABLE `feedback` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 CREATE TABLE `funnel_events` (
-  `id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `client_event_id` uuid DEFAULT NULL,
-  `session_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `client_event_id` binary(16) DEFAULT NULL,
+  `session_id` binary(16) NOT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
-  `api_key_id` uuid DEFAULT NULL,
+  `api_key_id` binary(16) DEFAULT NULL,
   `step_name` varchar(255) NOT NULL,
   `message` mediumtext NOT NULL,
   `screen_name` varchar(255) DEFAULT NULL,
@@ -453,7 +453,7 @@ CREATE TABLE `identities` (
 
 CREATE TABLE `identity_claims` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
-  `project_id` uuid NOT NULL,
+  `project_id` binary(16) NOT NULL,
   `anonymous_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
   `app_user_id` bigint(20) unsigned NOT NULL,
   `claimed_at` datetime(6) NOT NULL,
@@ -494,11 +494,11 @@ BEGIN
 END;
 
 CREATE TABLE `issue_occurrences` (
-  `id` uuid NOT NULL,
-  `issue_id` uuid NOT NULL,
-  `session_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `issue_id` binary(16) NOT NULL,
+  `session_id` binary(16) NOT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
-  `event_id` uuid DEFAULT NULL,
+  `event_id` binary(16) DEFAULT NULL,
   `app_version` varchar(50) DEFAULT NULL,
   `environment` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
   `country_code` char(2) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
@@ -512,9 +512,9 @@ CREATE TABLE `issue_occurrences` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `issues` (
-  `id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
   `status` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `title` varchar(1000) NOT NULL,
   `source_module` mediumtext DEFAULT NULL,
@@ -546,15 +546,15 @@ CREATE TABLE `login_events` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `metric_events` (
-  `id` uuid NOT NULL,
-  `app_id` uuid NOT NULL,
-  `client_event_id` uuid DEFAULT NULL,
-  `session_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `app_id` binary(16) NOT NULL,
+  `client_event_id` binary(16) DEFAULT NULL,
+  `session_id` binary(16) NOT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
-  `api_key_id` uuid DEFAULT NULL,
+  `api_key_id` binary(16) DEFAULT NULL,
   `metric_slug` varchar(255) NOT NULL,
   `phase` enum('start','complete','fail','cancel','record') NOT NULL,
-  `tracking_id` uuid DEFAULT NULL,
+  `tracking_id` binary(16) DEFAULT NULL,
   `duration_ms` int(11) DEFAULT NULL,
   `error` mediumtext DEFAULT NULL,
   `attributes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`attributes`)),
@@ -600,8 +600,8 @@ CREATE TABLE `paks` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `projects` (
-  `id` uuid NOT NULL,
-  `team_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `team_id` binary(16) NOT NULL,
   `name` varchar(200) NOT NULL,
   `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `color` varchar(32) DEFAULT NULL,
@@ -648,12 +648,12 @@ CREATE TABLE `push_approval_requests` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `questionnaire_responses` (
-  `id` uuid NOT NULL,
-  `questionnaire_id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
+  `questionnaire_id` binary(16) NOT NULL,
   `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-  `app_id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
-  `session_id` uuid DEFAULT NULL,
+  `app_id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
+  `session_id` binary(16) DEFAULT NULL,
   `app_user_id` bigint(20) unsigned DEFAULT NULL,
   `frozen_user_id` varchar(255) DEFAULT NULL,
   `answers` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`answers`)),
@@ -682,9 +682,9 @@ CREATE TABLE `questionnaire_responses` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 CREATE TABLE `questionnaires` (
-  `id` uuid NOT NULL,
-  `project_id` uuid NOT NULL,
-  `app_id` uuid DEFAULT NULL,
+  `id` binary(16) NOT NULL,
+  `project_id` binary(16) NOT NULL,
+  `app_id` binary(16) DEFAULT NULL,
   `slug` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `name` varchar(200) NOT NULL,
   `description` text DEFAULT NULL,
@@ -798,7 +798,7 @@ CREATE TABLE `swap_tickets` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `teams` (
-  `id` uuid NOT NULL,
+  `id` binary(16) NOT NULL,
   `name` varchar(200) NOT NULL,
   `created_at` datetime(3) NOT NULL,
   PRIMARY KEY (`id`)

@@ -55,7 +55,7 @@ static void *must(void *pointer)
 struct part {
     char kind;      /* c constant, f field, b field in hexadecimal digits, h SHA-256 of a field, r value of an earlier row,
                        i id of an earlier insert, a the answer's token, A its SHA-256, x random bytes,
-                       X random hexadecimal digits, u and v UUID of version 4 and 7, t time */
+                       X random hexadecimal digits, u and v UUID of version 4 and 7 as so many bytes, t time */
     int a, b, c;
     char *bytes;
     size_t length;
@@ -228,7 +228,7 @@ struct thread {
     char *fields[MAX_FIELDS];
     int field_count;
     char tokens[MAX_TOKENS][128];
-    char uuids[MAX_UUIDS][37];
+    unsigned char uuids[MAX_UUIDS][16];
     uint64_t uuid_request[MAX_UUIDS];   /* in which request it was drawn */
     uint64_t request;
     struct timespec clock;
@@ -279,24 +279,34 @@ static MYSQL_TIME time_at(struct thread *thread, int offset)
 }
 
 /* The request's UUID of that number, of version 4, or of version 7, which begins with the time. */
-static const char *uuid(struct thread *thread, int number, int version)
+static const unsigned char *uuid(struct thread *thread, int number, int version)
 {
-    char *text = thread->uuids[number];
+    unsigned char *bytes = thread->uuids[number];
     if (thread->uuid_request[number] != thread->request) {
         thread->uuid_request[number] = thread->request;
-        draw_hex(thread, text, 36);
-        text[8] = text[13] = text[18] = text[23] = '-';
-        text[14] = (char)('0' + version);
-        text[19] = 'a';
-        if (version == 7) {
-            char digits[13];
-            snprintf(digits, sizeof digits, "%012llx",
-                     (unsigned long long)thread->clock.tv_sec * 1000 + (unsigned long long)thread->clock.tv_nsec / 1000000);
-            memcpy(text, digits, 8);
-            memcpy(text + 9, digits + 8, 4);
-        }
+        uint64_t halves[2] = {draw(thread), draw(thread)};
+        memcpy(bytes, halves, sizeof halves);
+        uint64_t time = (uint64_t)thread->clock.tv_sec * 1000 + (uint64_t)thread->clock.tv_nsec / 1000000;
+        for (int i = 0; i < 6 && version == 7; i++) bytes[i] = (unsigned char)(time >> (40 - 8 * i));
+        bytes[6] = (unsigned char)(version << 4 | (bytes[6] & 0x0f));
+        bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3f));
     }
-    return text;
+    return bytes;
+}
+
+/* As 16 bytes, as 32 digits, or as 36 characters, hyphens among them. */
+static void put_uuid(struct thread *thread, const struct part *part, int version)
+{
+    const unsigned char *bytes = uuid(thread, part->a, version);
+    if (part->b == 16) {
+        put(thread, bytes, 16);
+        return;
+    }
+    for (int i = 0; i < 16; i++) {
+        if (part->b == 36 && (i == 4 || i == 6 || i == 8 || i == 10)) put(thread, "-", 1);
+        const char *digits = "0123456789abcdef";
+        put(thread, (char[]){digits[bytes[i] >> 4], digits[bytes[i] & 15]}, 2);
+    }
 }
 
 /* A chunk of chance; one of the same number is the same throughout the request. */
@@ -345,8 +355,8 @@ static void append(struct thread *thread, struct result *results, const struct p
         break;
     case 'x':
     case 'X': put_random(thread, part); break;
-    case 'u': put(thread, uuid(thread, part->a, 4), 36); break;
-    case 'v': put(thread, uuid(thread, part->a, 7), 36); break;
+    case 'u': put_uuid(thread, part, 4); break;
+    case 'v': put_uuid(thread, part, 7); break;
     default: die("a plan has a part of kind %c", part->kind);
     }
 }

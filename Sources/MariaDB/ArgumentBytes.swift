@@ -30,9 +30,7 @@ struct ArgumentBytes: ~Copyable {
     mutating func append(_ bytes: [UInt8]) -> Range<Int> { bytes.withUnsafeBytes { append($0) } }
 
     mutating func appendUUID(high: UInt64, low: UInt64) -> Range<Int> {
-        let range = grow(by: uuidTextLength)
-        writeUUID(high: high, low: low, to: UnsafeMutableRawBufferPointer(rebasing: buffer[range]))
-        return range
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { append($0) }
     }
 
     mutating func append(_ time: MYSQL_TIME) -> Range<Int> {

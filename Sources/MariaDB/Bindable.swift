@@ -10,7 +10,7 @@ package enum Parameter: Sendable {
     case text(String)
     /// Binary data, without a character set.
     case bytes([UInt8])
-    /// A `UUID`, which the protocol carries as text.
+    /// A `BINARY(16)`: a UUID's halves, the most significant byte first.
     case uuid(high: UInt64, low: UInt64)
     /// A `DATETIME(3)` in UTC, years 1…9999.
     case time(Timestamp)

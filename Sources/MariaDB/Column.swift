@@ -87,6 +87,17 @@ package struct Column {
         }
     }
 
+    /// A `BINARY(16)` as a UUID's halves, the most significant byte first.
+    package func uuid() throws(MariaDBError) -> (high: UInt64, low: UInt64) {
+        guard try kind().isBytes else { throw mismatch("a UUID") }
+        guard statement.results.length(index) == 16 else { throw error("is no UUID, which has 16 bytes") }
+        var halves: (high: UInt64, low: UInt64) = (0, 0)
+        try withUnsafeMutableBytes(of: &halves) { bytes throws(MariaDBError) in
+            try statement.copyColumn(index, into: bytes)
+        }
+        return (UInt64(bigEndian: halves.high), UInt64(bigEndian: halves.low))
+    }
+
     /// A DATETIME, TIMESTAMP or DATE, taken as UTC; microseconds are cut to milliseconds.
     package func timestamp() throws(MariaDBError) -> Timestamp {
         guard try kind() == .time else { throw mismatch("a DATETIME") }

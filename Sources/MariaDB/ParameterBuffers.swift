@@ -65,7 +65,7 @@ struct ParameterBuffers: ~Copyable {
             bind.length = lengths + index
         case .uuid(let high, let low):
             place(bytes.appendUUID(high: high, low: low), index)
-            bind.buffer_type = MYSQL_TYPE_STRING
+            bind.buffer_type = MYSQL_TYPE_BLOB
             bind.length = lengths + index
         case .time(let timestamp):
             guard let time = MYSQL_TIME(timestamp) else {

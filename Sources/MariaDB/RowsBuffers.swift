@@ -116,8 +116,8 @@ extension Parameter {
         case .signed: (MYSQL_TYPE_LONGLONG, false)
         case .unsigned: (MYSQL_TYPE_LONGLONG, true)
         case .double: (MYSQL_TYPE_DOUBLE, false)
-        case .text, .uuid: (MYSQL_TYPE_STRING, false)
-        case .bytes: (MYSQL_TYPE_BLOB, false)
+        case .text: (MYSQL_TYPE_STRING, false)
+        case .bytes, .uuid: (MYSQL_TYPE_BLOB, false)
         case .time: (MYSQL_TYPE_DATETIME, false)
         }
     }

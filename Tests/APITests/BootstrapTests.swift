@@ -141,6 +141,17 @@ import Testing
         }
     }
 
+    /// RFC 9562 is not asked: the first registers, the second, in the other case, finds it.
+    @Test func aDeviceUUIDHasAnyVersionAndVariant() throws {
+        for digits in 0..<256 {
+            let uuid =
+                "3f2504e0-4f89-\(String(digits / 16, radix: 16))1d3-\(String(digits % 16, radix: 16))a0c-0305e82c3301"
+            let phone = try Phone(send(.devices, uuid))
+            let again = send(.devices, uuid.uppercased(), secret: phone.secret)
+            #expect(again["device"]?["id"]?.integer == phone.deviceID, "\(uuid)")
+        }
+    }
+
     @Test func aDeviceUUIDIsComparedWithoutCaseAndEchoedAsFirstRegistered() throws {
         let first = "3F2504E0-4f89-11d3-9A0C-0305e82c3301"
         let phone = try Phone(send(.devices, first))

@@ -14,7 +14,7 @@ struct ValueTests {
             CREATE TABLE cells (
                 id INT PRIMARY KEY AUTO_INCREMENT, tiny TINYINT, medium MEDIUMINT UNSIGNED, whole BIGINT,
                 natural_number BIGINT UNSIGNED, real_number DOUBLE, truth BOOLEAN, characters LONGTEXT, binaries LONGBLOB,
-                fixed BINARY(32), sub VARBINARY(255), at DATETIME(3), stamp TIMESTAMP(3) NULL, day DATE, json JSON,
+                fixed BINARY(32), tag BINARY(16), sub VARBINARY(255), at DATETIME(3), stamp TIMESTAMP(3) NULL, day DATE, json JSON,
                 choice ENUM ('user', 'admin'), amount DECIMAL(20, 0), price DECIMAL(10, 2), year YEAR
             ) COLLATE utf8mb4_bin
             """)
@@ -34,6 +34,38 @@ struct ValueTests {
         try db.execute("INSERT INTO cells (natural_number) VALUES (?)", value)
         #expect(try db.first("SELECT natural_number FROM cells") { try $0.read(UInt64.self) } == value)
         #expect(try db.first("SELECT ?", value) { try $0.read(UInt64.self) } == value)
+    }
+
+    /// The most significant byte first, as its digits are written; also where the bytes are no text.
+    private struct Tag: Bindable, Readable, Equatable {
+        let high: UInt64
+        let low: UInt64
+
+        var parameter: Parameter { .uuid(high: high, low: low) }
+
+        init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
+        init(_ column: Column) throws(MariaDBError) { (high, low) = try column.uuid() }
+    }
+
+    @Test func uuids() throws {
+        let tags = [
+            Tag(0, 0), Tag(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210), Tag(.max, .max), Tag(0x2000, 0x2020),
+            Tag(0xE282_0000_0000_0000, 0),
+        ]
+        for tag in tags {
+            try db.execute("INSERT INTO cells (tag, fixed) VALUES (?, ?)", tag, tag)
+            #expect(try db.first("SELECT tag FROM cells WHERE tag = ?", tag) { try $0.read(Tag.self) } == tag)
+        }
+        try db.execute("DELETE FROM cells")
+        try db.executeMany("INSERT INTO cells (tag) VALUES (?)", tags.map { [$0] } + [[nil]])
+        let stored = try db.all("SELECT tag FROM cells ORDER BY id") { try $0.read(Tag?.self) }
+        #expect(stored == tags + [nil])
+        #expect(
+            try db.first("SELECT HEX(tag) FROM cells ORDER BY id LIMIT 1, 1") { try $0.read(String.self) }
+                == "0123456789ABCDEFFEDCBA9876543210")
+        for sql in ["SELECT NULL", "SELECT 7", "SELECT '0123456789abcde'", "SELECT REPEAT('a', 17)"] as [StaticString] {
+            #expect(throws: MariaDBError.self) { try db.first(sql) { try $0.read(Tag.self) } }
+        }
     }
 
     @Test func narrowIntegers() throws {

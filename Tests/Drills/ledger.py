@@ -10,9 +10,18 @@ import threading
 
 from instance import Instance
 
+
+def uuid_text(column: str) -> str:
+    """The SQL of an id in its text form."""
+    text = f"LOWER(HEX({column}))"
+    for position in (9, 14, 19, 24):
+        text = f"INSERT({text}, {position}, 0, '-')"
+    return text
+
+
 # By kind of write: the id of each one that is stored, as often as it is.
 STORED = {
-    "event": "SELECT client_event_id FROM events WHERE client_event_id IS NOT NULL",
+    "event": f"SELECT {uuid_text('client_event_id')} FROM events WHERE client_event_id IS NOT NULL",
     "device": "SELECT device_uuid FROM devices",
     # By the account that has ceased to exist.
     "swap": "SELECT SUBSTR(actor, 6) FROM audit_log WHERE action = 'user.swapped'",
@@ -21,7 +30,7 @@ STORED = {
         SELECT LOWER(HEX(f.handle)) FROM refresh_families f JOIN refresh_tokens t ON t.refresh_family_id = f.id
         """,
     "nickname": "SELECT nickname FROM users WHERE nickname IS NOT NULL",
-    "upload": "SELECT id FROM event_attachments WHERE uploaded_at IS NOT NULL",
+    "upload": f"SELECT {uuid_text('id')} FROM event_attachments WHERE uploaded_at IS NOT NULL",
 }
 
 

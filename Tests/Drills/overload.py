@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import report
 from drill import Drill
-from ledger import Finding
+from ledger import Finding, uuid_text
 from load import Exchange, Record
 from openloop import OpenLoop, Sample
 
@@ -89,7 +89,8 @@ class Overload:
         """
         rows = self.drill.instance.sql(
             "LOCK TABLES events WRITE, app_user_event_counts WRITE;"
-            " SELECT LEFT(session_id, 23), COUNT(*) FROM events WHERE message = 'overload' GROUP BY session_id;"
+            f" SELECT LEFT({uuid_text('session_id')}, 23), COUNT(*)"
+            " FROM events WHERE message = 'overload' GROUP BY session_id;"
             " TRUNCATE events; UPDATE app_user_event_counts SET n = 0")
         self.stored.update({batch: int(count) for batch, count in rows})
 

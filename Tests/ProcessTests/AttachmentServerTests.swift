@@ -186,7 +186,10 @@ import Testing
         #expect(try scene.upload(id, bytes) == 200)
         _ = try scene.reserve(Array("never sent".utf8))
         try scene.installation.database.connect().execute(
-            "UPDATE event_attachments SET deleted_at = '2020-01-01', created_at = '2020-01-01' WHERE id = ?", id)
+            """
+            UPDATE event_attachments SET deleted_at = '2020-01-01', created_at = '2020-01-01'
+            WHERE id = UNHEX(REPLACE(?, '-', ''))
+            """, id)
         try scene.installation.database.connect().execute(
             "UPDATE event_attachments SET created_at = '2020-01-01' WHERE uploaded_at IS NULL")
 

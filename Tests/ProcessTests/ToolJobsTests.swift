@@ -14,20 +14,21 @@ import Testing
         db = try installation.database.connect()
         try db.executeScript(
             """
-            SET @team = UUID(), @project = UUID(), @app = UUID(), @then = NOW() - INTERVAL 2 DAY;
+            SET @team = RANDOM_BYTES(16), @project = RANDOM_BYTES(16), @app = RANDOM_BYTES(16);
+            SET @then = NOW() - INTERVAL 2 DAY;
             INSERT INTO teams (id, name, created_at) VALUES (@team, 'Team', @then);
             INSERT INTO projects (id, team_id, name, slug, created_at) VALUES (@project, @team, 'Project', 'p', @then);
             INSERT INTO apps (id, team_id, project_id, name, platform, created_at)
             VALUES (@app, @team, @project, 'App', 'backend', @then);
             INSERT INTO app_users (id, public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at)
-            SELECT seq, UUID(), @project, CONCAT('u', seq), FALSE, @then, @then FROM seq_1_to_40;
+            SELECT seq, RANDOM_BYTES(16), @project, CONCAT('u', seq), FALSE, @then, @then FROM seq_1_to_40;
             INSERT INTO app_users (id, public_id, project_id, user_id, is_anonymous, merged_into, merged_at, first_seen_at,
                                    last_seen_at)
-            SELECT 100 + seq, UUID(), @project, CONCAT('owl_anon_', seq), TRUE, seq, @then, @then, @then FROM seq_1_to_40;
+            SELECT 100 + seq, RANDOM_BYTES(16), @project, CONCAT('owl_anon_', seq), TRUE, seq, @then, @then, @then FROM seq_1_to_40;
             INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
             SELECT @project, CONCAT('owl_anon_', seq), seq, @then FROM seq_1_to_40;
             INSERT INTO events (id, app_id, session_id, app_user_id, level, message, is_dev, timestamp, received_at)
-            SELECT UUID(), @app, UUID(), 101 + seq % 40, 'info', seq, FALSE, @then, @then FROM seq_1_to_2000;
+            SELECT RANDOM_BYTES(16), @app, RANDOM_BYTES(16), 101 + seq % 40, 'info', seq, FALSE, @then, @then FROM seq_1_to_2000;
             INSERT INTO metric_events (id, app_id, session_id, app_user_id, metric_slug, phase, is_dev, timestamp, received_at)
             SELECT id, app_id, session_id, app_user_id, 'm', 'record', is_dev, timestamp, received_at FROM events;
             INSERT INTO funnel_events (id, app_id, session_id, app_user_id, step_name, message, is_dev, timestamp, received_at)

@@ -78,7 +78,8 @@ import Testing
         let apps = try installation.tool("app", "list", "--project", otherProject, "--json").json()
         #expect(apps["apps"] == [])
 
-        try installation.database.connect().execute("UPDATE projects SET deleted_at = NOW(3) WHERE id = ?", project)
+        try installation.database.connect().execute(
+            "UPDATE projects SET deleted_at = NOW(3) WHERE id = UNHEX(REPLACE(?, '-', ''))", project)
         let left = try installation.tool("project", "list", "--team", team, "--json").json()
         #expect(left["projects"] == [])
         #expect(try installation.tool("app", "list", "--json").json()["apps"] == [])

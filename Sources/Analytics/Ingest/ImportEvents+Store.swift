@@ -11,13 +11,13 @@ extension AnalyticsTransaction {
             """
             SELECT DISTINCT e.id, e.client_event_id, e.timestamp, e.app_user_id,
                    COALESCE(o.id, u.id), COALESCE(o.user_id, u.user_id)
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
-                ON e.app_id = ? AND e.client_event_id = CAST(j.id AS UUID) AND e.timestamp BETWEEN ? AND ?
+                ON e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp BETWEEN ? AND ?
             LEFT JOIN app_users u ON u.id = e.app_user_id
             LEFT JOIN app_users o ON o.id = u.merged_into
             WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
-            """, list(ids), app.id, span.lowerBound, span.upperBound
+            """, list(ids.map(\.digits)), app.id, span.lowerBound, span.upperBound
         ) { row in
             StoredEvent(
                 id: try row.read(), clientEventID: try row.read(), timestamp: try row.read(),
@@ -32,10 +32,10 @@ extension AnalyticsTransaction {
         let locked = try connection.all(
             """
             SELECT e.id, e.timestamp, e.app_user_id
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-            STRAIGHT_JOIN events e ON e.id = CAST(j.id AS UUID)
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN events e ON e.id = UNHEX(j.id)
             WHERE e.timestamp BETWEEN ? AND ? FOR UPDATE
-            """, list(rows.map(\.id).sorted()), times.min(), times.max()
+            """, list(rows.map(\.id).sorted().map(\.digits)), times.min(), times.max()
         ) { row in
             LockedRow(id: try row.read(), timestamp: try row.read(), appUser: try row.read())
         }

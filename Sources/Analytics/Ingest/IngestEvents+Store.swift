@@ -17,11 +17,11 @@ extension AnalyticsTransaction {
             try connection.all(
                 """
                 SELECT e.client_event_id
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
                 STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
-                    ON e.app_id = ? AND e.client_event_id = CAST(j.id AS UUID) AND e.timestamp >= ?
+                    ON e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp >= ?
                 WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
-                """, list(ids), app.id, now - .seconds(48 * 3600)
+                """, list(ids.map(\.digits)), app.id, now - .seconds(48 * 3600)
             ) { row in try row.read() })
     }
 
@@ -55,10 +55,10 @@ extension AnalyticsTransaction {
             try connection.all(
                 """
                 SELECT e.id
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(36) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN events e ON e.id = CAST(j.id AS UUID)
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN events e ON e.id = UNHEX(j.id)
                 WHERE e.timestamp BETWEEN ? AND ?
-                """, list(events.map(\.id)), times.min(), times.max()
+                """, list(events.map(\.id.digits)), times.min(), times.max()
             ) { row in try row.read() })
     }
 
@@ -131,7 +131,7 @@ extension AnalyticsTransaction {
         let links = events.compactMap { placed in
             placed.event.clientEventID.map { client -> JSONValue in
                 [
-                    .string(placed.id.description), .string(client.description),
+                    .string(placed.id.digits), .string(client.digits),
                     placed.owner.map { .integer($0.rawValue) } ?? .null,
                 ]
             }
@@ -140,11 +140,11 @@ extension AnalyticsTransaction {
         try connection.execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
-                event CHAR(36) CHARACTER SET ascii PATH '$[0]', client CHAR(36) CHARACTER SET ascii PATH '$[1]',
+                event CHAR(32) CHARACTER SET ascii PATH '$[0]', client CHAR(32) CHARACTER SET ascii PATH '$[1]',
                 owner BIGINT UNSIGNED PATH '$[2]')) j
             STRAIGHT_JOIN event_attachments a FORCE INDEX (event_attachments_client_event)
-                ON a.app_id = ? AND a.event_client_id = CAST(j.client AS UUID)
-            SET a.event_id = j.event, a.app_user_id = COALESCE(a.app_user_id, j.owner)
+                ON a.app_id = ? AND a.event_client_id = UNHEX(j.client)
+            SET a.event_id = UNHEX(j.event), a.app_user_id = COALESCE(a.app_user_id, j.owner)
             WHERE a.event_id IS NULL AND a.deleted_at IS NULL
             """, String(decoding: JSONValue.array(links).json(), as: UTF8.self), app.id)
     }

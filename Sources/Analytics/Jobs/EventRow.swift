@@ -16,11 +16,11 @@ struct EventRow {
 
     /// The keys, as a parameter for as many rows as there are.
     static func list(_ rows: [EventRow]) -> String {
-        String(decoding: rows.map { Key(id: $0.id, timestamp: $0.timestamp.sql) }.json(), as: UTF8.self)
+        String(decoding: rows.map { Key(id: $0.id.digits, timestamp: $0.timestamp.sql) }.json(), as: UTF8.self)
     }
 
     private struct Key: Encodable {
-        let id: UUID
+        let id: String
         let timestamp: String
     }
 }

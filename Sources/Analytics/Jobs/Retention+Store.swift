@@ -138,9 +138,9 @@ extension AnalyticsTransaction {
             """
             SELECT e.id, e.timestamp, e.app_user_id
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
                 timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
-            STRAIGHT_JOIN events e FORCE INDEX (PRIMARY) ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+            STRAIGHT_JOIN events e FORCE INDEX (PRIMARY) ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
             FOR UPDATE
             """, EventRow.list(rows)
         ) { row in try EventRow(from: &row) }
@@ -153,26 +153,26 @@ extension AnalyticsTransaction {
             case .events:
                 """
                 DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
                     timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
                 STRAIGHT_JOIN events e FORCE INDEX (PRIMARY)
-                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
                 """
             case .metricEvents:
                 """
                 DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
                     timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
                 STRAIGHT_JOIN metric_events e FORCE INDEX (PRIMARY)
-                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
                 """
             case .funnelEvents:
                 """
                 DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(36) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
+                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
                     timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
                 STRAIGHT_JOIN funnel_events e FORCE INDEX (PRIMARY)
-                    ON e.id = CAST(j.id AS UUID) AND e.timestamp = j.timestamp
+                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
                 """
             }
         return try connection.execute(sql, EventRow.list(rows)).affectedRows

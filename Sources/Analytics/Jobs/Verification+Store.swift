@@ -57,14 +57,14 @@ extension Invariant {
             """
             SELECT r.place
             FROM (
-                SELECT CONCAT('events ', id) AS place, app_user_id FROM events
-                UNION ALL SELECT CONCAT('metric_events ', id), app_user_id FROM metric_events
-                UNION ALL SELECT CONCAT('funnel_events ', id), app_user_id FROM funnel_events
-                UNION ALL SELECT CONCAT('issue_occurrences ', id), app_user_id FROM issue_occurrences
-                UNION ALL SELECT CONCAT('feedback ', id), app_user_id FROM feedback
-                UNION ALL SELECT CONCAT('event_attachments ', id), app_user_id FROM event_attachments
-                UNION ALL SELECT CONCAT('questionnaire_responses ', id), app_user_id FROM questionnaire_responses
-                UNION ALL SELECT CONCAT('app_user_apps ', app_user_id, ' ', app_id), app_user_id FROM app_user_apps
+                SELECT CONCAT('events ', HEX(id)) AS place, app_user_id FROM events
+                UNION ALL SELECT CONCAT('metric_events ', HEX(id)), app_user_id FROM metric_events
+                UNION ALL SELECT CONCAT('funnel_events ', HEX(id)), app_user_id FROM funnel_events
+                UNION ALL SELECT CONCAT('issue_occurrences ', HEX(id)), app_user_id FROM issue_occurrences
+                UNION ALL SELECT CONCAT('feedback ', HEX(id)), app_user_id FROM feedback
+                UNION ALL SELECT CONCAT('event_attachments ', HEX(id)), app_user_id FROM event_attachments
+                UNION ALL SELECT CONCAT('questionnaire_responses ', HEX(id)), app_user_id FROM questionnaire_responses
+                UNION ALL SELECT CONCAT('app_user_apps ', app_user_id, ' ', HEX(app_id)), app_user_id FROM app_user_apps
                 UNION ALL
                 SELECT CONCAT('app_user_event_counts ', app_user_id, ' ', month), app_user_id FROM app_user_event_counts
             ) r
@@ -76,16 +76,16 @@ extension Invariant {
             """
             SELECT r.place
             FROM (
-                SELECT CONCAT('events ', id) AS place, app_id, app_user_id FROM events
-                UNION ALL SELECT CONCAT('metric_events ', id), app_id, app_user_id FROM metric_events
-                UNION ALL SELECT CONCAT('funnel_events ', id), app_id, app_user_id FROM funnel_events
-                UNION ALL SELECT CONCAT('feedback ', id), app_id, app_user_id FROM feedback
-                UNION ALL SELECT CONCAT('event_attachments ', id), app_id, app_user_id FROM event_attachments
-                UNION ALL SELECT CONCAT('questionnaire_responses ', id), app_id, app_user_id FROM questionnaire_responses
+                SELECT CONCAT('events ', HEX(id)) AS place, app_id, app_user_id FROM events
+                UNION ALL SELECT CONCAT('metric_events ', HEX(id)), app_id, app_user_id FROM metric_events
+                UNION ALL SELECT CONCAT('funnel_events ', HEX(id)), app_id, app_user_id FROM funnel_events
+                UNION ALL SELECT CONCAT('feedback ', HEX(id)), app_id, app_user_id FROM feedback
+                UNION ALL SELECT CONCAT('event_attachments ', HEX(id)), app_id, app_user_id FROM event_attachments
+                UNION ALL SELECT CONCAT('questionnaire_responses ', HEX(id)), app_id, app_user_id FROM questionnaire_responses
                 UNION ALL
-                SELECT CONCAT('app_user_apps ', app_user_id, ' ', app_id), app_id, app_user_id FROM app_user_apps
+                SELECT CONCAT('app_user_apps ', app_user_id, ' ', HEX(app_id)), app_id, app_user_id FROM app_user_apps
                 UNION ALL
-                SELECT CONCAT('issue_occurrences ', o.id), i.app_id, o.app_user_id
+                SELECT CONCAT('issue_occurrences ', HEX(o.id)), i.app_id, o.app_user_id
                 FROM issue_occurrences o JOIN issues i ON i.id = o.issue_id
             ) r
             JOIN apps a ON a.id = r.app_id
@@ -97,11 +97,11 @@ extension Invariant {
             """
             SELECT r.place
             FROM (
-                SELECT CONCAT('issue_occurrences ', id) AS place, app_user_id FROM issue_occurrences
-                UNION ALL SELECT CONCAT('feedback ', id), app_user_id FROM feedback
-                UNION ALL SELECT CONCAT('event_attachments ', id), app_user_id FROM event_attachments
-                UNION ALL SELECT CONCAT('questionnaire_responses ', id), app_user_id FROM questionnaire_responses
-                UNION ALL SELECT CONCAT('app_user_apps ', app_user_id, ' ', app_id), app_user_id FROM app_user_apps
+                SELECT CONCAT('issue_occurrences ', HEX(id)) AS place, app_user_id FROM issue_occurrences
+                UNION ALL SELECT CONCAT('feedback ', HEX(id)), app_user_id FROM feedback
+                UNION ALL SELECT CONCAT('event_attachments ', HEX(id)), app_user_id FROM event_attachments
+                UNION ALL SELECT CONCAT('questionnaire_responses ', HEX(id)), app_user_id FROM questionnaire_responses
+                UNION ALL SELECT CONCAT('app_user_apps ', app_user_id, ' ', HEX(app_id)), app_user_id FROM app_user_apps
                 UNION ALL
                 SELECT CONCAT('app_user_event_counts ', app_user_id, ' ', month), app_user_id FROM app_user_event_counts
             ) r
@@ -113,11 +113,11 @@ extension Invariant {
             """
             SELECT r.place
             FROM (
-                SELECT CONCAT('feedback ', id) AS place, app_user_id, frozen_user_id, deleted_at FROM feedback
+                SELECT CONCAT('feedback ', HEX(id)) AS place, app_user_id, frozen_user_id, deleted_at FROM feedback
                 UNION ALL
-                SELECT CONCAT('event_attachments ', id), app_user_id, frozen_user_id, deleted_at FROM event_attachments
+                SELECT CONCAT('event_attachments ', HEX(id)), app_user_id, frozen_user_id, deleted_at FROM event_attachments
                 UNION ALL
-                SELECT CONCAT('questionnaire_responses ', id), app_user_id, frozen_user_id, deleted_at
+                SELECT CONCAT('questionnaire_responses ', HEX(id)), app_user_id, frozen_user_id, deleted_at
                 FROM questionnaire_responses
             ) r
             WHERE r.frozen_user_id IS NOT NULL AND (r.app_user_id IS NOT NULL OR r.deleted_at IS NULL)
@@ -125,14 +125,14 @@ extension Invariant {
             """
         case .oneLiveResponse:
             """
-            SELECT CONCAT('questionnaire_responses ', GROUP_CONCAT(r.id ORDER BY r.id))
+            SELECT CONCAT('questionnaire_responses ', GROUP_CONCAT(HEX(r.id) ORDER BY r.id))
             FROM questionnaire_responses r JOIN app_users u ON u.id = r.app_user_id
             WHERE r.deleted_at IS NULL
             GROUP BY r.project_id, r.slug, COALESCE(u.merged_into, u.id) HAVING COUNT(*) > 1 LIMIT 100
             """
         case .eventsAreStoredOnce:
             """
-            SELECT CONCAT('events ', GROUP_CONCAT(id ORDER BY id))
+            SELECT CONCAT('events ', GROUP_CONCAT(HEX(id) ORDER BY id))
             FROM events WHERE client_event_id IS NOT NULL
             GROUP BY app_id, client_event_id, timestamp HAVING COUNT(*) > 1 LIMIT 100
             """
@@ -162,7 +162,7 @@ extension Invariant {
             """
         case .deadEventsAwaitTheirDrop:
             """
-            SELECT CONCAT('events ', id)
+            SELECT CONCAT('events ', HEX(id))
             FROM events
             WHERE timestamp < (SELECT horizon FROM retention_horizons WHERE table_name = 'events')
               AND NOT EXISTS (

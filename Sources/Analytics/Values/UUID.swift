@@ -22,7 +22,7 @@ package struct UUID: Hashable, Sendable {
             case 8, 13, 18, 23:
                 guard bytes[position] == UInt8(ascii: "-") else { return nil }
             default:
-                guard let digit = hexadecimalDigit(bytes[position]) else { return nil }
+                guard let digit = value(ofDigit: bytes[position]) else { return nil }
                 high = high << 4 | low >> 60
                 low = low << 4 | digit
             }
@@ -50,7 +50,29 @@ package struct UUID: Hashable, Sendable {
 }
 
 extension UUID: CustomStringConvertible {
-    package var description: String { uuidText(high: high, low: low) }
+    package var description: String {
+        // The hyphens stand where no digit is put.
+        var text = [UInt8](repeating: UInt8(ascii: "-"), count: 36)
+        for index in 0..<16 {
+            let position = 2 * index + (index < 4 ? 0 : min(index / 2 - 1, 4))
+            (text[position], text[position + 1]) = digits(ofByte: index)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The 32 digits alone, which SQL's `UNHEX` takes: for lists that are JSON.
+    package var digits: String {
+        var text = [UInt8](repeating: 0, count: 32)
+        for index in 0..<16 { (text[2 * index], text[2 * index + 1]) = digits(ofByte: index) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// - Parameter index: 0 is the most significant byte.
+    private func digits(ofByte index: Int) -> (UInt8, UInt8) {
+        let half = index < 8 ? high : low
+        let byte = UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index % 8)))
+        return (hexadecimalDigit(byte >> 4), hexadecimalDigit(byte & 15))
+    }
 }
 
 extension UUID: Comparable {
@@ -61,8 +83,7 @@ extension UUID: Bindable, Readable {
     package var parameter: Parameter { .uuid(high: high, low: low) }
 
     package init(_ column: Column) throws(MariaDBError) {
-        guard let uuid = UUID(try column.text()) else { throw column.error("is no UUID") }
-        self = uuid
+        (high, low) = try column.uuid()
     }
 }
 
@@ -73,7 +94,11 @@ extension UUID: Encodable {
     }
 }
 
-private func hexadecimalDigit(_ byte: UInt8) -> UInt64? {
+private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+}
+
+private func value(ofDigit byte: UInt8) -> UInt64? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
     case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)

@@ -50,7 +50,7 @@ import Time
         // What a dry run finds are files that no row names now.
         #expect(try clean(isDryRun: true, at: nextWeek) == report(attachments: 1))
         #expect(try clean(at: nextWeek) == report(attachments: 1, files: 1))
-        #expect(try app.column("SELECT CAST(id AS CHAR) FROM event_attachments") == [kept])
+        #expect(try app.ids("SELECT id FROM event_attachments") == [UUID(kept)])
         #expect(try scene.storedFiles() == [sha256([1]).hexadecimal])
         #expect(try clean(at: nextWeek) == report())
     }
@@ -58,7 +58,7 @@ import Time
     @Test func aFileStaysWhileAnyRowNamesIt() throws {
         let first = try scene.attach(client, [1])
         try scene.attach(client, [1])
-        try app.change("DELETE FROM event_attachments WHERE id = ?", first)
+        try app.change("DELETE FROM event_attachments WHERE id = ?", UUID(first))
         #expect(try clean() == report())
         try app.change("UPDATE event_attachments SET deleted_at = created_at")
         #expect(try clean() == report())
@@ -87,7 +87,8 @@ import Time
             """
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, original_filename, content_type,
                                            size_bytes, sha256, is_dev, created_at, deleted_at)
-            SELECT UUID(), ?, ?, UUID(), 'f', 't', 1, SHA2(seq, 256), 0, '2026-01-01', IF(seq % 2, '2026-01-01', NULL)
+            SELECT RANDOM_BYTES(16), ?, ?, RANDOM_BYTES(16), 'f', 't', 1, SHA2(seq, 256), 0, '2026-01-01',
+                   IF(seq % 2, '2026-01-01', NULL)
             FROM seq_1_to_5000
             """, scene.project, scene.appID)
         var seen: [AttachmentCleanup.Report] = []

@@ -25,15 +25,17 @@ import Time
             "\(answer)"
                 == #"201 {"attachment_id":"\#(id)","upload_url":"https://id.example/v1/ingest/attachment/\#(id)","expires_at":"2026-05-12T07:15:00.000Z"}"#
         )
+        let ids = "\(hexadecimal(id)) \(hexadecimal(scene.project)) \(hexadecimal(scene.appID)) \(hexadecimal(uuid(1)))"
         #expect(
             try app.column(
                 """
-                SELECT CONCAT_WS(' ', t.id, t.project_id, t.app_id, t.event_client_id, IFNULL(CAST(t.event_id AS CHAR), '-'), u.user_id,
+                SELECT CONCAT_WS(' ', HEX(t.id), HEX(t.project_id), HEX(t.app_id), HEX(t.event_client_id),
+                                 IFNULL(HEX(t.event_id), '-'), u.user_id,
                                  u.is_dev, t.original_filename, t.content_type, t.size_bytes, t.is_dev,
                                  IFNULL(CAST(t.uploaded_at AS CHAR), '-'))
                 FROM event_attachments t JOIN app_users u ON u.id = t.app_user_id
                 """)
-                == ["\(id) \(scene.project) \(scene.appID) \(uuid(1).lowercased()) - u 1 a.txt text/plain 5 1 -"])
+                == ["\(ids) - u 1 a.txt text/plain 5 1 -"])
     }
 
     private struct Fault {
@@ -159,7 +161,7 @@ import Time
 
     @Test func theDefaultQuotasMayBeReachedExactly() throws {
         try app.change(
-            "INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at) VALUES (UUID(), ?, 'u', 0, NOW(), NOW())",
+            "INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at) VALUES (RANDOM_BYTES(16), ?, 'u', 0, NOW(), NOW())",
             scene.project)
         try occupy(262_144_000 - 5, of: "u")
         let full = rejection(
@@ -232,8 +234,9 @@ import Time
             """
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
                                            content_type, size_bytes, sha256, is_dev, uploaded_at, created_at)
-            SELECT UUID(), ?, ?, UUID(), (SELECT id FROM app_users WHERE project_id = ? AND user_id = ?), 'f', 't', ?,
-                   SHA2(?, 256), 0, NOW(3), NOW(3)
+            SELECT RANDOM_BYTES(16), ?, ?, RANDOM_BYTES(16),
+                   (SELECT id FROM app_users WHERE project_id = ? AND user_id = ?), 'f', 't', ?, SHA2(?, 256), 0, NOW(3),
+                   NOW(3)
             """, scene.project, scene.appID, scene.project, user, size, size)
     }
 
@@ -266,16 +269,16 @@ import Time
         #expect(client.send(scene.properties("u", ["a": "b"])).status == 200)
         let ingest = try app.database.connect()
         try ingest.begin()
-        let event = "\(UUID(at: app.time.now))"
+        let event = UUID(at: app.time.now)
         try ingest.execute(
             """
             INSERT INTO events (id, app_id, client_event_id, session_id, app_user_id, level, message, is_dev, timestamp,
                                 received_at)
             SELECT ?, ?, ?, ?, id, 'info', 'm', 0, ?, ? FROM app_users
-            """, event, scene.appID, uuid(1), uuid(9), app.time.now, app.time.now)
+            """, event, scene.appID, UUID(uuid(1)), UUID(uuid(9)), app.time.now, app.time.now)
         try ingest.execute(
             "UPDATE event_attachments SET event_id = ? WHERE app_id = ? AND event_client_id = ?", event, scene.appID,
-            uuid(1))
+            UUID(uuid(1)))
         let scene = scene
         let bytes = bytes
         let answer = Monitor<Int?>(nil)
@@ -329,9 +332,11 @@ import Time
 
     /// Event and user of the one attachment.
     private func link() throws -> String {
-        try app.column(
-            "SELECT CONCAT_WS(' ', IFNULL(CAST(event_id AS CHAR), '-'), IFNULL(user_id, '-')) FROM event_attachments_resolved"
-        )
-        .joined()
+        try app.sql { db in
+            try db.first("SELECT event_id, user_id FROM event_attachments_resolved") { row in
+                let (event, user) = (try row.read(UUID?.self), try row.read(String?.self))
+                return "\(event?.description ?? "-") \(user ?? "-")"
+            } ?? ""
+        }
     }
 }

@@ -234,6 +234,7 @@ import Threads
     }
 
     private func isUploaded(_ id: String) throws -> Bool {
-        try app.count("SELECT COUNT(*) FROM event_attachments WHERE id = ? AND uploaded_at IS NOT NULL", id) == 1
+        try app.count("SELECT COUNT(*) FROM event_attachments WHERE id = ? AND uploaded_at IS NOT NULL", UUID(id))
+            == 1
     }
 }

@@ -154,7 +154,7 @@ import Time
         try app.change(
             """
             INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, properties, first_seen_at, last_seen_at)
-            VALUES (UUID(), ?, 'owl_anon_a', TRUE, '{"a":"x","b":"x"}', ?, ?)
+            VALUES (RANDOM_BYTES(16), ?, 'owl_anon_a', TRUE, '{"a":"x","b":"x"}', ?, ?)
             """, scene.project, app.time.now - .seconds(60), app.time.now)
         try scene.store(7, of: "owl_anon_a", from: app.time.now - .seconds(60))
         #expect(try Verification.run(scene.database()).map(\.invariant) == [.claimedIDsHaveNoLiveRecord])
@@ -179,15 +179,15 @@ import Time
             try db.executeScript(
                 """
                 UPDATE feedback SET app_user_id = \(ids), deleted_at = NOW(3) WHERE app_user_id = \(owner) LIMIT 1;
-                INSERT INTO app_user_apps VALUES (\(ids), '\(scene.appID)', '2026-01-01', '2026-01-02');
+                INSERT INTO app_user_apps VALUES (\(ids), x'\(scene.appID.digits)', '2026-01-01', '2026-01-02');
                 INSERT INTO app_user_event_counts VALUES (\(ids), '2026-05-01', 3);
                 INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
-                VALUES ('\(scene.project)', 'owl_anon_a', \(ids), NOW()), ('\(scene.project)', 'owl_anon_c', \(ids), NOW());
+                VALUES (x'\(scene.project.digits)', 'owl_anon_a', \(ids), NOW()), (x'\(scene.project.digits)', 'owl_anon_c', \(ids), NOW());
                 INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, merged_into, first_seen_at, last_seen_at)
-                SELECT UUID(), '\(scene.project)', 'owl_anon_c', TRUE, id, NOW(), NOW() FROM app_users WHERE user_id = 'owl_anon_a';
+                SELECT RANDOM_BYTES(16), x'\(scene.project.digits)', 'owl_anon_c', TRUE, id, NOW(), NOW() FROM app_users WHERE user_id = 'owl_anon_a';
                 INSERT INTO questionnaire_responses (id, questionnaire_id, slug, app_id, project_id, app_user_id, answers,
                     status, is_dev, created_at, updated_at)
-                SELECT UUID(), questionnaire_id, slug, app_id, project_id, \(ids), answers, status, is_dev, NOW(), NOW()
+                SELECT RANDOM_BYTES(16), questionnaire_id, slug, app_id, project_id, \(ids), answers, status, is_dev, NOW(), NOW()
                 FROM questionnaire_responses WHERE app_user_id = \(owner);
                 """)
         }

@@ -1,3 +1,4 @@
+import Analytics
 import JSON
 import Testing
 import Time
@@ -18,11 +19,11 @@ import Time
         scene.get(path + query, client).all("user_id", in: "users")
     }
 
-    private func publicID(of user: Int64) throws -> String {
-        try #require(app.column("SELECT CAST(public_id AS CHAR) FROM app_users WHERE id = ?", user).first)
+    private func publicID(of user: Int64) throws -> UUID {
+        try #require(app.ids("SELECT public_id FROM app_users WHERE id = ?", user).first)
     }
 
-    private func visit(_ user: Int64, _ app: String? = nil, at time: Timestamp? = nil) throws {
+    private func visit(_ user: Int64, _ app: UUID? = nil, at time: Timestamp? = nil) throws {
         let time = time ?? self.app.time.now
         try self.app.change(
             "INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?)", user,
@@ -83,7 +84,9 @@ import Time
         #expect(
             "\(scene.get("/v1/app-users?search=U", client))"
                 == #"200 {"users":[\#(fullText)],"cursor":null,"has_more":false}"#)
-        #expect("\(scene.get("/v1/app-users/\(try publicID(of: full).uppercased())", client))" == "200 \(fullText)")
+        #expect(
+            "\(scene.get("/v1/app-users/\(try publicID(of: full).description.uppercased())", client))"
+                == "200 \(fullText)")
         #expect("\(scene.get("/v1/app-users/\(try publicID(of: bare))", client))" == "200 \(bareText)")
         #expect(
             scene.get("/v1/app-users?search=v", client).json["users"]?.array?.first?["claimed_from"] == ["owl_anon_3"])
@@ -122,8 +125,8 @@ import Time
         }
         let owner = try app.count("SELECT id FROM app_users WHERE user_id = 'a'")
         try scene.insertUser("owl_anon_a", mergedInto: Int64(owner))
-        let query = query.replacing("APP", with: scene.appID).replacing("PROJECT", with: scene.project)
-            .replacing("TEAM", with: scene.team)
+        let query = query.replacing("APP", with: "\(scene.appID)").replacing("PROJECT", with: "\(scene.project)")
+            .replacing("TEAM", with: "\(scene.team)")
         let names = names("?" + query).map { $0 == "é" ? "e" : $0 }
         #expect(names.joined(separator: " ") == expected)
     }
@@ -182,7 +185,7 @@ import Time
         let stranger = try AnalyticsScene(app)
         let deleted = try scene.makeApp()
         try app.change("UPDATE apps SET deleted_at = created_at WHERE id = ?", deleted.id)
-        for id in [stranger.appID, deleted.id, "x", "00000000-0000-4000-8000-000000000000"] {
+        for id in ["\(stranger.appID)", "\(deleted.id)", "x", "00000000-0000-4000-8000-000000000000"] {
             #expect("\(scene.get("/v1/apps/\(id)/users", client))" == refusal(404, "App not found"))
         }
     }

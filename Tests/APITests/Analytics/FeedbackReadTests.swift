@@ -27,7 +27,7 @@ import Time
         let bare = try scene.insertFeedback("bare", at: app.time.now - .seconds(3))
         try app.change(
             """
-            UPDATE feedback SET session_id = '00000000-0000-4000-8000-00000000000A', submitter_name = 'n',
+            UPDATE feedback SET session_id = x'0000000000004000800000000000000A', submitter_name = 'n',
                 submitter_email = 'e@e.e', status = 'seen', environment = 'ios', os_version = 'o', app_version = 'av',
                 sdk_name = 'sn', sdk_version = 'sv', device_model = 'dm', country_code = 'DE'
             WHERE id = ?
@@ -76,8 +76,8 @@ import Time
         }
         try scene.insertFeedback("deleted")
         try app.change("UPDATE feedback SET deleted_at = created_at WHERE message = 'deleted'")
-        let query = query.replacing("OTHER", with: other.id).replacing("PROJECT", with: scene.project)
-            .replacing("TEAM", with: scene.team)
+        let query = query.replacing("OTHER", with: "\(other.id)").replacing("PROJECT", with: "\(scene.project)")
+            .replacing("TEAM", with: "\(scene.team)")
         for path in ["/v1/feedback", "/v1/projects/\(scene.project)/feedback"] {
             #expect(messages("?" + query, path: path).joined(separator: " ") == expected)
         }
@@ -116,7 +116,7 @@ import Time
             #expect(messages("?" + query) == [])
         }
         #expect(messages("?project_id=\(scene.team)", path: "/v1/projects/\(scene.project)/feedback") == [])
-        for id in [stranger.project, gone.project, "x", "00000000-0000-4000-8000-000000000000"] {
+        for id in ["\(stranger.project)", "\(gone.project)", "x", "00000000-0000-4000-8000-000000000000"] {
             #expect("\(scene.get("/v1/projects/\(id)/feedback", client))" == refusal(404, "Project not found"))
         }
     }

@@ -95,14 +95,15 @@ import Testing
         #expect(answer.json == ["id": answer["id"] ?? .null, "created_at": .string(app.time.now.iso8601Milliseconds)])
         let row = try app.column(
             """
-            SELECT CONCAT_WS('|', f.id, f.app_id, f.project_id, f.session_id, u.user_id, message, submitter_name,
+            SELECT CONCAT_WS('|', HEX(f.id), HEX(f.app_id), HEX(f.project_id), HEX(f.session_id), u.user_id, message, submitter_name,
                              submitter_email, status, f.is_dev, environment, os_version, app_version, sdk_name, sdk_version,
                              device_model, COALESCE(country_code, 'no country'), f.created_at = f.updated_at,
                              f.deleted_at IS NULL)
             FROM feedback f JOIN app_users u ON u.id = f.app_user_id
             """)
         let expected = [
-            answer["id"]?.string ?? "", scene.appID, scene.project, uuid(1).lowercased(), " u ", "It \u{1F4A5}",
+            hexadecimal(answer["id"]?.string), hexadecimal(scene.appID), hexadecimal(scene.project),
+            hexadecimal(uuid(1)), " u ", "It \u{1F4A5}",
             String(repeating: "n", count: 254) + "\u{FFFD}", "me@example.com", "new", "1", "ios", "18.1", "2", "swift",
             "3", String(repeating: "m", count: 100), "no country", "1", "1",
         ]

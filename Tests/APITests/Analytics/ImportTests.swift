@@ -99,11 +99,11 @@ import Time
             "metric:load:start", of: "owl_anon_a", id: 1, at: "2026-03-04",
             ["custom_attributes": ["a": "1"], "screen_name": "S", "is_dev": true])
         #expect(answer([first]) == #"200 {"accepted":1,"rejected":0,"updated":0}"#)
-        let id = try app.column("SELECT CONCAT(id) FROM events")
+        let id = try app.ids("SELECT id FROM events")
         app.time.advance(by: .seconds(60))
         let second = scene.event("step:pay", of: "u", id: 1, at: "2026-03-04", ["app_version": "2", "level": "error"])
         #expect(answer([second]) == #"200 {"accepted":0,"rejected":0,"updated":1}"#)
-        #expect(try app.column("SELECT CONCAT(id) FROM events") == id)
+        #expect(try app.ids("SELECT id FROM events") == id)
         #expect(
             try app.column(
                 """

@@ -1,3 +1,4 @@
+import Analytics
 import JSON
 import MariaDB
 import TestSupport
@@ -40,7 +41,8 @@ import Threads
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, original_filename, content_type,
                                            size_bytes, sha256, is_dev, created_at)
             VALUES (?, ?, ?, ?, 'f', 'text/plain', 1, ?, 0, ?)
-            """, uuid(event), scene.project, scene.appID, uuid(event), String(repeating: "a", count: 64), app.time.now)
+            """, UUID(uuid(event)), scene.project, scene.appID, UUID(uuid(event)), String(repeating: "a", count: 64),
+            app.time.now)
     }
 
     @Test func ingestOfNewUsers() throws {

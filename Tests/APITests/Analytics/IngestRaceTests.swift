@@ -39,12 +39,12 @@ import Threads
         #expect(try app.count("SELECT COUNT(*) FROM events") == count, sourceLocation: sourceLocation)
         for (rows, copies) in [
             (
-                try app.column("SELECT CONCAT(id) FROM events WHERE message LIKE 'metric:%' ORDER BY id"),
-                try app.column("SELECT CONCAT(id) FROM metric_events ORDER BY id")
+                try app.ids("SELECT id FROM events WHERE message LIKE 'metric:%' ORDER BY id"),
+                try app.ids("SELECT id FROM metric_events ORDER BY id")
             ),
             (
-                try app.column("SELECT CONCAT(id) FROM events WHERE message LIKE 'step:%' ORDER BY id"),
-                try app.column("SELECT CONCAT(id) FROM funnel_events ORDER BY id")
+                try app.ids("SELECT id FROM events WHERE message LIKE 'step:%' ORDER BY id"),
+                try app.ids("SELECT id FROM funnel_events ORDER BY id")
             ),
         ] {
             #expect(rows == copies, sourceLocation: sourceLocation)

@@ -146,7 +146,8 @@ import Time
                 """
                 SELECT level, source_module, message, screen_name, custom_attributes, environment, os_version, \
                 app_version, sdk_name, sdk_version, device_model, build_number, locale, preferred_language, \
-                country_code, is_dev, timestamp, received_at, session_id, client_event_id, app_id FROM events
+                country_code, is_dev, timestamp, received_at, \
+                HEX(session_id), HEX(client_event_id), HEX(app_id) FROM events
                 """
             ).first)
         #expect(
@@ -156,7 +157,8 @@ import Time
                 "app_version": "1.2", "sdk_name": "sdk", "sdk_version": "2", "device_model": "iPad",
                 "build_number": "7", "locale": "de_CH", "preferred_language": "de", "country_code": "CH",
                 "is_dev": "1", "timestamp": "2026-05-11 23:59:59.999", "received_at": "2026-05-12 07:00:00.000",
-                "session_id": AnalyticsScene.session, "client_event_id": uuid(1).lowercased(), "app_id": scene.appID,
+                "HEX(session_id)": hexadecimal(AnalyticsScene.session), "HEX(client_event_id)": hexadecimal(uuid(1)),
+                "HEX(app_id)": hexadecimal(scene.appID),
             ])
         #expect(
             try app.column(
@@ -389,10 +391,10 @@ import Time
                 "last_seen_at": "2026-05-12 07:01:00.000", "last_app_version": "2", "last_locale": "de", "is_dev": "0",
             ])
         #expect(
-            try rows("SELECT first_seen_at, last_seen_at, app_id FROM app_user_apps") == [
+            try rows("SELECT first_seen_at, last_seen_at, HEX(app_id) FROM app_user_apps") == [
                 [
                     "first_seen_at": "2026-05-12 07:00:00.000", "last_seen_at": "2026-05-12 07:01:00.000",
-                    "app_id": scene.appID,
+                    "HEX(app_id)": hexadecimal(scene.appID),
                 ]
             ])
         #expect(try scene.counters() == ["owl_anon_a 2026-05: 3"])
@@ -500,7 +502,7 @@ import Time
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
                                            content_type, size_bytes, sha256, is_dev, created_at)
             SELECT ?, ?, ?, ?, (SELECT id FROM app_users WHERE user_id = ?), 'f', 'text/plain', 1, ?, 0, ?
-            """, uuid(id), scene.project, scene.appID, uuid(event), user, String(repeating: "a", count: 64),
+            """, UUID(uuid(id)), scene.project, scene.appID, UUID(uuid(event)), user, String(repeating: "a", count: 64),
             app.time.now)
     }
 
@@ -520,7 +522,7 @@ import Time
         try reserve(3, event: 8)
         try reserve(4, event: 9)
         try reserve(5, event: 7)
-        try app.change("UPDATE event_attachments SET deleted_at = created_at WHERE id = ?", uuid(5))
+        try app.change("UPDATE event_attachments SET deleted_at = created_at WHERE id = ?", UUID(uuid(5)))
         let events = [
             scene.event("seven", of: "u", id: 7, at: "2026-05-02"), scene.event("eight", id: 8, at: "2026-05-02"),
             scene.event("no id", of: "u"),

@@ -52,7 +52,7 @@ import Testing
         save("b", "owl_anon_x")
         save("a", "u", complete: realIsComplete)
         let before = try app.column(
-            "SELECT CONCAT_WS(' ', id, status, submitted_at, created_at) FROM questionnaire_responses ORDER BY id")
+            "SELECT CONCAT_WS(' ', HEX(id), status, submitted_at, created_at) FROM questionnaire_responses ORDER BY id")
         app.time.advance(by: .seconds(60))
         #expect(client.send(scene.claim("owl_anon_x", "u")).status == 200)
         let (anonymous, real) = (anonymousIsComplete ? "new" : "draft", realIsComplete ? "new" : "draft")
@@ -63,7 +63,8 @@ import Testing
             ])
         #expect(
             try app.column(
-                "SELECT CONCAT_WS(' ', id, status, submitted_at, created_at) FROM questionnaire_responses ORDER BY id")
+                "SELECT CONCAT_WS(' ', HEX(id), status, submitted_at, created_at) FROM questionnaire_responses ORDER BY id"
+            )
                 == before)
         #expect(
             try app.column(

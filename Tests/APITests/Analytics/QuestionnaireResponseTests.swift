@@ -195,13 +195,14 @@ import Testing
         let answer = client.send(request)
         let row = try app.rows(
             """
-            SELECT r.id, questionnaire_id, slug, app_id, r.project_id, session_id, user_id, r.answers,
+            SELECT HEX(r.id), HEX(questionnaire_id), slug, HEX(app_id), HEX(r.project_id), HEX(session_id), user_id, r.answers,
                    u.is_dev, r.is_dev, environment, os_version, app_version, sdk_name, sdk_version, device_model,
                    country_code
             FROM questionnaire_responses r JOIN app_users u ON u.id = r.app_user_id
             """)
         let expected = [
-            answer["id"]?.string ?? "", id, "survey", scene.appID, scene.project, uuid(1).lowercased(), "u",
+            hexadecimal(answer["id"]?.string), hexadecimal(id), "survey", hexadecimal(scene.appID),
+            hexadecimal(scene.project), hexadecimal(uuid(1)), "u",
             #"{"words":"  as sent\n"}"#, "1", "1", "ipados", "18", "2", "swift", "3",
             String(repeating: "m", count: 99) + "\u{FFFD}", "FR",
         ]
@@ -214,9 +215,9 @@ import Testing
         #expect(
             try app.rows(
                 """
-                SELECT app_id, session_id, environment, os_version, country_code, u.is_dev, r.is_dev
+                SELECT HEX(app_id), HEX(session_id), environment, os_version, country_code, u.is_dev, r.is_dev
                 FROM questionnaire_responses r JOIN app_users u ON u.id = r.app_user_id
-                """) == ["\(backend.id) 1 0"])
+                """) == ["\(hexadecimal(backend.id)) 1 0"])
     }
 
     @Test func aRecordMadeForABackendIsNotForDevelopment() throws {

@@ -115,13 +115,13 @@ import Testing
         try scene.makeQuestionnaire()
         try app.change("UPDATE questionnaires SET deleted_at = created_at")
         let id = try scene.makeQuestionnaire()
-        #expect(client.send(scene.show())["questionnaire"]?["id"] == .string(id))
+        #expect(client.send(scene.show())["questionnaire"]?["id"] == .string("\(id)"))
     }
 
     @Test func theDefinitionIsShown() throws {
         let id = try scene.makeQuestionnaire()
         let definition: JSONValue = [
-            "id": .string(id), "slug": "survey", "name": "Survey", "description": .null,
+            "id": .string("\(id)"), "slug": "survey", "name": "Survey", "description": .null,
             "schema": AnalyticsScene.schema,
         ]
         #expect(client.send(scene.show()).json == ["eligible": true, "questionnaire": definition])

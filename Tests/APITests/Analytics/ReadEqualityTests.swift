@@ -1,3 +1,4 @@
+import Analytics
 import MariaDB
 import Testing
 import Time
@@ -11,7 +12,7 @@ import Time
         let second = try scene.makeApp()
 
         // Two people: one with a past under two anonymous ids, one who never was anybody else.
-        let past: [(name: String, app: String, second: Int)] = [
+        let past: [(name: String, app: UUID, second: Int)] = [
             ("owl_anon_1", scene.appID, 0), ("owl_anon_2", second.id, 20), ("u", scene.appID, 40),
             ("v", second.id, 60), ("owl_anon_3", scene.appID, 80),
         ]
@@ -77,11 +78,11 @@ import Time
         let events = filters.flatMap { filter in
             ["/v1/events?\(filter)", "/v1/events?order=asc&limit=4&\(filter)", "/v1/events/count?\(filter)"]
         }
-        let details = try app.column("SELECT CAST(id AS CHAR) FROM events").map { "/v1/events/\($0)" }
+        let details = try app.ids("SELECT id FROM events").map { "/v1/events/\($0)" }
         let people = ["", "search=owl", "is_anonymous=true", "sort=first_seen", "app_id=\(scene.appID)"].flatMap {
             ["/v1/app-users?\($0)", "/v1/apps/\(scene.appID)/users?\($0)"]
         }
-        let person = try app.column("SELECT CAST(public_id AS CHAR) FROM app_users").map { "/v1/app-users/\($0)" }
+        let person = try app.ids("SELECT public_id FROM app_users").map { "/v1/app-users/\($0)" }
         let feedback = ["", "limit=4", "app_id=\(scene.appID)"].flatMap {
             ["/v1/feedback?\($0)", "/v1/projects/\(scene.project)/feedback?\($0)"]
         }

@@ -76,7 +76,7 @@ import Time
                 """
                 INSERT INTO questionnaire_responses (id, questionnaire_id, slug, app_id, project_id, app_user_id, answers,
                     status, is_dev, created_at, updated_at)
-                SELECT UUID(), questionnaire_id, slug, app_id, project_id, @tombstone, answers, status, is_dev,
+                SELECT RANDOM_BYTES(16), questionnaire_id, slug, app_id, project_id, @tombstone, answers, status, is_dev,
                        created_at, updated_at
                 FROM questionnaire_responses
                 """, .oneLiveResponse
@@ -84,7 +84,7 @@ import Time
             (
                 """
                 ALTER TABLE events DROP KEY events_client_event;
-                UPDATE events SET client_event_id = UUID();
+                UPDATE events SET client_event_id = RANDOM_BYTES(16);
                 UPDATE events SET client_event_id = (SELECT MIN(client_event_id) FROM events);
                 """, .eventsAreStoredOnce
             ),

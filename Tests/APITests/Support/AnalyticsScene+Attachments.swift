@@ -1,10 +1,11 @@
 import Analytics
-import Foundation
 import HTTP
 import JSON
 import OpenSSL
 import Synchronization
 import Testing
+
+import class Foundation.FileManager
 
 /// How SDKs attach files, and what is in the store.
 extension AnalyticsScene {
@@ -61,14 +62,16 @@ extension AnalyticsScene {
 
     /// - Parameter timestamp: the event's own time; now, when nil.
     @discardableResult
-    func insertEvent(_ clientEventID: String, user: String?, app id: String? = nil) throws -> String {
-        let event = "\(UUID(at: app.time.now))"
+    func insertEvent(
+        _ clientEventID: String, user: String?, app id: UUID? = nil
+    ) throws -> UUID {
+        let event = UUID(at: app.time.now)
         try app.change(
             """
             INSERT INTO events (id, app_id, client_event_id, session_id, app_user_id, level, message, is_dev, timestamp,
                                 received_at)
             SELECT ?, ?, ?, ?, (SELECT id FROM app_users WHERE project_id = ? AND user_id = ?), 'info', 'm', 0, ?, ?
-            """, event, id ?? appID, clientEventID, uuid(99), project, user, app.time.now, app.time.now)
+            """, event, id ?? appID, UUID(clientEventID), UUID(uuid(99)), project, user, app.time.now, app.time.now)
         return event
     }
 

@@ -1,6 +1,7 @@
 import Analytics
 import Database
 import MariaDB
+import OpenSSL
 import Testing
 import Time
 
@@ -25,7 +26,7 @@ extension AnalyticsScene {
                 """
                 INSERT INTO events (id, app_id, client_event_id, session_id, app_user_id, level, message, is_dev, timestamp,
                                     received_at)
-                SELECT UUID(), ?, UUID(), UUID(), u.id, 'info', CONCAT('event ', seq), FALSE,
+                SELECT RANDOM_BYTES(16), ?, RANDOM_BYTES(16), RANDOM_BYTES(16), u.id, 'info', CONCAT('event ', seq), FALSE,
                        ? + INTERVAL seq - 1 SECOND, ?
                 FROM seq_1_to_1000000 JOIN app_users u ON u.project_id = ? AND u.user_id = ?
                 WHERE seq BETWEEN ? AND ?
@@ -63,7 +64,8 @@ extension AnalyticsScene {
             let name = String(decoding: view[0] ?? [], as: UTF8.self)
             return try db.query("SELECT * FROM \(name)").map { row in
                 name + ": "
-                    + row.map { $0.map { String(decoding: $0, as: UTF8.self) } ?? "NULL" }.joined(separator: " ")
+                    + row.map { $0.map { String(validating: $0, as: UTF8.self) ?? $0.hexadecimal } ?? "NULL" }.joined(
+                        separator: " ")
             }
         }.sorted()
     }

@@ -48,9 +48,9 @@ extension AnalyticsScene {
     /// - Returns: its id.
     @discardableResult
     func makeQuestionnaire(
-        _ slug: String = "survey", schema: JSONValue = schema, pinnedTo: String? = nil, isActive: Bool = true
-    ) throws -> String {
-        let id = "\(UUID(at: app.time.now))"
+        _ slug: String = "survey", schema: JSONValue = schema, pinnedTo: UUID? = nil, isActive: Bool = true
+    ) throws -> UUID {
+        let id = UUID(at: app.time.now)
         try app.change(
             """
             INSERT INTO questionnaires (id, project_id, app_id, slug, name, `schema`, is_active, created_at, updated_at)
@@ -67,7 +67,7 @@ extension AnalyticsScene {
             SELECT COALESCE(u.user_id, r.frozen_user_id, '-'), r.slug, r.status, r.answers,
                    IF(r.frozen_user_id IS NULL, NULL, 'frozen'), IF(r.deleted_at IS NULL, NULL, 'deleted')
             FROM questionnaire_responses r LEFT JOIN app_users u ON u.id = r.app_user_id
-            WHERE r.project_id = '\(project)'
+            WHERE r.project_id = x'\(project.digits)'
             """
         ).sorted()
     }

@@ -24,33 +24,34 @@ extension AnalyticsScene {
     /// - Returns: its id.
     @discardableResult
     func insertEvent(
-        _ message: String, of user: Int64? = nil, at time: Timestamp? = nil, app id: String? = nil,
+        _ message: String, of user: Int64? = nil, at time: Timestamp? = nil, app id: UUID? = nil,
         session: String = AnalyticsScene.session, level: String = "info", screen: String? = nil,
         environment: String? = "ios", isDev: Bool = false
-    ) throws -> String {
+    ) throws -> UUID {
         let event = UUID(at: app.time.now)
         try app.change(
             """
             INSERT INTO events (id, app_id, session_id, app_user_id, level, message, screen_name, environment, is_dev,
                                 timestamp, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, event, id ?? appID, session, user, level, message, screen, environment, isDev, time ?? app.time.now,
+            """, event, id ?? appID, UUID(session), user, level, message, screen, environment, isDev,
+            time ?? app.time.now,
             app.time.now)
-        return "\(event)"
+        return event
     }
 
     @discardableResult
     func insertFeedback(
-        _ message: String, of user: Int64? = nil, at time: Timestamp? = nil, app id: String? = nil,
+        _ message: String, of user: Int64? = nil, at time: Timestamp? = nil, app id: UUID? = nil,
         status: String = "new", isDev: Bool = false
-    ) throws -> String {
+    ) throws -> UUID {
         let feedback = UUID(at: app.time.now)
         try app.change(
             """
             INSERT INTO feedback (id, app_id, project_id, app_user_id, message, status, is_dev, created_at, updated_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, feedback, id ?? appID, project, user, message, status, isDev, time ?? app.time.now, app.time.now)
-        return "\(feedback)"
+        return feedback
     }
 
     /// What a GET with the agent's key answers.
@@ -58,6 +59,12 @@ extension AnalyticsScene {
         client.send(.get, path, token: token ?? agentKey)
     }
 }
+
+/// An id as SQL's `HEX` writes it.
+func hexadecimal(_ id: UUID) -> String { id.digits.uppercased() }
+
+/// - Parameter id: as the wire has it.
+func hexadecimal(_ id: String?) -> String { id.flatMap { UUID($0) }.map(hexadecimal) ?? "no id" }
 
 extension Answer {
     /// A member of every object in a list, as text.

@@ -9,10 +9,10 @@ import Time
 /// A project with apps and keys, and how its SDKs talk to the server.
 final class AnalyticsScene: Sendable {
     let app: TestApp
-    let team: String
-    let project: String
+    let team: UUID
+    let project: UUID
     /// Of platform `apple`, bundle `com.example`.
-    let appID: String
+    let appID: UUID
     let clientKey: String
     let importKey: String
     /// Has every permission that an agent may have.
@@ -20,19 +20,19 @@ final class AnalyticsScene: Sendable {
 
     /// - Parameters:
     ///   - team: an existing one to put the project into.
-    init(_ app: TestApp, team: String? = nil, platform: Platform = .apple, bundleID: String? = "com.example") throws {
+    init(_ app: TestApp, team: UUID? = nil, platform: Platform = .apple, bundleID: String? = "com.example") throws {
         self.app = app
         let now = app.time.now
-        self.team = team ?? "\(UUID(at: now))"
-        project = "\(UUID(at: now))"
-        appID = "\(UUID(at: now))"
+        self.team = team ?? UUID(at: now)
+        project = UUID(at: now)
+        appID = UUID(at: now)
         (clientKey, importKey, agentKey) = (freshSecret(.client), freshSecret(.import), freshSecret(.agent))
         if team == nil {
             try app.change("INSERT INTO teams (id, name, created_at) VALUES (?, 'Team', ?)", self.team, now)
         }
         try app.change(
             "INSERT INTO projects (id, team_id, name, slug, created_at) VALUES (?, ?, 'Project', ?, ?)", project,
-            self.team, project, now)
+            self.team, "\(project)", now)
         try makeApp(id: appID, platform: platform, bundleID: bundleID)
         try makeKey(.client, secret: clientKey)
         try makeKey(.import, secret: importKey)
@@ -43,14 +43,14 @@ final class AnalyticsScene: Sendable {
     ///
     /// - Returns: its id and a client key of it.
     @discardableResult
-    func makeApp(platform: Platform = .apple, bundleID: String? = nil) throws -> (id: String, clientKey: String) {
-        let (id, key) = ("\(UUID(at: app.time.now))", freshSecret(.client))
+    func makeApp(platform: Platform = .apple, bundleID: String? = nil) throws -> (id: UUID, clientKey: String) {
+        let (id, key) = (UUID(at: app.time.now), freshSecret(.client))
         try makeApp(id: id, platform: platform, bundleID: bundleID)
         try makeKey(.client, secret: key, app: id)
         return (id, key)
     }
 
-    private func makeApp(id: String, platform: Platform, bundleID: String?) throws {
+    private func makeApp(id: UUID, platform: Platform, bundleID: String?) throws {
         try app.change(
             """
             INSERT INTO apps (id, team_id, project_id, name, platform, bundle_id, created_at)
@@ -61,7 +61,7 @@ final class AnalyticsScene: Sendable {
     /// A key of a kind; with the permissions that its kind has by default, unless others are given.
     @discardableResult
     func makeKey(
-        _ kind: APIKey.Kind, permissions: [Permission]? = nil, secret: String? = nil, app id: String? = nil,
+        _ kind: APIKey.Kind, permissions: [Permission]? = nil, secret: String? = nil, app id: UUID? = nil,
         expiresAt: Timestamp? = nil
     ) throws -> String {
         let secret = secret ?? freshSecret(kind)

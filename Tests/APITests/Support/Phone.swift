@@ -1,3 +1,4 @@
+import Analytics
 import HTTP
 import IdentityTokens
 import JSON
@@ -108,6 +109,11 @@ extension TestApp {
     /// The first column of a query as text, NULL as "NULL".
     func column(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [String] {
         try database.connect().all(sql, arguments: arguments) { row in try row.read(String?.self) ?? "NULL" }
+    }
+
+    /// Ids, as the column has them.
+    func ids(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [UUID] {
+        try database.connect().all(sql, arguments: arguments) { row in try row.read() }
     }
 
     /// Has the requests change nothing.
