@@ -20,13 +20,14 @@ extension AnalyticsScene {
     /// - Parameter time: of the first.
     func store(_ count: Int, of user: String, from time: Timestamp, copies: Bool = true) throws {
         let db = try app.database.connect()
-        // As many as one statement inserts within its time.
+        // As many as one statement inserts within its time, with ids that follow each other, as real ones do.
         for first in stride(from: 1, through: count, by: 50_000) {
             try db.execute(
                 """
                 INSERT INTO events (id, app_id, client_event_id, session_id, app_user_id, level, message, is_dev, timestamp,
                                     received_at)
-                SELECT RANDOM_BYTES(16), ?, RANDOM_BYTES(16), RANDOM_BYTES(16), u.id, 'info', CONCAT('event ', seq), FALSE,
+                SELECT UNHEX(REPLACE(UUID(), '-', '')), ?, UNHEX(REPLACE(UUID(), '-', '')),
+                       UNHEX(REPLACE(UUID(), '-', '')), u.id, 'info', CONCAT('event ', seq), FALSE,
                        ? + INTERVAL seq - 1 SECOND, ?
                 FROM seq_1_to_1000000 JOIN app_users u ON u.project_id = ? AND u.user_id = ?
                 WHERE seq BETWEEN ? AND ?
