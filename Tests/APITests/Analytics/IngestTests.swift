@@ -331,15 +331,15 @@ import Time
         #expect(
             try rows(
                 """
-                SELECT metric_slug, phase, tracking_id, duration_ms, error, attributes, environment, app_version, \
-                client_event_id, user_id, timestamp FROM metric_events_resolved ORDER BY timestamp
+                SELECT metric_slug, phase, HEX(tracking_id), duration_ms, error, attributes, environment, app_version, \
+                HEX(client_event_id), user_id, timestamp FROM metric_events_resolved ORDER BY timestamp
                 """) == [
                     [
-                        "metric_slug": "load-time", "phase": "complete", "tracking_id": uuid(9).lowercased(),
+                        "metric_slug": "load-time", "phase": "complete", "HEX(tracking_id)": hexadecimal(uuid(9)),
                         "duration_ms": "120", "error": "none",
                         "attributes":
                             "{\"tracking_id\":\"\(uuid(9))\",\"duration_ms\":\"120.7\",\"error\":\"none\",\"x\":\"1\"}",
-                        "environment": "ios", "app_version": "1", "client_event_id": uuid(1).lowercased(),
+                        "environment": "ios", "app_version": "1", "HEX(client_event_id)": hexadecimal(uuid(1)),
                         "user_id": "u", "timestamp": "2026-05-12 06:00:00.000",
                     ],
                     [
