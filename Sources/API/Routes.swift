@@ -16,6 +16,8 @@ enum Routes {
         Route(.get, "/api/v1/me", .pak(.profileRead), showProfile),
         Route(.patch, "/api/v1/me", .pak(.profileWrite), updateProfile),
         Route(.get, "/api/v1/me/connected_apps", .pak(.profileRead), listConnectedApps),
+        Route(
+            .delete, "/api/v1/me/connected_apps/{client_id}", .pak(.profileWrite, appBound: true), disconnectApp),
 
         // Identities
         Route(.get, "/api/v1/me/connected_identities", .pak(.profileRead), listIdentities),

@@ -17,6 +17,7 @@ package enum Failure: Error, Equatable {
     case providerAlreadyConnected
     case identityOwnedByAnotherAccount
     case identityNotConnected
+    case notConnected
     case lastIdentity
     case invalidContactEmail
     case nonAnonymousCaller

@@ -43,7 +43,8 @@ extension Failure {
         case .deviceClaimedByOtherUser: .providerAlreadyConnected
         case .providerAlreadyConnected: .identityOwnedByAnotherAccount
         case .identityOwnedByAnotherAccount: .identityNotConnected
-        case .identityNotConnected: .lastIdentity
+        case .identityNotConnected: .notConnected
+        case .notConnected: .lastIdentity
         case .lastIdentity: .invalidContactEmail
         case .invalidContactEmail: .nonAnonymousCaller
         case .nonAnonymousCaller: .invalidSwapTicket

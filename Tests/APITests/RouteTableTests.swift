@@ -78,7 +78,7 @@ import Testing
             try app.change(
                 "UPDATE paks SET scopes = ?, application_id = ? WHERE user_id = ?", scopes, application, phone.userID)
             try app.change("UPDATE users SET anonymous = ? WHERE id = ?", anonymous, phone.userID)
-            return send(route, token: phone.token)
+            return send(route, token: phone.token, clientID: "logi_\(firstPhone)")
         }
         let scopes = try PAK.fullScopes.filter { try answer(scopes: $0.rawValue).error != "insufficient_scope" }
         let full = PAK.fullScopes.map(\.rawValue).joined(separator: " ")
@@ -89,8 +89,10 @@ import Testing
             + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
     }
 
-    private func send(_ route: Route, token: String?) -> Answer {
-        client.send(route.method, route.pattern.replacing("{provider}", with: "apple"), [:], token: token)
+    /// - Parameter clientID: of the application that a PAK may be bound to.
+    private func send(_ route: Route, token: String?, clientID: String = "none") -> Answer {
+        let path = route.pattern.replacing("{provider}", with: "apple").replacing("{client_id}", with: clientID)
+        return client.send(route.method, path, [:], token: token)
     }
 }
 

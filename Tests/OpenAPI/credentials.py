@@ -74,6 +74,13 @@ def tokens(pak: str, client_id: str = CLIENT_ID, basic: tuple[str, str] | None =
     return answer.json()
 
 
+def connected_pak() -> str:
+    """Of a new account that allowed the client what it asks for."""
+    pak = anonymous_pak()
+    code(pak, CLIENT_ID)
+    return pak
+
+
 def device_request() -> Members:
     """One that nobody has decided about."""
     form = {"client_id": CLIENT_ID, "scope": "openid"}
@@ -194,6 +201,8 @@ def bearer(scheme: str, roles: list[str], operation_id: str, tags: list[str]) ->
                 return anonymous_pak()
             case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice"):
                 return anonymous_pak()
+            case "pak" if operation_id == "disconnectApp":
+                return connected_pak()
             case "pak" if operation_id == "unlinkIdentity":
                 return PEOPLE.pak_with_identities()
             case "pak":

@@ -65,6 +65,8 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
     match case.operation.definition.raw["operationId"]:
         case "startAuthorization" | "previewAuthorization" | "authorizeNatively":
             return {"client_id": credentials.CLIENT_ID, "redirect_uri": credentials.CALLBACK, "scope": "openid email"}
+        case "disconnectApp":
+            return {"client_id": credentials.CLIENT_ID}
         case "authorizeDevice":
             return {"scope": "openid"}
         case "issueTokens":

@@ -29,6 +29,8 @@ class Route(NamedTuple):
                 return []
             case ["PAK", "app-bound too"]:
                 return [{"pak": []}, {"appBoundPAK": []}]
+            case ["PAK", "app-bound too", scope]:
+                return [{"pak": [scope]}, {"appBoundPAK": [scope]}]
             case ["PAK", scope]:
                 return [{"pak": [scope]}]
             case ["PAK of an anonymous user", scope]:

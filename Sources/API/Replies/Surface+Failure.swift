@@ -22,6 +22,7 @@ extension Surface {
         case .providerAlreadyConnected: refusal(.unprocessableContent, "provider_already_connected")
         case .identityOwnedByAnotherAccount: refusal(.conflict, "identity_owned_by_another_account")
         case .identityNotConnected: refusal(.notFound, "identity_not_connected")
+        case .notConnected: refusal(.notFound, "not_connected")
         case .lastIdentity: refusal(.unprocessableContent, "last_identity")
         case .invalidContactEmail: refusal(.unprocessableContent, "invalid_contact_email")
         case .nonAnonymousCaller: refusal(.unprocessableContent, "non_anonymous_caller")

@@ -14,14 +14,19 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// As `Connection.grant`, locked. The user is locked already, so no other grant can come to be.
+    /// As `Connection.grant`, locked.
     func lockGrant(of user: User.ID, for application: Application.ID) throws -> Grant? {
+        try lockGrants(of: user, for: application).first
+    }
+
+    /// All of them, the one that a new authorization uses first. The user is locked already, so no other can come to be.
+    func lockGrants(of user: User.ID, for application: Application.ID) throws -> [Grant] {
         try connection.all(
             """
             SELECT id, sub, scopes, revoked_at IS NULL FROM grants WHERE user_id = ? AND application_id = ?
             ORDER BY revoked_at IS NOT NULL, sub <> ?, id FOR UPDATE
             """, user, application, String(user.rawValue)
-        ) { row in try Grant(from: &row) }.first
+        ) { row in try Grant(from: &row) }
     }
 
     func insertGrant(of user: User.ID, for application: Application.ID, _ scopes: Scopes) throws -> Grant {
@@ -51,6 +56,18 @@ extension AccountsTransaction {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, grant, code.digest, request.redirectURI, request.codeChallenge, request.nonce, request.scope,
             authenticatedAt, now, now + AuthorizationCode.lifetime)
+    }
+}
+
+extension AccountsTransaction {
+    /// Uses up the codes, also the device codes, that nobody has exchanged yet: new consent must not revive them.
+    ///
+    /// - Parameter grant: locked for writing, so that none can be exchanged.
+    func revokeCodes(of grant: Grant.ID) throws {
+        try connection.execute(
+            "UPDATE authorization_codes SET used_at = ? WHERE grant_id = ? AND used_at IS NULL", now, grant)
+        try connection.execute(
+            "UPDATE device_codes SET status = 'denied' WHERE grant_id = ? AND status = 'approved'", grant)
     }
 }
 

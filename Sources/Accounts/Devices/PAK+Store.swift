@@ -43,6 +43,15 @@ extension AccountsTransaction {
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
+    func revokePAKs(
+        of user: User.ID, boundTo application: Application.ID, reason: String, actor: AuditEntry.Actor
+    ) throws {
+        let outcome = try connection.execute(
+            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND application_id = ? AND revoked_at IS NULL", now, user,
+            application)
+        auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
+    }
+
     /// Takes a user's PAKs off a device that is another's now. They stay valid.
     func detachPAKs(of user: User.ID, from device: Device.ID) throws {
         try connection.execute("UPDATE paks SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)

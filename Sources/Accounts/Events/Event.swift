@@ -5,6 +5,8 @@ struct Event {
     enum Kind: String {
         case userMerged = "user.merged"
         case tokenRevoked = "token.revoked"
+        case consentRevoked = "consent.revoked"
+        case userGrantsRevoked = "user.grants_revoked"
     }
 
     var application: Application.ID

@@ -1,8 +1,9 @@
 import JSON
 import MariaDB
 
-/// Why tokens were ended by somebody other than their relying party (accounts §3.3).
+/// Why tokens or a consent were ended by somebody other than their relying party (accounts §3.3).
 package enum RevocationReason: String, Sendable {
+    case userDisconnected = "user_disconnected"
     case refreshReuse = "refresh_reuse"
     case codeReplay = "code_replay"
 }
@@ -19,12 +20,9 @@ extension Accounts {
             .tokensRevoked, user: subject.canonical, actor: .application(application.id),
             ["client_id": .string(application.clientID), "reason": .string(reason.rawValue)])
         transaction.emit(
-            Event(
-                application: application.id, kind: .tokenRevoked,
-                data: [
-                    "sub": .string(subject.sub), "canonical_sub": .string(subject.canonicalSub),
-                    "reason": .string(reason.rawValue),
-                ]))
+            .tokenRevoked(
+                of: subject.sub,
+                Event.Notice(application: application.id, canonical: subject.canonical, reason: reason)))
     }
 }
 
@@ -38,5 +36,15 @@ extension AccountsTransaction {
             WHERE id = ? AND revoked_at IS NULL
             """, now, now, family
         ).affectedRows > 0
+    }
+
+    /// - Parameter grant: locked for writing, so that no family can begin.
+    func revokeFamilies(of grant: Grant.ID) throws {
+        try connection.execute(
+            """
+            UPDATE refresh_families SET revoked_at = ?, current_expires_at = LEAST(current_expires_at, ?),
+                                        sealed_answer = NULL, answer_expires_at = NULL
+            WHERE grant_id = ? AND revoked_at IS NULL
+            """, now, now, grant)
     }
 }
