@@ -8,6 +8,8 @@ ALTER TABLE applications
     -- The secret before the last rotation; it opens until then.
     ADD COLUMN previous_secret_digest     BINARY(32) NULL,
     ADD COLUMN previous_secret_expires_at DATETIME(3) NULL,
+    -- What its developer wants changed, by column, until the operator decides; NULL: nothing.
+    ADD COLUMN pending_changes            JSON NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 -- What relying parties check the signatures of events with. The newest active key signs.

@@ -153,6 +153,7 @@ CREATE TABLE `applications` (
   `linked_sub_details` tinyint(1) NOT NULL DEFAULT 0,
   `previous_secret_digest` binary(32) DEFAULT NULL,
   `previous_secret_expires_at` datetime(3) DEFAULT NULL,
+  `pending_changes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`pending_changes`)),
   PRIMARY KEY (`id`),
   UNIQUE KEY `applications_client_id` (`client_id`),
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),

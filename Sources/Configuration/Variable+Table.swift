@@ -70,7 +70,10 @@ extension Variable {
 
     static let autoApproveApplications = Variable(
         "MERGANSER_AUTO_APPROVE_APPLICATIONS", "on | off", .text("off"),
-        "Whether applications that developers register are active at once, or wait for `merganserctl application set`")
+        """
+        Whether applications that developers register, and their changes, take effect at once, or wait for \
+        `merganserctl application approve`
+        """)
 
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),

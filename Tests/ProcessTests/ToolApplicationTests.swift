@@ -148,6 +148,64 @@ import Testing
         #expect(try refused.errorJSON()["message"] == "chess is a public client, which has no secret")
     }
 
+    @Test func whatADeveloperAskedForIsShownAndDecided() throws {
+        let installation = try Installation()
+        _ = try installation.tool(
+            "application", "create", "--name", "Notes", "--client-type", "public", "--client-id", "notes",
+            "--redirect-uri", "https://notes.example/1", "https://notes.example/2")
+        let before = try installation.tool("application", "show", "notes", "--json").json()
+        #expect(before["pending_changes"] == .null)
+        #expect(try installation.tool("application", "show", "notes").output.contains("waiting        nothing\n"))
+        let connection = try installation.database.connect()
+        try connection.execute(
+            """
+            UPDATE applications SET pending_changes =
+                '{"name":"Chess","redirect_uris":["https://notes.example/2","https://chess.example/cb"],"app_link_url":null}'
+            """)
+        let shown = try installation.tool("application", "show", "notes", "--json").json()
+        #expect(shown["pending_changes"]?["name"] == "Chess" && shown["name"] == "Notes")
+        let words = try installation.tool("application", "show", "notes").output
+        let indent = "\n" + String(repeating: " ", count: 15)
+        #expect(
+            words.contains(
+                [
+                    "waiting        name:", "- Notes", "+ Chess", "redirect_uris:", "- https://notes.example/1",
+                    "  https://notes.example/2", "+ https://chess.example/cb",
+                ].joined(separator: indent)), "\(words)")
+        #expect(try installation.tool("application", "list").output.contains("(changes wait) Notes"))
+        #expect(
+            try installation.tool("application", "list", "--json").json()["applications"]?.array == [shown])
+        #expect(try installation.tool("doctor").output.contains("waiting for approval, new or with changes: 1"))
+
+        let revision = try #require(shown["revision"]?.string)
+        #expect(words.contains("revision       \(revision)\n"))
+        for command in [
+            ["approve", "notes"], ["approve", "notes", "--revision", try #require(before["revision"]?.string)],
+            ["refuse", "notes", "--revision", "x"], ["approve", "none"],
+        ] {
+            let outcome = try installation.tool(["application"] + command + ["--json"])
+            #expect(outcome.exit == .status(1), "\(command)")
+            #expect(try outcome.errorJSON()["error"] == "refused")
+        }
+        #expect(try installation.tool("application", "refuse", "notes").exit == .status(64))
+        #expect(try installation.tool("application", "show", "notes", "--json").json() == shown)
+
+        let approved = try installation.tool("application", "approve", "notes", "--revision", revision, "--json")
+        #expect(approved.exit == .status(0), "\(approved)")
+        let after = try installation.tool("application", "show", "notes", "--json").json()
+        #expect(try approved.json() == after)
+        #expect(after["name"] == "Chess" && after["pending_changes"] == .null && after["status"] == "active")
+        #expect(after["redirect_uris"] == ["https://notes.example/2", "https://chess.example/cb"])
+
+        try connection.execute("UPDATE applications SET pending_changes = '{\"name\":\"Go\"}'")
+        let next = try installation.tool("application", "show", "notes", "--json").json()["revision"]?.string
+        let refused = try installation.tool(
+            "application", "refuse", "notes", "--revision", try #require(next), "--json")
+        #expect(refused.exit == .status(0), "\(refused)")
+        #expect(try refused.json() == after)
+        #expect(try installation.tool("doctor").output.contains("none waits for approval"))
+    }
+
     @Test func registersAPublicClientUnderItsOldID() throws {
         let installation = try Installation()
         let outcome = try installation.tool(

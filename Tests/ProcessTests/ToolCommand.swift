@@ -33,6 +33,8 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         "application create": ["--name", "N", "--client-type", "public", "--redirect-uri", "https://rp.example/cb"],
         "application show": ["logi_none"],
         "application set": ["logi_none", "--status", "active"],
+        "application approve": ["logi_none"],
+        "application refuse": ["logi_none", "--revision", "r"],
         "application rotate-secret": ["logi_none"],
         "user show": ["1"],
         "user set-role": ["1", "developer"],

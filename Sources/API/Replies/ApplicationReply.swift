@@ -20,6 +20,8 @@ struct ApplicationReply: Encodable {
     let firstParty: Bool
     let linkedSubDetails: Bool
     let createdAt: String
+    /// Absent when nothing waits.
+    let pendingChanges: JSONValue?
 
     init(_ application: RegisteredApplication) {
         id = application.id
@@ -39,6 +41,7 @@ struct ApplicationReply: Encodable {
         firstParty = application.firstParty
         linkedSubDetails = application.linkedSubDetails
         createdAt = application.createdAt.iso8601
+        pendingChanges = application.pendingChanges.isEmpty ? nil : application.pendingChanges.json
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -59,6 +62,7 @@ struct ApplicationReply: Encodable {
         case firstParty = "first_party"
         case linkedSubDetails = "linked_sub_details"
         case createdAt = "created_at"
+        case pendingChanges = "pending_changes"
     }
 }
 

@@ -35,8 +35,8 @@ package struct ApplicationChanges: Sendable {
 }
 
 extension RegisteredApplication {
-    mutating func apply(_ approved: ApprovedChanges) {
-        let changes = approved.changes
+    /// - Parameter changes: found in order.
+    mutating func apply(_ changes: ApplicationChanges) {
         name = changes.name ?? name
         redirectURIs = changes.redirectURIs ?? redirectURIs
         allowedScopes = changes.allowedScopes.map { Scopes($0) } ?? allowedScopes

@@ -48,7 +48,7 @@ extension AccountsTransaction {
             clientType: clientType, status: status, redirectURIs: redirectURIs,
             allowedScopes: Scopes(ApplicationChanges.defaultScopes), scopePolicy: .block, notifyAnonymousSwap: false,
             allowAnonymousGrants: false, firstParty: false, linkedSubDetails: false, owner: owner, createdAt: now)
-        application.apply(new)
+        application.apply(new.changes)
         application.id = try connection.insert(application, secretDigest: secret?.digest)
         audit(
             .applicationCreated, user: owner, actor: actor,

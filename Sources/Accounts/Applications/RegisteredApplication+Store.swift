@@ -6,7 +6,8 @@ extension Connection {
     private static let select: StaticString = """
         SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
                a.webhook_url, a.backchannel_logout_uri, a.scope_policy, a.notify_anonymous_swap,
-               a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at
+               a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at,
+               a.pending_changes
         FROM applications a
         """
 
@@ -64,13 +65,15 @@ extension Connection {
             UPDATE applications
             SET name = ?, status = ?, redirect_uris = ?, allowed_scopes = ?, app_link_url = ?, webhook_url = ?,
                 backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
-                first_party = ?, linked_sub_details = ?
+                first_party = ?, linked_sub_details = ?, pending_changes = ?
             WHERE id = ?
             """, application.name, application.status.rawValue,
             String(decoding: application.redirectURIs.json(), as: UTF8.self), application.allowedScopes.text,
             application.appLinkURL, application.webhookURL, application.backchannelLogoutURI,
             application.scopePolicy.rawValue, application.notifyAnonymousSwap, application.allowAnonymousGrants,
-            application.firstParty, application.linkedSubDetails, application.id)
+            application.firstParty, application.linkedSubDetails,
+            application.pendingChanges.isEmpty
+                ? nil : String(decoding: application.pendingChanges.json.json(), as: UTF8.self), application.id)
     }
 }
 
@@ -93,5 +96,8 @@ extension RegisteredApplication {
         linkedSubDetails = try row.read()
         owner = try row.read()
         createdAt = try row.read()
+        if let changes = try row.read(String?.self) {
+            pendingChanges = PendingChanges(json: try JSONValue(json: Array(changes.utf8)))
+        }
     }
 }

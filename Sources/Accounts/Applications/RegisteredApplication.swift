@@ -19,4 +19,5 @@ package struct RegisteredApplication: Sendable {
     package internal(set) var linkedSubDetails: Bool
     package internal(set) var owner: User.ID?
     package internal(set) var createdAt: Timestamp
+    package internal(set) var pendingChanges = PendingChanges()
 }

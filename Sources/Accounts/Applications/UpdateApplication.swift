@@ -15,14 +15,16 @@ extension Accounts {
         return application
     }
 
-    /// Changes what a developer may change (accounts §2.1).
+    /// Changes what a developer may change (accounts §2.1). What an operator has judged once waits for the operator again:
+    /// only a new application, which serves nobody yet, changes at once. Suspension is no way around.
     ///
     /// - Throws: `notFound` unless it is the developer's own.
     package func updateApplication(
         _ clientID: String, _ changes: ApprovedChanges, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> RegisteredApplication {
         let application = try transaction.lockApplication(clientID, of: caller)
-        return try transaction.change(application, changes, user: caller.id, actor: caller.actor)
+        let waits = application.status != .pending && !settings.autoApprovesApplications
+        return try transaction.change(application, changes, waits: waits, user: caller.id, actor: caller.actor)
     }
 
     /// Makes a new client secret.
@@ -59,23 +61,45 @@ extension AccountsTransaction {
         return application
     }
 
-    /// - Parameter application: locked.
+    /// - Parameters:
+    ///   - application: locked.
+    ///   - waits: whether what an operator judges is only noted.
     func change(
-        _ application: RegisteredApplication, _ approved: ApprovedChanges, user: User.ID?, actor: AuditEntry.Actor
+        _ application: RegisteredApplication, _ approved: ApprovedChanges, waits: Bool = false, user: User.ID?,
+        actor: AuditEntry.Actor
     ) throws -> RegisteredApplication {
-        var application = application
-        application.apply(approved)
-        let columns = approved.changes.columns
+        let immediate = waits ? approved.changes.unjudged : approved.changes
+        let judged = PendingChanges(of: approved.changes)
+        var changed = application
+        changed.apply(immediate)
+        if waits {
+            changed.pendingChanges.merge(judged)
+        } else {
+            changed.pendingChanges.remove(judged.members)
+        }
+        changed.pendingChanges.remove(whatIs: changed.judged)
+        let isPendingChanged = changed.pendingChanges != application.pendingChanges
+        let columns = immediate.columns
+        if columns.isEmpty && !isPendingChanged { return application }
+
+        try connection.update(changed)
+        let clientID = JSONValue.string(changed.clientID)
+        func names(_ names: [String]) -> JSONValue { .array(names.map(JSONValue.string)) }
         if !columns.isEmpty {
-            try connection.update(application)
             audit(
-                .applicationUpdated, user: user, actor: actor,
+                .applicationUpdated, user: user, actor: actor, ["client_id": clientID, "changed": names(columns)])
+        }
+        if waits && isPendingChanged {
+            audit(
+                changed.pendingChanges.isEmpty ? .applicationChangesWithdrawn : .applicationChangesRequested,
+                user: user,
+                actor: actor,
                 [
-                    "client_id": .string(application.clientID),
-                    "changed": .array(columns.map(JSONValue.string)),
+                    "client_id": clientID, "pending": names(changed.pendingChanges.members.map(\.rawValue)),
+                    "revision": .string(changed.revision),
                 ])
         }
-        return application
+        return changed
     }
 
     /// - Parameter application: locked, and confidential.

@@ -45,7 +45,7 @@ extension AccountsTransaction {
         return try rotateSecret(of: application, immediately: immediately, user: nil, actor: .operator).secret
     }
 
-    private func lockApplication(_ clientID: String) throws -> RegisteredApplication {
+    func lockApplication(_ clientID: String) throws -> RegisteredApplication {
         guard let application = try connection.lockApplication(clientID) else {
             throw RefusedOperation(
                 "there is no application \(clientID); `merganserctl application list` shows them")

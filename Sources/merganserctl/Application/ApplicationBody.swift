@@ -20,6 +20,11 @@ struct ApplicationBody: Encodable {
     @Nullable var owner: User.ID?
     let createdAt: String
     let liveGrants: Int
+    @Nullable var pendingChanges: JSONValue?
+    /// What `approve` and `refuse` are told.
+    let revision: String
+    /// What waits beside what serves, a value a line.
+    private let comparison: [String]
 
     init(_ application: RegisteredApplication, liveGrants: Int) {
         id = application.id
@@ -40,6 +45,17 @@ struct ApplicationBody: Encodable {
         owner = application.owner
         createdAt = application.createdAt.iso8601
         self.liveGrants = liveGrants
+        pendingChanges = application.pendingChanges.isEmpty ? nil : application.pendingChanges.json
+        revision = application.revision
+        comparison = Self.compare(application)
+    }
+
+    /// What an operation on an application leaves.
+    static func after(_ operation: (AccountsTransaction) throws -> RegisteredApplication) throws -> ApplicationBody {
+        try Operation.run { transaction in
+            let application = try operation(transaction)
+            return ApplicationBody(application, liveGrants: try transaction.connection.liveGrants(of: application.id))
+        }
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -61,6 +77,8 @@ struct ApplicationBody: Encodable {
         case owner = "owner_user_id"
         case createdAt = "created_at"
         case liveGrants = "live_grants"
+        case pendingChanges = "pending_changes"
+        case revision
     }
 
     var words: String {
@@ -79,7 +97,19 @@ struct ApplicationBody: Encodable {
         flags          \(flags.isEmpty ? "none" : flags.joined(separator: " "))
         live grants    \(liveGrants)
         created        \(createdAt)
+        revision       \(revision)
+        waiting        \(comparison.isEmpty ? "nothing" : comparison.joined(separator: "\n               "))
         """
+    }
+
+    /// `- ` before what would go, `+ ` before what would come.
+    private static func compare(_ application: RegisteredApplication) -> [String] {
+        application.pendingChanges.members.flatMap { member -> [String] in
+            let (now, then) = (application.judged.lines(of: member), application.pendingChanges.lines(of: member))
+            return ["\(member.rawValue):"]
+                + now.map { (then.contains($0) ? "  " : "- ") + ($0.string ?? "none") }
+                + then.filter { !now.contains($0) }.map { "+ " + ($0.string ?? "none") }
+        }
     }
 
     private var flags: [String] {
@@ -87,5 +117,13 @@ struct ApplicationBody: Encodable {
             allowAnonymousGrants ? "allow_anonymous_grants" : nil, notifyAnonymousSwap ? "notify_anonymous_swap" : nil,
             firstParty ? "first_party" : nil, linkedSubDetails ? "linked_sub_details" : nil,
         ].compactMap { $0 }
+    }
+}
+
+extension PendingChanges {
+    /// As JSON, which is compared byte for byte.
+    fileprivate func lines(of member: Member) -> [JSONValue] {
+        guard let value = values[member] else { return [] }
+        return value.array ?? [value]
     }
 }

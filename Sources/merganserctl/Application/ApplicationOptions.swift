@@ -46,15 +46,20 @@ struct ApplicationOptions: ParsableArguments {
 extension ApplicationChanges {
     /// - Throws: `ToolError` that says what is wrong.
     func approved() throws -> ApprovedChanges {
-        let deployment = try Environment.deployment()
+        let rules = try Environment.applicationRules()
         do {
-            return try ApprovedChanges(
-                self,
-                by: ApprovedChanges.Rules(
-                    issuerHost: deployment.issuer.host, isDevelopment: deployment.environment == .development))
+            return try ApprovedChanges(self, by: rules)
         } catch {
             throw ToolError(.refused, error.description)
         }
+    }
+}
+
+extension Environment {
+    static func applicationRules() throws -> ApprovedChanges.Rules {
+        let deployment = try deployment()
+        return ApprovedChanges.Rules(
+            issuerHost: deployment.issuer.host, isDevelopment: deployment.environment == .development)
     }
 }
 

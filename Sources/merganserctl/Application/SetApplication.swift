@@ -3,7 +3,8 @@ import ArgumentParser
 
 struct SetApplication: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Changes settings of an application, those that are given.")
+        commandName: "set", abstract: "Changes settings of an application, those that are given, at once.",
+        discussion: "A value that is given here replaces one that waits for approval.")
 
     @Argument(help: "Its client_id.")
     var clientID: String
@@ -41,11 +42,7 @@ struct SetApplication: ParsableCommand {
 
     func run() throws {
         let approved = try changes.approved()
-        let (application, liveGrants) = try Operation.run { transaction in
-            let application = try transaction.setApplication(clientID, approved)
-            return (application, try transaction.connection.liveGrants(of: application.id))
-        }
-        let body = ApplicationBody(application, liveGrants: liveGrants)
+        let body = try ApplicationBody.after { try $0.setApplication(clientID, approved) }
         output.print(body, body.words)
     }
 }

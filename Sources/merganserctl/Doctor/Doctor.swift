@@ -34,6 +34,7 @@ struct Doctor: ParsableCommand {
             // Without the tables there are no keys.
             if findings.contains(where: { $0.check == "schema" && $0.status == .fail }) { return findings }
             return findings + (try KeyChecks(connection, Environment.serverKey()).findings())
+                + (try ApplicationChecks(connection).findings())
         } catch {
             return [
                 .fail(

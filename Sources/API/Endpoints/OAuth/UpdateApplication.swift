@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import JSON
 
-/// `PATCH /api/v1/applications/{client_id}` (accounts §2.1).
+/// `PATCH /api/v1/applications/{client_id}` (accounts §2.1). The answer says what waits for the operator.
 @Sendable func updateApplication(_ call: Call, _ developer: Developer) throws -> Response {
     let clientID = call.arguments[0]
     // Others' applications are not told from none, whatever is asked of them.

@@ -1,0 +1,86 @@
+import JSON
+package import MariaDB
+
+extension AccountsTransaction {
+    /// Lets an application, or the changes its developer asked for, take effect (accounts §2.1). A suspended one stays so.
+    ///
+    /// - Parameters:
+    ///   - revision: of what the operator saw; without it only a new application is approved, as it is.
+    ///   - rules: those of now: they may have changed since the developer asked.
+    /// - Throws: `RefusedOperation` when anything changed since, nothing waits, or it breaks a rule.
+    package func approveApplication(
+        _ clientID: String, revision: String?, by rules: ApprovedChanges.Rules
+    ) throws -> RegisteredApplication {
+        let application = try lockApplication(clientID)
+        if revision != nil || !application.pendingChanges.isEmpty { try check(revision, of: application) }
+        guard application.awaitsApproval else {
+            throw RefusedOperation("\(clientID) is \(application.status.rawValue), and nothing of it waits")
+        }
+        var judged = application.pendingChanges
+        if application.status == .pending {
+            judged = application.judged
+            judged.merge(application.pendingChanges)
+        }
+        do throws(InvalidApplication) {
+            _ = try ApprovedChanges(judged.changes, by: rules)
+        } catch {
+            throw RefusedOperation("what waits is not allowed any more: \(error)")
+        }
+
+        var approved = application
+        approved.apply(application.pendingChanges.changes)
+        approved.pendingChanges = PendingChanges()
+        if application.status == .pending { approved.status = .active }
+        try connection.update(approved)
+        audit(
+            .applicationApproved, user: nil, actor: .operator,
+            [
+                "client_id": .string(clientID), "status": .string(approved.status.rawValue),
+                "from": application.served(application.pendingChanges.members), "to": application.pendingChanges.json,
+            ])
+        return approved
+    }
+
+    /// Drops the changes that wait; what serves goes on serving.
+    ///
+    /// - Parameter revision: of what the operator saw.
+    package func refuseChanges(of clientID: String, revision: String) throws -> RegisteredApplication {
+        let application = try lockApplication(clientID)
+        try check(revision, of: application)
+        guard !application.pendingChanges.isEmpty else {
+            throw RefusedOperation(
+                "\(clientID) has no changes that wait; `merganserctl application set \(clientID) --status suspended` "
+                    + "stops an application")
+        }
+        var refused = application
+        refused.pendingChanges = PendingChanges()
+        try connection.update(refused)
+        audit(
+            .applicationChangesRefused, user: nil, actor: .operator,
+            ["client_id": .string(clientID), "refused": application.pendingChanges.json])
+        return refused
+    }
+
+    private func check(_ revision: String?, of application: RegisteredApplication) throws {
+        let look = "`merganserctl application show \(application.clientID)` shows what waits and its revision"
+        guard let revision else { throw RefusedOperation("name the revision that you decide on; \(look)") }
+        guard revision.utf8.elementsEqual(application.revision.utf8) else {
+            throw RefusedOperation("\(application.clientID) has changed since that revision; look again: \(look)")
+        }
+    }
+}
+
+extension RegisteredApplication {
+    fileprivate func served(_ members: [PendingChanges.Member]) -> JSONValue {
+        .object(JSONObject(members.map { ($0.rawValue, judged.values[$0] ?? .null) }))
+    }
+}
+
+extension Connection {
+    /// How many applications wait for the operator, as new ones or with changes.
+    package func applicationsAwaitingApproval() throws -> Int {
+        try first("SELECT COUNT(*) FROM applications WHERE status = 'pending' OR pending_changes IS NOT NULL") { row in
+            try row.read()
+        } ?? 0
+    }
+}

@@ -1,0 +1,20 @@
+import Accounts
+import MariaDB
+
+/// What waits for the operator's judgment.
+struct ApplicationChecks {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func findings() throws -> [Finding] {
+        let count = try connection.applicationsAwaitingApproval()
+        return [
+            count == 0
+                ? .ok("applications", "none waits for approval")
+                : .warn(
+                    "applications", "waiting for approval, new or with changes: \(count)",
+                    "merganserctl application list, then show, then approve or refuse")
+        ]
+    }
+}
