@@ -24,6 +24,13 @@ class Checks(BrowserTestCase):
     def test_sideways(self):
         self.expect("document.styleSheets[0].insertRule('main { width: 40rem !important }', 0)", "scrolls sideways")
 
+    def test_target(self):
+        self.expect(
+            "const a = document.createElement('a'); a.href = '/'; a.innerText = 'A long link';"
+            "document.querySelector('main').append(a)",
+            "too small to hit",
+        )
+
     def test_heading(self):
         self.expect("document.querySelector('main').append(document.createElement('h1'))", "2 h1")
 

@@ -12,11 +12,13 @@ struct Account: Equatable, Sendable {
     /// Initial, name and address in one block.
     func html(in texts: any Texts) -> HTML {
         let title = title(in: texts)
+        // An address is smaller than a name, as more of it has to stand on one line.
+        let kind: HTML = givenName == nil && email != nil ? "name address" : "name"
         let address: HTML? = givenName == nil ? nil : email.map { "<bdi class=\"address\">\($0)</bdi>" }
         return """
             <div class="account">
             <span class="initial" aria-hidden="true">\(title.prefix(1).uppercased())</span>
-            <span class="who"><bdi class="name">\(title)</bdi> \(address)</span>
+            <span class="who"><bdi class="\(kind)">\(title)</bdi> \(address)</span>
             </div>
             """
     }

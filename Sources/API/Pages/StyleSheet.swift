@@ -76,8 +76,8 @@ enum StyleSheet {
         .emblem { inline-size: 1.625rem; block-size: 1.625rem; fill: var(--accent); }
         main {
           inline-size: 100%;
-          max-inline-size: 26rem;
-          padding: 2.5rem;
+          max-inline-size: 28rem;
+          padding: 2.5rem 2rem;
           background: var(--sheet);
           border-radius: 1.25rem;
           box-shadow: var(--shadow);
@@ -132,7 +132,8 @@ enum StyleSheet {
         .ways { display: grid; gap: .75rem; }
         .choice { display: grid; grid-template-columns: 1fr 1fr; gap: .75rem; }
         .link {
-          padding: .25rem 0;
+          min-block-size: 2.75rem;
+          padding: 0;
           font: inherit;
           font-size: .875rem;
           color: var(--accent);
@@ -149,6 +150,8 @@ enum StyleSheet {
         .or + .ways { margin-block-start: 0; }
         .note, .caution, .reference { margin-block-start: 1.25rem; font-size: .875rem; color: var(--quiet); }
         .note .name { color: var(--text); font-weight: 600; }
+        /* The target is 44 pixels high and more, the line is not. */
+        .note a { padding-block: 1rem; }
         .reference { font-size: .8125rem; }
         .alert {
           display: flex;
@@ -170,6 +173,7 @@ enum StyleSheet {
         .initial {
           display: grid;
           place-items: center;
+          align-self: start;
           flex: none;
           inline-size: 2.75rem;
           block-size: 2.75rem;
@@ -180,10 +184,12 @@ enum StyleSheet {
           border-radius: 50%;
         }
         .who { display: grid; justify-items: start; min-inline-size: 0; line-height: 1.35; }
-        .who .name { font-weight: 600; }
         .address { font-size: .875rem; color: var(--quiet); }
-        .identity { margin-block-start: 1.5rem; padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; }
-        .identity form { margin-block-start: .625rem; padding-inline-start: 3.625rem; }
+        .who .name { font-weight: 600; color: var(--text); }
+        .who .name.address { font-weight: 500; }
+        .identity { margin-block-start: 1.5rem; padding: 1rem 1rem .25rem; border: 1px solid var(--line);
+          border-radius: .75rem; }
+        .identity form { margin: 0; padding-inline-start: 3.625rem; }
         .scopes { display: grid; gap: .625rem; margin-block-end: 1.5rem; }
         .scopes + .note { margin-block: 0; }
         main > .note + form { margin-block-start: 1rem; }
@@ -233,6 +239,14 @@ enum StyleSheet {
           header { align-self: start; margin-inline: 1.25rem; }
           h1 { font-size: 1.5rem; }
           main { padding: .5rem 1.25rem 2.5rem; border-radius: 0; box-shadow: none; }
+          /* Under what it is about, which gets the whole width. */
+          .checks li { flex-wrap: wrap; row-gap: .25rem; }
+          .checks div { flex-basis: calc(100% - 2rem); }
+          .checks .status { margin-inline-start: 2rem; }
+          .identity { padding-inline: .875rem; }
+          .account { gap: .75rem; }
+          .initial { inline-size: 2.25rem; block-size: 2.25rem; font-size: 1rem; }
+          .identity form { padding-inline-start: 3rem; }
         }
         @media (prefers-reduced-motion: reduce) { .button { transition: none; } }
         @media (forced-colors: active) {
