@@ -39,11 +39,12 @@ package struct JWT: Sendable {
         return object
     }
 
-    /// Checks the signature with the key that the header names. The key decides on the algorithm, the header has to agree.
+    /// Checks the signature with the key that the header names. Keys decide on the algorithms, the header
+    /// has to agree with one of that name.
     package func verify(with keySet: KeySet) throws(JOSEError) {
         guard let algorithm else { throw .unsupportedAlgorithm }
-        guard let jwk = keyID.flatMap({ keySet[$0] }) else { throw .unknownKey }
-        guard algorithm == jwk.algorithm else { throw .unsupportedAlgorithm }
+        guard let keyID, keySet[keyID] != nil else { throw .unknownKey }
+        guard let jwk = keySet[keyID, algorithm] else { throw .unsupportedAlgorithm }
         let isValid =
             switch jwk.key.kind {
             case .rsa: jwk.key.verifyRS256(signature, of: signingInput)

@@ -15,9 +15,12 @@ extension Fuzzer {
 
     private static func check(_ keySet: KeySet) throws {
         for key in keySet.keys {
-            let namesakes = keySet.keys.filter { $0.keyID.isIdentical(to: key.keyID) }
-            try require(namesakes.count == 1, "a name stands for one key")
-            try require(keySet[key.keyID] != nil, "every key is found")
+            let namesakes = keySet.keys.filter {
+                $0.keyID.isIdentical(to: key.keyID) && $0.algorithm == key.algorithm
+            }
+            try require(namesakes.count == 1, "a name stands for one key of each type")
+            try require(
+                keySet[key.keyID, key.algorithm]?.key.components == key.key.components, "every key is found")
             try check(key)
         }
         guard let again = KeySet(json: keySet.json()) else { throw Violation("a key set is read again") }

@@ -99,9 +99,17 @@ import Testing
         #expect(try !isUsable(Self.ec, changes))
     }
 
-    @Test func keysThatShareANameAreLeftOut() throws {
+    @Test func keysThatShareANameAreToldApartByTheirType() throws {
+        let keySet = try keySet([Self.rsa, Self.ec])
+        #expect(keySet["a", .rs256]?.key.kind == .rsa(bits: 2048))
+        #expect(keySet["a", .es256]?.key.kind == .p256)
+        #expect(keySet["b", .rs256] == nil)
+    }
+
+    @Test func keysThatShareNameAndTypeAreLeftOut() throws {
         let other = Self.rsa.merging(["kid": "b"]) { $1 }
-        #expect(try keySet([Self.rsa, Self.ec, other]).keys.map(\.keyID) == ["b"])
+        #expect(try keySet([Self.rsa, other, Self.rsa]).keys.map(\.keyID) == ["b"])
+        #expect(try keySet([Self.rsa, Self.ec, Self.rsa]).keys.map(\.key.kind) == [.p256])
         #expect(try keySet([Self.rsa, Self.rsa]).keys.isEmpty)
         // One that cannot verify takes no name away.
         let forEncryption = Self.rsa.merging(["use": "enc"]) { $1 }

@@ -30,12 +30,19 @@ import Testing
         try #require(KeySet(json: Array("{\"keys\":[\(keys.joined(separator: ","))]}".utf8)))
     }
 
-    /// RFC 7517 §4.5: which of them a token means cannot be told.
-    @Test func keysOfOneNameAreNone() throws {
-        #expect(try keySet(KeyVector.rsa(), KeyVector.p256()).keys.isEmpty)
+    /// RFC 7517 §4.5: keys of different types may have one name, which their tokens' `alg` tells apart.
+    @Test func keysOfOneNameAndDifferentTypesAreTwo() throws {
+        let keySet = try keySet(KeyVector.rsa(), KeyVector.p256())
+        let name = try #require(keySet.keys.first).keyID
+        #expect([.rs256, .es256].map { keySet[name, $0]?.algorithm } == [.rs256, .es256])
+    }
+
+    /// Which of them a token means cannot be told.
+    @Test func keysOfOneNameAndTypeAreNone() throws {
         #expect(try keySet(KeyVector.rsa(), KeyVector.rsa()).keys.isEmpty)
+        #expect(try keySet(KeyVector.p256(), KeyVector.p256()).keys.isEmpty)
         // Spelled differently, the same.
-        #expect(try keySet(KeyVector.rsa(), KeyVector.p256(more: #","kid":"\u0061""#)).keys.isEmpty)
+        #expect(try keySet(KeyVector.rsa(), KeyVector.rsa(more: #","kid":"\u0061""#)).keys.isEmpty)
         // Canonically equal, but not the same: é, and e with an accent.
         let names = [#"\u00e9"#, #"e\u0301"#].map { KeyVector.rsa(more: ",\"kid\":\"\($0)\"") }
         #expect(try keySet(names[0], names[1]).keys.count == 2)

@@ -5,7 +5,7 @@ import TestSupport
 
 extension TokenVector {
     /// RFC 7515 §4.1.2 to §4.1.8 and §6, RFC 8725 §3.10: which key is meant, and who says so.
-    static let keyChoices: [TokenVector] = names + broughtAlong
+    static let keyChoices: [TokenVector] = names + sharedName + broughtAlong
 
     private static let names: [TokenVector] =
         [
@@ -27,6 +27,28 @@ extension TokenVector {
                 try signed(#"{"alg":"RS256","kid":"\u0072\u0073\u0061"}"#)
             },
         ]
+
+    /// RFC 7517 §4.5: `alg` says which of the keys of one name is meant, and that key signed.
+    private static let sharedName: [TokenVector] = [
+        TokenVector("kid-shared-rsa", "the RSA key of two", [.keyChoice, .legitimate], .verified) {
+            try signed(#"{"alg":"RS256","kid":"both"}"#, by: TestIssuer.otherKey)
+        },
+        TokenVector("kid-shared-p256", "the P-256 key of two", [.keyChoice, .legitimate], .verified) {
+            try signed(#"{"alg":"ES256","kid":"both"}"#, by: TestIssuer.ellipticCurveKey)
+        },
+        TokenVector("kid-shared-swapped", "signed with the other of two", [.keyChoice], .refused(.badSignature)) {
+            try signed(#"{"alg":"RS256","kid":"both"}"#, by: TestIssuer.ellipticCurveKey)
+        },
+        TokenVector("kid-shared-swapped-p256", "signed with the other of two", [.keyChoice], .refused(.badSignature)) {
+            try signed(#"{"alg":"ES256","kid":"both"}"#, by: TestIssuer.otherKey)
+        },
+        TokenVector("kid-shared-stranger", "signed with neither of two", [.keyChoice], .refused(.badSignature)) {
+            try signed(#"{"alg":"RS256","kid":"both"}"#)
+        },
+        TokenVector("kid-shared-hs256", "for neither of two", [.algorithm], .refused(.unsupportedAlgorithm)) {
+            try signed(#"{"alg":"HS256","kid":"both"}"#)
+        },
+    ]
 
     /// An attacker signs, and says with which key to check that.
     private static let broughtAlong: [TokenVector] = members.flatMap { id, name, value in

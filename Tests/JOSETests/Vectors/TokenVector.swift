@@ -29,8 +29,11 @@ struct TokenVector: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { "\(id): \(comment)" }
 
-    /// The keys it is verified with: `rsa` and `p256`.
-    static let keySet = KeySet([TestIssuer.rsa.jwk, TestIssuer.p256.jwk])
+    /// The keys it is verified with: `rsa` and `p256`, and one of either type by the name of `both`.
+    static let keySet = KeySet([
+        TestIssuer.rsa.jwk, TestIssuer.p256.jwk, JWK(keyID: "both", key: TestIssuer.otherKey.publicKey),
+        JWK(keyID: "both", key: TestIssuer.ellipticCurveKey.publicKey),
+    ])
 
     static let all: [TokenVector] = [headers, keyChoices, encodings, rs256, es256].flatMap(\.self)
 
