@@ -33,9 +33,9 @@ package struct JWT: Sendable {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
-        guard let json = Base64URL.decode(part), case .object(let object)? = try? JSONValue(json: json) else {
-            return nil
-        }
+        guard let json = Base64URL.decode(part),
+            case .object(let object)? = try? Exact<JSONValue>(json: json).wrappedValue
+        else { return nil }
         return object
     }
 

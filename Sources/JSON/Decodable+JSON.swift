@@ -8,7 +8,7 @@ extension Decodable {
     /// - Unknown members are ignored; a member that is `null` counts as absent where the property is optional.
     /// - Names are compared byte for byte. Of members with the same name the last one counts (RFC 7515 §4).
     /// - Types are exact: `true` and `"5"` are no numbers. A number with an integral value is an integer however written.
-    /// - An escaped lone surrogate (`"\ud83d"`) reads as U+FFFD.
+    /// - An escaped lone surrogate (`"\ud83d"`) reads as U+FFFD, and is refused in what is `Exact`.
     package init(json: [UInt8]) throws(JSONError) {
         let root = ValueDecoder(document: try Document(json), node: 0)
         do {

@@ -32,18 +32,26 @@ final class Document {
     func string(_ node: Int) -> String? {
         switch kind(node) {
         case .string: String(decoding: text(node), as: UTF8.self)
-        case .escapedString: String(decoding: unescaped(node), as: UTF8.self)
+        case .escapedString: String(decoding: unescaped(node).utf8, as: UTF8.self)
         default: nil
         }
     }
 
     /// A string node's value in UTF-8.
-    func utf8(_ node: Int) -> ArraySlice<UInt8> { kind(node) == .escapedString ? unescaped(node)[...] : text(node) }
+    func utf8(_ node: Int) -> ArraySlice<UInt8> {
+        kind(node) == .escapedString ? unescaped(node).utf8[...] : text(node)
+    }
 
-    private func unescaped(_ node: Int) -> [UInt8] {
+    /// Whether some string in the node, names among them, has an escape that is half of a surrogate pair.
+    func hasLoneSurrogate(in node: Int) -> Bool {
+        (node..<next(node)).contains { kind($0) == .escapedString && unescaped($0).hasLoneSurrogate }
+    }
+
+    private func unescaped(_ node: Int) -> (utf8: [UInt8], hasLoneSurrogate: Bool) {
         let text = text(node)
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
+        var hasLoneSurrogate = false
         var position = text.startIndex
         func codeUnit(at position: Int) -> UInt16? {
             guard position + 6 <= text.endIndex, text[position] == UInt8(ascii: "\\"),
@@ -54,12 +62,13 @@ final class Document {
         while position < text.endIndex {
             if let unit = codeUnit(at: position) {
                 position += 6
-                var scalar = Unicode.Scalar(unit) ?? "\u{FFFD}"
+                var scalar = Unicode.Scalar(unit)
                 if UTF16.isLeadSurrogate(unit), let trail = codeUnit(at: position), UTF16.isTrailSurrogate(trail) {
                     position += 6
                     scalar = UTF16.decode(UTF16.EncodedScalar([unit, trail]))
                 }
-                result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                hasLoneSurrogate = hasLoneSurrogate || scalar == nil
+                result.append(contentsOf: scalar.flatMap(UTF8.encode) ?? UTF8.encodedReplacementCharacter)
             } else if text[position] == UInt8(ascii: "\\") {
                 let character: UInt8 =
                     switch text[position + 1] {
@@ -77,7 +86,7 @@ final class Document {
                 position += 1
             }
         }
-        return result
+        return (result, hasLoneSurrogate)
     }
 
     /// The number's value if it is integral; one with a fraction or exponent only as far as a double is exact.

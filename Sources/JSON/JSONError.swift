@@ -8,6 +8,8 @@ package enum JSONError: Error, Equatable, Sendable {
     case wrongType(path: String, expected: String)
     /// A required member is absent or `null`.
     case missing(path: String)
+    /// What must be exact has an escape that is half of a surrogate pair.
+    case loneSurrogate(path: String)
     /// The type decoded into refused the value.
     case refused(path: String, reason: String)
 
@@ -32,6 +34,7 @@ extension JSONError: CustomStringConvertible {
         case .tooDeep(let offset): "JSON nested more than \(Document.maximumDepth) levels at byte \(offset)"
         case .wrongType(let path, let expected): "\(at(path)) must be \(expected)"
         case .missing(let path): "\(at(path)) is missing"
+        case .loneSurrogate(let path): "\(at(path)) has a lone surrogate"
         case .refused(let path, let reason): "\(at(path)): \(reason)"
         }
     }

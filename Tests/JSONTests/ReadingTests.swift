@@ -86,6 +86,30 @@ import Testing
         #expect(try String(text: text).utf8.elementsEqual(expected.utf8))
     }
 
+    private struct Deciding: Decodable {
+        @Exact var secret: String?
+        @Exact var list: [String]
+        var name: String?
+    }
+
+    @Test(arguments: [
+        (#""\ud83d""#, "secret"), (#""a\uDFFFb""#, "secret"), (#""\ud83d\ud83d\ude00""#, "secret"),
+        (#""x","list":["a",["\ude00"]]"#, "list"), (#""x","list":[{"\ud800":1}]"#, "list"),
+    ])
+    func whatDecidesHasNoLoneSurrogate(member: String, path: String) {
+        let text = "{\"list\":[],\"secret\":\(member)}"
+        #expect(throws: JSONError.loneSurrogate(path: path)) { try Deciding(text: text) }
+    }
+
+    @Test func whatDecidesReadsOtherwiseAsAnyValue() throws {
+        let value = try Deciding(text: #"{"list":["\ud83d\ude00"],"name":"\ud83d","x":"\ud83d"}"#)
+        #expect(value.secret == nil && value.list == ["😀"] && value.name == "\u{FFFD}")
+        #expect(try Deciding(text: #"{"secret":null,"list":[]}"#).secret == nil)
+        #expect(try Deciding(text: #"{"secret":"\ufffd","list":[]}"#).secret == "\u{FFFD}")
+        #expect(throws: JSONError.missing(path: "list")) { try Deciding(text: "{}") }
+        #expect(throws: JSONError.self) { try Deciding(text: #"{"secret":1,"list":[]}"#) }
+    }
+
     // MARK: Names
 
     private struct Named: Decodable, Equatable {

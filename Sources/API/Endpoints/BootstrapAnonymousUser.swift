@@ -5,7 +5,7 @@ import JSON
 private struct BootstrapAnonymousUserRequest: Decodable {
     var deviceID: String?
     var devicePlatform: String?
-    var deviceSecret: String?
+    @Exact var deviceSecret: String?
     var deviceName: String?
 
     private enum CodingKeys: String, CodingKey {

@@ -5,7 +5,7 @@ import JSON
 private struct BootstrapDeviceRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
-    var deviceSecret: String?
+    @Exact var deviceSecret: String?
     var deviceName: String?
 
     private enum CodingKeys: String, CodingKey {

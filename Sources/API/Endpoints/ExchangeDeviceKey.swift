@@ -1,10 +1,11 @@
 import Accounts
 import HTTP
+import JSON
 
 private struct ExchangeDeviceKeyRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
-    var deviceSecret: String?
+    @Exact var deviceSecret: String?
 
     private enum CodingKeys: String, CodingKey {
         case deviceUUID = "device_uuid"

@@ -4,13 +4,9 @@ import IdentityTokens
 import JSON
 
 private struct LinkIdentityRequest: Decodable {
-    var identityToken: String?
-    var rawNonce: String?
     var fullName: PersonName?
 
     private enum CodingKeys: String, CodingKey {
-        case identityToken = "identity_token"
-        case rawNonce = "raw_nonce"
         case fullName = "full_name"
     }
 }
@@ -21,7 +17,7 @@ private struct LinkIdentityRequest: Decodable {
     guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)
     let fullName = try checked(body.fullName)
-    let token = try call.verify(body.identityToken, body.rawNonce, provider)
+    let token = try call.verifyProof(from: provider)
     return try call.commit(keepsRefusals: true) { transaction in
         switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
         case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))

@@ -4,16 +4,12 @@ import IdentityTokens
 import JSON
 
 private struct StartSessionRequest: Decodable {
-    var identityToken: String?
-    var rawNonce: String?
     var fullName: PersonName?
     var deviceUUID: String?
     var platform: String?
-    var deviceSecret: String?
+    @Exact var deviceSecret: String?
 
     private enum CodingKeys: String, CodingKey {
-        case identityToken = "identity_token"
-        case rawNonce = "raw_nonce"
         case fullName = "full_name"
         case deviceUUID = "device_uuid"
         case platform
@@ -27,7 +23,7 @@ private struct StartSessionRequest: Decodable {
     let body = try call.decode(StartSessionRequest.self)
     let fullName = try checked(body.fullName)
     let device = try namedDevice(body)
-    let token = try call.verify(body.identityToken, body.rawNonce, provider)
+    let token = try call.verifyProof(from: provider)
     let start = SessionStart(
         token: token, fullName: fullName, device: device, deviceSecret: body.deviceSecret)
     return try call.commit { transaction in
@@ -50,7 +46,34 @@ func checked(_ fullName: PersonName?) throws -> PersonName? {
     return fullName
 }
 
+/// The members by which a person proves who they are.
+private struct IdentityProof: Decodable {
+    @Exact var identityToken: String?
+    @Exact var rawNonce: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case identityToken = "identity_token"
+        case rawNonce = "raw_nonce"
+    }
+}
+
 extension Call {
+    /// Verifies the body's identity token.
+    ///
+    /// - Throws: as `verify`, and `invalidIdentityToken` when token or nonce is no Unicode text: what stands in for its
+    ///   other characters could be the text of another.
+    func verifyProof(from provider: Provider) throws -> IdentityToken {
+        let proof: IdentityProof
+        do {
+            proof = try IdentityProof(json: body.isEmpty ? Array("{}".utf8) : body)
+        } catch .loneSurrogate {
+            throw Failure.invalidIdentityToken(InvalidIdentityToken.Reason.malformedToken.rawValue)
+        } catch {
+            throw Failure.invalidRequest
+        }
+        return try verify(proof.identityToken, proof.rawNonce, provider)
+    }
+
     /// Verifies an identity token before any transaction begins: it may have to fetch keys.
     ///
     /// - Throws: `invalidRequest` when token or nonce is absent or empty, `invalidIdentityToken` with the first check that

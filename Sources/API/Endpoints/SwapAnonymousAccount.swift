@@ -19,7 +19,7 @@ private struct SwapRequest: Decodable {
     var provider: String?
     var identityToken: String?
     var rawNonce: String?
-    var swapTicket: String?
+    @Exact var swapTicket: String?
     var fullName: PersonName?
     var mergeOptions: MergeOptions?
     var deviceUUID: String?
@@ -118,7 +118,7 @@ private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) thr
         return .ticket(ticket, provider)
     }
     guard let provider else { throw Failure.unknownProvider }
-    return .token(try call.verify(body.identityToken, body.rawNonce, provider))
+    return .token(try call.verifyProof(from: provider))
 }
 
 /// `If-Match` (RFC 9110 §13.1.1) with the plan's name, quoted or not; `*` matches whatever the plan is.

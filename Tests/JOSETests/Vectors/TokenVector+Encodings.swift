@@ -3,7 +3,31 @@ import TestSupport
 
 extension TokenVector {
     /// RFC 7515 §2, §3.1 and §7.1, RFC 7519 §7.2, RFC 8259.
-    static let encodings: [TokenVector] = compactForm + alphabets + trailingBits + objects + sizes
+    static let encodings: [TokenVector] = compactForm + alphabets + trailingBits + objects + surrogates + sizes
+
+    /// RFC 8259 §8.2: half of a surrogate pair is no character, so no two of them are the same.
+    private static let surrogates: [TokenVector] =
+        ["sub", "iss", "aud", "nonce", "email", "name"].map { claim in
+            TokenVector("surrogate-\(claim)", "half a character", [.json], .refused(.malformed)) {
+                try signed(rsaHeader, "{\"\(claim)\":\"a\\ud800\"}")
+            }
+        } + [
+            TokenVector("surrogate-kid", "half a character in a key's name", [.json], .refused(.malformed)) {
+                try signed(#"{"alg":"RS256","kid":"rsa\udc00"}"#)
+            },
+            TokenVector("surrogate-member", "half a character in a claim's name", [.json], .refused(.malformed)) {
+                try signed(rsaHeader, #"{"a\ud800":1}"#)
+            },
+            TokenVector("surrogate-deep", "half a character somewhere", [.json], .refused(.malformed)) {
+                try signed(rsaHeader, #"{"aud":["x",{"y":"\udbff"}]}"#)
+            },
+            TokenVector("surrogate-pair", "both halves", [.json, .legitimate], .verified) {
+                try signed(rsaHeader, #"{"sub":"\ud83d\ude00"}"#)
+            },
+            TokenVector("surrogate-replaced", "the character that stands for none", [.json, .legitimate], .verified) {
+                try signed(rsaHeader, #"{"sub":"\ufffd"}"#)
+            },
+        ]
 
     /// What is made of the three parts of a good token.
     private static func changed(

@@ -5,8 +5,8 @@ import Time
 
 /// `POST /api/v1/oauth/authorize` (accounts §2.3): the server's own app answers a relying party's request for its user.
 @Sendable func authorizeNatively(_ call: Call, _ caller: Caller) throws -> Response {
-    let body = try call.decode(JSONValue.self)
-    let parameters = try AuthorizationParameters(body)
+    let body = try call.decode(Exact<JSONValue>.self)
+    let parameters = try AuthorizationParameters(body.wrappedValue)
     let (request, application, dropped) = try call.checkNatively(parameters)
     switch parameters["decision"] ?? "approve" {
     case "approve": break

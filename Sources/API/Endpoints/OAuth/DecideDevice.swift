@@ -1,8 +1,9 @@
 import Accounts
 import HTTP
+import JSON
 
 private struct DecideDeviceRequest: Decodable {
-    var userCode: String?
+    @Exact var userCode: String?
     var decision: String?
 
     private enum CodingKeys: String, CodingKey {
