@@ -51,6 +51,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "a\u{0}", "\u{1}", "a\nb", "a\tb", "\u{7F}", "\u{85}", "\u{9F}", "\u{202A}", "\u{202E}adA", "\u{2066}a\u{2069}",
+    ])
+    func aNameHasNothingThatChangesTheTextAround(_ name: String) throws {
+        try app.expectUnchanged {
+            for member in ["name", "nickname"] {
+                let answer = patch(["contact_email": "new@example.com", member: .string(name)])
+                #expect("\(answer)" == refusal(400, "invalid_request"), "\(member)")
+            }
+        }
+    }
+
+    @Test(arguments: ["محمد\u{200F} 2", "👩‍👩‍👧‍👦", "Zoe\u{308}", "a\u{A0}b"])
+    func aNameMayBeWrittenInAnyScript(_ name: String) {
+        #expect(patch(["name": .string(name)])["user"]?["name"] == .string(name))
+    }
+
     @Test func aBadAddressIsRefused() throws {
         try app.expectUnchanged {
             for address in [

@@ -194,6 +194,13 @@ import Testing
         #expect(try signInAgain("new@example.com") == ["Ada Lovelace|new@example.com|new@example.com"])
     }
 
+    /// A sign-in is worth more than a character of its name.
+    @Test func aNameLosesWhatWouldChangeTheTextAround() throws {
+        let name: JSONValue = ["given_name": "\u{202E}Ada\u{0}", "family_name": "Love\u{85}lace\u{2069}"]
+        let answer = signIn(app.proof("ada").adding(["full_name": name]))
+        #expect(answer["user"]?["name"] == "Ada Love lace")
+    }
+
     @Test func namesAreWrittenTheirWay() throws {
         let names: [(JSONValue, JSONValue)] = [
             (["given_name": "길동", "family_name": "홍"], "홍길동"),

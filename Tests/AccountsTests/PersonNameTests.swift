@@ -13,6 +13,9 @@ import Testing
         // White space around is no part of a name.
         (" Ada ", "\tLovelace\n", "Ada Lovelace"), ("\u{3000}太郎", " 山田\u{A0}", "山田太郎"),
         ("Mary Ann", "Lee", "Mary Ann Lee"),
+        // Nor is what would change the text around it.
+        ("A\u{0}da\u{85}", "\u{202E}Lovelace\u{202C}", "Ada Lovelace"), ("Mary\tAnn", "Lee\u{2069}", "Mary Ann Lee"),
+        ("길\u{1B}동", "\u{2067}홍", "홍길동"),
     ])
     func bothParts(_ given: String, _ family: String, _ display: String) {
         let name = PersonName(givenName: given, familyName: family).display ?? ""
@@ -21,7 +24,7 @@ import Testing
 
     @Test(arguments: [
         ("Ada", nil, "Ada"), (nil, "홍", "홍"), ("", "Lovelace", "Lovelace"), ("Ada", "  ", "Ada"), (nil, nil, nil),
-        ("", "", nil), (" ", "\u{3000}", nil),
+        ("", "", nil), (" ", "\u{3000}", nil), ("\u{0}", "\u{202E}", nil),
     ])
     func oneOrNone(_ given: String?, _ family: String?, _ display: String?) {
         #expect(PersonName(givenName: given, familyName: family).display == display)

@@ -37,7 +37,7 @@ package struct ApprovedChanges: Sendable {
 
     private static func check(name: String) throws(InvalidApplication) {
         guard !Optional(name).isBlank, name.unicodeScalars.count <= 200,
-            name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+            DisplayName.isAcceptable(name)
         else { throw .name }
     }
 
@@ -91,7 +91,8 @@ package enum InvalidApplication: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .name: "the name must have 1 to 200 characters and no control characters"
+        case .name:
+            "the name must have 1 to 200 characters, no control characters and none that turn the direction of text"
         case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
         case .redirectURI(let invalid): invalid.description
         case .scope(let scope):

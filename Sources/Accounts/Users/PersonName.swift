@@ -1,4 +1,4 @@
-/// A name in two parts, as Apple hands it over at the first sign-in.
+/// A name in two parts, as Apple hands it over at the first sign-in; or in one, as the given name.
 package struct PersonName: Codable, Equatable, Sendable {
     package var givenName: String?
     package var familyName: String?
@@ -16,8 +16,8 @@ package struct PersonName: Codable, Equatable, Sendable {
     /// How it is written: family then given without a space if both consist of Han, Hangul or Kana, else given, space,
     /// family (accounts §1.6). Nil when both parts are blank.
     package var display: String? {
-        let given = trimmed(givenName)
-        let family = trimmed(familyName)
+        let given = trimmed(givenName.map(DisplayName.cleaned))
+        let family = trimmed(familyName.map(DisplayName.cleaned))
         if given.isEmpty { return family.isEmpty ? nil : family }
         if family.isEmpty { return given }
         return isEastAsian(given) && isEastAsian(family) ? family + given : "\(given) \(family)"

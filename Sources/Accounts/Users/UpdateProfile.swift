@@ -15,7 +15,7 @@ package struct ProfileChanges: Sendable {
 }
 
 extension Accounts {
-    /// - Throws: `invalidRequest` for more than 200 characters, `invalidContactEmail` for what is no address or a
+    /// - Throws: `invalidRequest` for more than 200 characters and for a name that is none to show, `invalidContactEmail` for what is no address or a
     ///   synthetic one.
     package func updateProfile(
         of caller: Caller, _ changes: ProfileChanges, in transaction: AccountsTransaction
@@ -24,6 +24,9 @@ extension Accounts {
             if let text = text ?? nil, text.unicodeScalars.count > User.longestName {
                 throw Failure.invalidRequest
             }
+        }
+        for name in [changes.name, changes.nickname] {
+            if let name = name ?? nil, !DisplayName.isAcceptable(name) { throw Failure.invalidRequest }
         }
         if let address = changes.contactEmail ?? nil, !EmailAddress.isAcceptable(address) {
             throw Failure.invalidContactEmail

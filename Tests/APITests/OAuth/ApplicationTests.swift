@@ -201,7 +201,8 @@ import Testing
 
     @Test(
         arguments: [
-            ["name": ""], ["name": " "], ["name": "a\u{7}b"], ["name": .string(String(repeating: "n", count: 201))],
+            ["name": ""], ["name": " "], ["name": "a\u{7}b"], ["name": "Shop\u{202E}"], ["name": "\u{2067}Shop"],
+            ["name": .string(String(repeating: "n", count: 201))],
             ["name": 1], ["name": .null], ["client_type": "secret"], ["client_type": .null], ["client_type": 1],
             ["redirect_uris": []], ["redirect_uris": "https://notes.example/cb"], ["redirect_uris": [1]],
             ["redirect_uris": .null],
