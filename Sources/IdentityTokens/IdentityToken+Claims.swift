@@ -28,7 +28,9 @@ extension IdentityToken {
             provider: provider, subject: subject, email: email,
             emailVerified: email != nil && claims.flag("email_verified"),
             isPrivateEmail: email != nil && claims.flag("is_private_email"), hostedDomain: claims.string("hd"),
-            issuedAt: issuedAt)
+            name: Name(
+                given: claims.string("given_name"), family: claims.string("family_name"),
+                whole: claims.string("name")), issuedAt: issuedAt)
     }
 
     private static func checkTimes(_ claims: Claims, now: Timestamp) throws(InvalidIdentityToken) -> Timestamp {

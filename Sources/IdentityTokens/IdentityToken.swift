@@ -12,11 +12,28 @@ package struct IdentityToken: Equatable, Sendable {
     package var isPrivateEmail: Bool
     /// Google's `hd`: the organization the account belongs to.
     package var hostedDomain: String?
+    /// What Google says the person is called; of any length, with any characters.
+    package var name: Name?
     package var issuedAt: Timestamp
+
+    package struct Name: Equatable, Sendable {
+        package var given: String?
+        package var family: String?
+        /// `name`, in the provider's order.
+        package var whole: String?
+
+        /// - Returns: nil when nothing is told.
+        init?(given: String?, family: String?, whole: String?) {
+            if given == nil, family == nil, whole == nil { return nil }
+            self.given = given
+            self.family = family
+            self.whole = whole
+        }
+    }
 
     package init(
         provider: Provider, subject: String, email: String? = nil, emailVerified: Bool = false,
-        isPrivateEmail: Bool = false, hostedDomain: String? = nil, issuedAt: Timestamp
+        isPrivateEmail: Bool = false, hostedDomain: String? = nil, name: Name? = nil, issuedAt: Timestamp
     ) {
         self.provider = provider
         self.subject = subject
@@ -24,6 +41,7 @@ package struct IdentityToken: Equatable, Sendable {
         self.emailVerified = emailVerified
         self.isPrivateEmail = isPrivateEmail
         self.hostedDomain = hostedDomain
+        self.name = name
         self.issuedAt = issuedAt
     }
 }

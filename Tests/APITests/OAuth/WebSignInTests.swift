@@ -116,6 +116,52 @@ import Testing
         #expect(google == ["NULL"])
     }
 
+    @Test func googleTellsTheNameEachTime() throws {
+        let names: [([String: JSONValue], String)] = [
+            (["given_name": "Ada", "family_name": "Lovelace", "name": "Countess"], "Ada Lovelace"),
+            (["given_name": "길동", "family_name": "홍", "name": "길동 홍"], "홍길동"),
+            (["given_name": "太郎", "family_name": "山田"], "山田太郎"),
+            (["given_name": "はなこ", "family_name": "ヤマダ"], "ヤマダはなこ"), (["name": "홍 길동"], "홍 길동"),
+            (["name": "Ada King-Noel"], "Ada King-Noel"), (["given_name": "Ada"], "Ada"),
+            (["family_name": "Lovelace"], "Lovelace"), (["given_name": "Ada", "name": "Ada Lovelace"], "Ada Lovelace"),
+            (["given_name": " ", "family_name": "Lovelace", "name": "Ada L."], "Ada L."),
+            (["given_name": 1, "family_name": ["x"], "name": "Ada"], "Ada"),
+            (["given_name": .null, "name": 1], "NULL"),
+            (["name": " "], "NULL"), (["name": .string(String(repeating: "x", count: 201))], "NULL"),
+            (["name": "\u{202E}adA\u{0}"], "adA"), ([:], "NULL"),
+        ]
+        for (number, (claims, name)) in names.enumerated() {
+            let browser = arriving()
+            let trip = try browser.setOut(to: .google)
+            try browser.comeBack(trip, [("id_token", app.token(for: trip, "\(number)", extra: claims))])
+            #expect(
+                try app.column(
+                    "SELECT u.name FROM users u JOIN identities i ON i.user_id = u.id WHERE i.sub = ?", "\(number)")
+                    == [name], "\(claims)")
+        }
+    }
+
+    @Test func googlesNameFillsOnlyABlank() throws {
+        func signIn(_ claims: [String: JSONValue]) throws -> [String] {
+            let browser = arriving()
+            let trip = try browser.setOut(to: .google)
+            try browser.comeBack(trip, [("id_token", app.token(for: trip, extra: claims))])
+            return try app.column("SELECT name FROM users")
+        }
+        #expect(try signIn([:]) == ["NULL"])
+        #expect(try signIn(["name": "Ada"]) == ["Ada"])
+        #expect(try signIn(["name": "Bea"]) == ["Ada"])
+        try app.change("UPDATE users SET name = ' '")
+        #expect(try signIn(["given_name": "Cleo", "family_name": "Lee"]) == ["Cleo Lee"])
+        // Apple's tokens have no names.
+        let browser = arriving()
+        let trip = try browser.setOut()
+        try browser.comeBack(trip, [("id_token", app.token(for: trip, "apple", extra: ["name": "Dora"]))])
+        let names =
+            "SELECT u.name FROM users u JOIN identities i ON i.user_id = u.id WHERE i.sub = 'apple'" as StaticString
+        #expect(try app.column(names) == ["NULL"])
+    }
+
     @Test func whoTurnsBackIsToldSo() throws {
         for (provider, error) in [(Provider.apple, "user_cancelled_authorize"), (.google, "access_denied")] {
             let browser = arriving()

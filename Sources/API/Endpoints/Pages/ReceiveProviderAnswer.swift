@@ -29,7 +29,8 @@ private func outcome(
     }
     do {
         let token = try call.verify(try form.value("id_token"), trip.rawNonce, provider)
-        return .proved(token, provider == .apple ? try form.value("user").flatMap(fullName) : nil)
+        let name = provider == .apple ? try form.value("user").flatMap(appleName) : token.name.map(googleName)
+        return .proved(token, name.flatMap { $0.fits ? $0 : nil })
     } catch Failure.temporarilyUnavailable {
         return .failed(.unavailable)
     } catch let failure as Failure {
@@ -39,9 +40,16 @@ private func outcome(
     }
 }
 
-/// The name that Apple tells at somebody's first sign-in; nil for what is none, or too long for an account.
-private func fullName(_ user: String) -> PersonName? {
+/// The name that Apple tells at somebody's first sign-in.
+private func appleName(_ user: String) -> PersonName {
     let name = (try? JSONValue(json: Array(user.utf8)))?["name"]
-    let person = PersonName(givenName: name?["firstName"]?.string, familyName: name?["lastName"]?.string)
-    return person.fits ? person : nil
+    return PersonName(givenName: name?["firstName"]?.string, familyName: name?["lastName"]?.string)
+}
+
+/// Both parts of the name, or the whole as it stands when there are not both.
+private func googleName(_ name: IdentityToken.Name) -> PersonName {
+    guard name.whole.isBlank || !name.given.isBlank && !name.family.isBlank else {
+        return PersonName(givenName: name.whole, familyName: nil)
+    }
+    return PersonName(givenName: name.given, familyName: name.family)
 }
