@@ -10,8 +10,10 @@ CREATE TABLE users (
     nickname             VARCHAR(200) NULL,
     -- Shown to people. Not unique, possibly unverified.
     contact_email        VARCHAR(320) NULL,
-    -- Verified and lower-cased, never shown: what a sign-in may be matched by.
-    login_email          VARCHAR(320) COLLATE utf8mb4_nopad_bin NULL,
+    -- Verified and lower-cased (ASCII), never shown: what a sign-in may be matched by …
+    login_email          VARCHAR(320) NULL,
+    -- … once a provider with the last word on it has vouched for it.
+    login_email_authoritative BOOLEAN NOT NULL DEFAULT FALSE,
     role                 ENUM ('user', 'developer', 'admin') NOT NULL DEFAULT 'user',
     custom_claims        JSON NULL,
     created_at           DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
@@ -19,26 +21,29 @@ CREATE TABLE users (
     deleted_at           DATETIME(3) NULL,
     purge_at             DATETIME(3) NULL,
     -- Unique among users that are not soft-deleted. Stored: an indexed virtual column rules out instant ALTERs.
-    live_login_email     VARCHAR(320) COLLATE utf8mb4_nopad_bin AS (IF(deleted_at IS NULL, login_email, NULL)) STORED,
+    live_login_email     VARCHAR(320) AS (IF(deleted_at IS NULL, login_email, NULL)) STORED,
     PRIMARY KEY (id),
     UNIQUE KEY users_live_login_email (live_login_email),
     KEY users_purge_at (purge_at),
-    KEY users_inactive (anonymous, last_active_at)
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+    KEY users_inactive (anonymous, last_active_at),
+    CONSTRAINT users_login_email_authoritative CHECK (login_email IS NOT NULL OR login_email_authoritative = FALSE)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
 CREATE TABLE identities (
     id             BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     user_id        BIGINT UNSIGNED NOT NULL,
     provider       VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-    sub            VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
+    sub            VARCHAR(255) NOT NULL,
     email          VARCHAR(320) NULL,
     email_verified BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Whether the provider had the last word on it.
+    email_authoritative BOOLEAN NOT NULL DEFAULT FALSE,
     linked_at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     PRIMARY KEY (id),
     UNIQUE KEY identities_provider_sub (provider, sub),
     KEY identities_user (user_id),
     CONSTRAINT identities_user_fk FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
 CREATE TABLE identity_links (
     id              BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

@@ -442,15 +442,16 @@ CREATE TABLE `identities` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `user_id` bigint(20) unsigned NOT NULL,
   `provider` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-  `sub` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  `sub` varchar(255) NOT NULL,
   `email` varchar(320) DEFAULT NULL,
   `email_verified` tinyint(1) NOT NULL DEFAULT 0,
+  `email_authoritative` tinyint(1) NOT NULL DEFAULT 0,
   `linked_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   PRIMARY KEY (`id`),
   UNIQUE KEY `identities_provider_sub` (`provider`,`sub`),
   KEY `identities_user` (`user_id`),
   CONSTRAINT `identities_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 CREATE TABLE `identity_claims` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
@@ -813,14 +814,15 @@ CREATE TABLE `users` (
   `name` varchar(200) DEFAULT NULL,
   `nickname` varchar(200) DEFAULT NULL,
   `contact_email` varchar(320) DEFAULT NULL,
-  `login_email` varchar(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin DEFAULT NULL,
+  `login_email` varchar(320) DEFAULT NULL,
+  `login_email_authoritative` tinyint(1) NOT NULL DEFAULT 0,
   `role` enum('user','developer','admin') NOT NULL DEFAULT 'user',
   `custom_claims` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`custom_claims`)),
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `last_active_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `deleted_at` datetime(3) DEFAULT NULL,
   `purge_at` datetime(3) DEFAULT NULL,
-  `live_login_email` varchar(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin GENERATED ALWAYS AS (if(`deleted_at` is null,`login_email`,NULL)) STORED,
+  `live_login_email` varchar(320) GENERATED ALWAYS AS (if(`deleted_at` is null,`login_email`,NULL)) STORED,
   `phone_number` varchar(32) DEFAULT NULL,
   `address` varchar(500) DEFAULT NULL,
   `postal_code` varchar(32) DEFAULT NULL,
@@ -828,8 +830,9 @@ CREATE TABLE `users` (
   PRIMARY KEY (`id`),
   UNIQUE KEY `users_live_login_email` (`live_login_email`),
   KEY `users_purge_at` (`purge_at`),
-  KEY `users_inactive` (`anonymous`,`last_active_at`)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+  KEY `users_inactive` (`anonymous`,`last_active_at`),
+  CONSTRAINT `users_login_email_authoritative` CHECK (`login_email` is not null or `login_email_authoritative` = 0)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 CREATE TABLE `web_sessions` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,

@@ -60,9 +60,18 @@ package struct AccountsSettings: Sendable {
 
 /// When a sign-in may be matched to an account by its verified e-mail (accounts §1.6).
 package enum LinkByEmail: String, Sendable, CaseIterable {
-    /// Only if the provider is authoritative for the address's domain.
+    /// Only if a provider with the last word on the address vouches for it now, and one did when the account got it.
     case authoritative
     /// Whenever the provider says it verified the address.
     case verified
     case never
+
+    /// Whether an address decides that a provider verified.
+    func trusts(isAuthoritative: Bool) -> Bool {
+        switch self {
+        case .authoritative: isAuthoritative
+        case .verified: true
+        case .never: false
+        }
+    }
 }

@@ -70,7 +70,9 @@ import Testing
         try note("session without a device", post(session, apple))
         try app.change("INSERT INTO identities (user_id, provider, sub) VALUES (?, 'apple', 'x')", fourth.userID)
         try note("session that promotes", post(session, app.proof("x")))
-        try app.change("UPDATE users SET login_email = 'i@icloud.com' WHERE id = ?", third.userID)
+        try app.change(
+            "UPDATE users SET login_email = 'i@icloud.com', login_email_authoritative = TRUE WHERE id = ?", third.userID
+        )
         try note("session that links by e-mail", post(session, app.proof("i", email: "i@icloud.com")))
 
         let promoting = try client.reopen(phone)

@@ -72,6 +72,8 @@ import Testing
             let owner = try client.signIn(
                 app.proof("first \(number)", of: first, email: email.lowercased()), with: first.rawValue, on: number * 2
             )
+            // As after a word of a provider that has the last one.
+            try app.change("UPDATE users SET login_email_authoritative = TRUE WHERE login_email IS NOT NULL")
             let other = try client.signIn(
                 app.proof(
                     "second \(number)", of: signIn.provider, email: email, emailVerified: signIn.verified,
@@ -104,7 +106,9 @@ import Testing
     }
 
     @Test func anAbsorbedUsersAddressLeadsToTheSurvivor() throws {
-        let absorbed = try client.signIn(app.proof("1", of: .google, email: "ada@icloud.com"), with: "google", on: 1)
+        let vouching: [String: JSONValue] = ["hd": "icloud.com"]
+        let absorbed = try client.signIn(
+            app.proof("1", of: .google, email: "ada@icloud.com", extra: vouching), with: "google", on: 1)
         let survivor = try client.signIn(app.proof("2", of: .google), with: "google", on: 2)
         try app.absorb(absorbed.userID, into: survivor.userID)
         let phone = try client.signIn(app.proof("3", email: "ada@icloud.com"), on: 3)
@@ -141,7 +145,7 @@ import Testing
 
     @Test func anAnonymousOwnerOfTheAddressIsPromoted() throws {
         let phone = try client.bootstrap()
-        try app.change("UPDATE users SET login_email = 'ada@icloud.com'")
+        try app.change("UPDATE users SET login_email = 'ada@icloud.com', login_email_authoritative = TRUE")
         let answer = client.send(.post, "/auth/apple/session", app.proof(email: "ada@icloud.com"))
         #expect(answer["user"]?["id"]?.integer == phone.userID)
         #expect(answer["user"]?["anonymous"] == false)

@@ -9,7 +9,7 @@ import Time
 
     @Test(arguments: [
         "a@device.internal", "a@x.y.internal", "a@Device.INTERNAL", "a@device.internal.", "a@internal",
-        "a@b@c.internal",
+        "a@b@c.internal", "a@\u{600}.internal", "a@\u{301}.internal",
     ])
     func syntheticAddressesAreAbsent(_ address: String) {
         #expect(EmailAddress.present(address) == nil)
@@ -43,7 +43,7 @@ import Time
         "a@example.com\n",
         " a@example.com", "a@example.com,b@example.com", "a(x)@example.com", "a\u{0}@example.com",
         "a\u{202E}@example.com",
-        "a@exa_mple.com", "a@example.com/x",
+        "a@exa_mple.com", "a@example.com/x", ".\u{301}a@example.com", "a@\u{301}example.com", "a@\u{FFFD}.com",
     ])
     func notAcceptable(_ address: String) { #expect(!EmailAddress.isAcceptable(address)) }
 
@@ -66,6 +66,11 @@ import Time
         (.apple, "a@me.com", nil, true), (.apple, "a@MAC.com", nil, true),
         (.apple, "a@privaterelay.appleid.com", nil, true), (.apple, "a@appleid.com", nil, false),
         (.apple, "a@gmail.com", nil, false), (.apple, "a@example.com", "example.com", false),
+        // Byte for byte but for ASCII letters.
+        (.google, "a@bücher.example", "bücher.example", true),
+        (.google, "a@bücher.example", "bu\u{308}cher.example", false),
+        (.google, "a@bücher.example", "BÜCHER.example", false), (.google, "a@\u{212A}or.example", "kor.example", false),
+        (.google, "a@\u{212A}or.example", "Kor.example", false), (.apple, "a@\u{301}icloud.com", nil, false),
     ])
     func authority(_ provider: Provider, _ address: String, _ hostedDomain: String?, _ isAuthoritative: Bool) {
         let token = IdentityToken(

@@ -26,7 +26,7 @@ extension Accounts {
             """
             SELECT p.id, p.device_id, p.application_id, p.scopes, p.created_at,
                    u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
-                   u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
+                   u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
             FROM paks p JOIN users u ON u.id = p.user_id WHERE p.digest = ? AND p.revoked_at IS NULL
             """, secret.digest
         ) { row in

@@ -23,7 +23,7 @@ extension AccountsTransaction {
         try connection.first(
             """
             SELECT u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
-                   u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at,
+                   u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at,
                    d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
                    d.application_id, d.secret_digest
             FROM users u STRAIGHT_JOIN devices d ON d.user_id = u.id

@@ -10,6 +10,8 @@ package struct Identity: Sendable {
     /// Nil when unknown, and for synthetic addresses.
     package var email: String?
     var emailVerified: Bool
+    /// Whether the provider had the last word on the e-mail.
+    var emailAuthoritative: Bool
     package var linkedAt: Timestamp
 }
 
@@ -23,4 +25,12 @@ struct IdentityHolder: Equatable {
 extension IdentityToken {
     /// The token's e-mail if its provider verified it and it is a real address.
     var verifiedEmail: String? { emailVerified ? EmailAddress.present(email) : nil }
+
+    /// The same as what sign-ins may be matched by.
+    var loginEmail: LoginEmail? {
+        verifiedEmail.map { email in
+            LoginEmail(
+                address: FoldedAddress(email), isAuthoritative: EmailAddress.isAuthoritative(self, for: email))
+        }
+    }
 }

@@ -1,13 +1,18 @@
 import IdentityTokens
 
 extension AccountsTransaction {
-    /// The user with what a sign-in tells about it: blank names and addresses are filled, nothing is replaced.
+    /// The user with what a sign-in tells about it: blank names and addresses are filled, nothing is replaced. That the
+    /// provider has the last word on the address it has for sign-ins is added.
     func filled(_ user: User, from token: IdentityToken, _ fullName: PersonName?) throws -> User {
         var user = user
         if user.name.isBlank, let name = fullName?.display { user.name = name }
-        guard let email = token.verifiedEmail else { return user }
-        if user.contactEmail.isBlank { user.contactEmail = email }
-        if user.loginEmail == nil, try isFree(loginEmail: email.lowercased()) { user.loginEmail = email.lowercased() }
+        if user.contactEmail.isBlank { user.contactEmail = token.verifiedEmail ?? user.contactEmail }
+        guard let offered = token.loginEmail else { return user }
+        if let present = user.loginEmail {
+            if present.address == offered.address, offered.isAuthoritative { user.loginEmail = offered }
+        } else if try isFree(offered.address) {
+            user.loginEmail = offered
+        }
         return user
     }
 

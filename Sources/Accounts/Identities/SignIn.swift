@@ -44,18 +44,11 @@ extension Accounts {
     func resolve(_ token: IdentityToken, _ transaction: AccountsTransaction) throws -> Resolution {
         let connection = transaction.connection
         if let holder = try connection.holder(of: token.provider, token.subject) { return .identity(holder.canonical) }
-        guard let email = token.verifiedEmail, mayLink(by: email, of: token),
-            let user = try connection.canonicalUser(ofLoginEmail: email.lowercased())
+        guard let email = token.loginEmail, settings.linkByEmail.trusts(isAuthoritative: email.isAuthoritative),
+            let owner = try connection.canonicalUser(ofLoginEmail: email.address),
+            settings.linkByEmail.trusts(isAuthoritative: owner.isAuthoritative)
         else { return .nobody }
-        return .email(user)
-    }
-
-    private func mayLink(by email: String, of token: IdentityToken) -> Bool {
-        switch settings.linkByEmail {
-        case .authoritative: EmailAddress.isAuthoritative(token, for: email)
-        case .verified: true
-        case .never: false
-        }
+        return .email(owner.id)
     }
 
     private func signIn(
@@ -70,6 +63,11 @@ extension Accounts {
             try transaction.insertIdentity(token, for: found.id)
         }
         var user = try transaction.filled(found, from: token, fullName)
+        var isVouchedFor = user.loginEmail != found.loginEmail
+        if let email = token.loginEmail, email.isAuthoritative, email.address != user.loginEmail?.address {
+            isVouchedFor = try transaction.raiseAbsorbed(email.address, of: user.id)
+        }
+        if isVouchedFor { try transaction.rememberAddress(of: token) }
         if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
         if user.anonymous {
             user = try transaction.promoted(user, keeping: nil)
@@ -82,12 +80,13 @@ extension Accounts {
     private func createUser(
         _ token: IdentityToken, _ fullName: PersonName?, _ transaction: AccountsTransaction
     ) throws -> User {
-        let email = token.verifiedEmail
-        let loginEmail = try email.map { $0.lowercased() }.flatMap { try transaction.isFree(loginEmail: $0) ? $0 : nil }
-        // Somebody took the address since it was looked up: this sign-in is theirs.
-        if let email, loginEmail == nil, mayLink(by: email, of: token) { throw TransactionMustRestart() }
+        let loginEmail = try token.loginEmail.flatMap { try transaction.isFree($0.address) ? $0 : nil }
+        // Somebody may have taken the address since it was looked up, so that this sign-in is theirs.
+        if token.loginEmail != nil, loginEmail == nil, try resolve(token, transaction) != .nobody {
+            throw TransactionMustRestart()
+        }
         let user = try transaction.createUser(
-            anonymous: false, name: fullName?.display, contactEmail: email, loginEmail: loginEmail)
+            anonymous: false, name: fullName?.display, contactEmail: token.verifiedEmail, loginEmail: loginEmail)
         try transaction.insertIdentity(token, for: user.id)
         return user
     }

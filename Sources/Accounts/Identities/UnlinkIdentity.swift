@@ -18,13 +18,15 @@ extension Accounts {
         if removed.isEmpty { throw Failure.identityNotConnected }
         if remaining.isEmpty { throw Failure.lastIdentity }
 
-        let vouchedFor = verifiedAddresses(removed).subtracting(verifiedAddresses(remaining))
         for absorbed in try transaction.lockAbsorbedUsers(of: user.id) + [user] {
-            if let address = absorbed.loginEmail, vouchedFor.contains(address) {
-                try connection.execute(
-                    "UPDATE users SET version = version + 1, login_email = NULL WHERE id = ?", absorbed.id)
-                if absorbed.id == user.id { user.loginEmail = nil }
-            }
+            guard let email = absorbed.loginEmail else { continue }
+            let rest = email.without(removed, remaining)
+            if rest == email { continue }
+            try connection.execute(
+                """
+                UPDATE users SET version = version + 1, login_email = ?, login_email_authoritative = ? WHERE id = ?
+                """, rest?.address, rest?.isAuthoritative ?? false, absorbed.id)
+            if absorbed.id == user.id { user.loginEmail = rest }
         }
         try connection.execute("DELETE FROM identities WHERE user_id = ? AND provider = ?", user.id, provider)
         transaction.audit(
@@ -32,8 +34,20 @@ extension Accounts {
         return (user, remaining)
     }
 
-    private func verifiedAddresses(_ identities: [Identity]) -> Set<String> {
-        Set(identities.filter(\.emailVerified).compactMap { $0.email?.lowercased() })
+}
+
+extension LoginEmail {
+    /// What remains of it when identities go: what only they said of it goes with them.
+    fileprivate func without(_ removed: [Identity], _ remaining: [Identity]) -> LoginEmail? {
+        let (gone, left) = (removed.filter(vouches), remaining.filter(vouches))
+        if gone.isEmpty { return self }
+        if left.isEmpty { return nil }
+        let isLowered = gone.contains(where: \.emailAuthoritative) && !left.contains(where: \.emailAuthoritative)
+        return LoginEmail(address: address, isAuthoritative: isAuthoritative && !isLowered)
+    }
+
+    private func vouches(_ identity: Identity) -> Bool {
+        identity.emailVerified && identity.email.map(FoldedAddress.init(_:)) == address
     }
 }
 
@@ -42,8 +56,8 @@ extension AccountsTransaction {
     fileprivate func lockAbsorbedUsers(of survivor: User.ID) throws -> [User] {
         try connection.all(
             """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
-                   last_active_at, deleted_at, purge_at
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
+                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
             FROM users WHERE id IN (SELECT linked_user_id FROM identity_links WHERE primary_user_id = ?)
             ORDER BY id FOR UPDATE
             """, survivor

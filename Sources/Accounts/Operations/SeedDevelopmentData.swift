@@ -62,10 +62,11 @@ extension AccountsTransaction {
             guard let user = try lockUsers(holder.canonical)[holder.canonical] else { throw TransactionMustRestart() }
             return (user, false)
         }
-        let loginEmail = try email.map { $0.lowercased() }.flatMap { try isFree(loginEmail: $0) ? $0 : nil }
-        let user = try createUser(anonymous: false, name: name, contactEmail: email, loginEmail: loginEmail)
         let token = IdentityToken(
             provider: provider, subject: subject, email: email, emailVerified: email != nil, issuedAt: now)
+        let loginEmail = try token.loginEmail.flatMap { try isFree($0.address) ? $0 : nil }
+        let user = try createUser(
+            anonymous: false, name: name.map(DisplayName.cleaned), contactEmail: email, loginEmail: loginEmail)
         try insertIdentity(token, for: user.id)
         return (user, true)
     }

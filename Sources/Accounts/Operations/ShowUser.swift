@@ -36,8 +36,8 @@ extension Connection {
     package func userSummary(_ id: User.ID) throws -> UserSummary? {
         let user = try first(
             """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
-                   last_active_at, deleted_at, purge_at
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
+                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
             FROM users WHERE id = ?
             """, id
         ) { row in try User(from: &row) }

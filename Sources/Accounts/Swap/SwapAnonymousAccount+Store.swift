@@ -36,8 +36,8 @@ extension Connection {
     func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
         let users = try all(
             """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
-                   last_active_at, deleted_at, purge_at
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
+                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
             FROM users WHERE id IN (?, ?)
             """, one, other ?? one
         ) { row in try User(from: &row) }

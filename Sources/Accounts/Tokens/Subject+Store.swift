@@ -21,8 +21,7 @@ extension Subject {
         SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
                u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
                g.last_used_at,
-               EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id AND i.email_verified
-                       AND LOWER(i.email) = LOWER(u.contact_email)),
+               (SELECT JSON_ARRAYAGG(i.email) FROM identities i WHERE i.user_id = u.id AND i.email_verified),
                NOT u.anonymous AND (
                    EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
                            AND (was.anonymous OR was.previously_anonymous))
@@ -57,13 +56,21 @@ extension Subject {
         withDetails = try row.read()
         lastActiveAt = try row.read()
         lastUsedAt = try row.read()
-        emailVerified = try row.read()
+        emailVerified = Self.isVerified(email, by: try row.read())
         previouslyAnonymous = try row.read()
         if email.isBlank { email = nil }
         verifiedLevel = max(level, phoneNumber.isBlank ? 0 : 2, emailVerified && email != nil ? 1 : 0)
         linkedSubs = []
         linkedSubs = Self.merge(
             try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
+    }
+
+    /// Whether a JSON array of verified addresses has that one. Compared here because SQL's LOWER folds more than ASCII.
+    private static func isVerified(_ email: String?, by verified: String?) -> Bool {
+        guard let email, let verified, let addresses = (try? JSONValue(json: Array(verified.utf8)))?.array else {
+            return false
+        }
+        return addresses.contains { $0.string.map(FoldedAddress.init(_:)) == FoldedAddress(email) }
     }
 
     /// - Parameter json: rows of sub, via, milliseconds and event id.

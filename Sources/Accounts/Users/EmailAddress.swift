@@ -13,31 +13,32 @@ package enum EmailAddress {
     private static let longest = 254
 
     static func isSynthetic(_ address: String) -> Bool {
-        domain(of: address).map { $0 == "internal" || $0.hasSuffix(".internal") } ?? false
-    }
-
-    /// The lower-cased part behind the last `@`, without a final dot.
-    static func domain(of address: String) -> String? {
-        guard let at = address.lastIndex(of: "@") else { return nil }
-        let domain = address[address.index(after: at)...].lowercased()
-        return domain.hasSuffix(".") ? String(domain.dropLast()) : domain
+        let labels = FoldedAddress(address).domain?.bytes.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels?.last?.elementsEqual("internal".utf8) == true
     }
 
     /// Whether a person may type this as an address: a mailbox of RFC 5321 §4.1.2 without quoting or literals, a domain
     /// with a dot, internationalised names included (RFC 6531).
     static func isAcceptable(_ address: String) -> Bool {
-        let parts = address.split(separator: "@", omittingEmptySubsequences: false)
+        let parts = address.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count == 2, present(address) != nil else { return false }
-        let (local, labels) = (parts[0], parts[1].split(separator: ".", omittingEmptySubsequences: false))
-        guard (1...64).contains(local.utf8.count), parts[1].utf8.count <= 255, labels.count >= 2 else { return false }
-        let localIsFine =
-            !local.hasPrefix(".") && !local.hasSuffix(".") && !local.contains("..")
-            && local.unicodeScalars.allSatisfy { isAtom($0) || $0 == "." }
-        let domainIsFine = labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-                && label.unicodeScalars.allSatisfy { isLetterOrDigit($0) || $0 == "-" }
-        }
-        return localIsFine && domainIsFine
+        let (local, domain) = (parts[0], parts[1])
+        let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard (1...64).contains(local.count), domain.count <= 255, labels.count >= 2 else { return false }
+        let atoms = local.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return atoms.allSatisfy { isWord($0, of: isAtom) }
+            && labels.allSatisfy { label in
+                label.count <= 63 && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+                    && isWord(label) { isLetterOrDigit($0) || $0 == "-" }
+            }
+    }
+
+    /// Whether a part has at least one character, no other than those, and no mark to begin with (RFC 5891 §4.2.3.2).
+    private static func isWord(_ part: Substring.UTF8View, of isMember: (Unicode.Scalar) -> Bool) -> Bool {
+        let scalars = Substring(part).unicodeScalars
+        return scalars.first.map { $0.properties.generalCategory != .nonspacingMark } == true
+            && scalars.allSatisfy(isMember)
     }
 
     private static func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
@@ -51,12 +52,14 @@ package enum EmailAddress {
 
     /// Whether the provider's word on this address is the last word (accounts §1.6).
     static func isAuthoritative(_ token: IdentityToken, for address: String) -> Bool {
-        guard let domain = domain(of: address) else { return false }
+        guard let domain = FoldedAddress(address).domain else { return false }
         switch token.provider {
         case .google:
-            return ["gmail.com", "googlemail.com"].contains(domain) || token.hostedDomain?.lowercased() == domain
+            return domain == FoldedAddress("gmail.com") || domain == FoldedAddress("googlemail.com")
+                || token.hostedDomain.map(FoldedAddress.init(_:)) == domain
         case .apple:
-            return ["privaterelay.appleid.com", "icloud.com", "me.com", "mac.com"].contains(domain)
+            return ["privaterelay.appleid.com", "icloud.com", "me.com", "mac.com"].map(FoldedAddress.init(_:))
+                .contains(domain)
         }
     }
 }

@@ -10,7 +10,11 @@ extension User {
         name = try row.read()
         nickname = try row.read()
         contactEmail = EmailAddress.present(try row.read())
-        loginEmail = EmailAddress.present(try row.read())
+        let loginEmail = EmailAddress.present(try row.read())
+        let isAuthoritative = try row.read(Bool.self)
+        self.loginEmail = loginEmail.map {
+            LoginEmail(address: FoldedAddress(stored: $0), isAuthoritative: isAuthoritative)
+        }
         role = Role(rawValue: try row.read()) ?? .user
         createdAt = try row.read()
         lastActiveAt = try row.read()
@@ -27,8 +31,8 @@ extension AccountsTransaction {
         precondition(wanted.count <= 2, "a rule locks at most two users here")
         let users = try connection.all(
             """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email, role, created_at,
-                   last_active_at, deleted_at, purge_at
+            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
+                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
             FROM users WHERE id IN (?, ?) ORDER BY id FOR UPDATE
             """, first, wanted.last ?? first
         ) { row in try User(from: &row) }
@@ -37,7 +41,7 @@ extension AccountsTransaction {
 
     /// A new account.
     func createUser(
-        anonymous: Bool, name: String? = nil, contactEmail: String? = nil, loginEmail: String? = nil
+        anonymous: Bool, name: String? = nil, contactEmail: String? = nil, loginEmail: LoginEmail? = nil
     ) throws -> User {
         var user = User(
             id: User.ID(rawValue: 0), anonymous: anonymous, previouslyAnonymous: false, name: name,
@@ -50,9 +54,11 @@ extension AccountsTransaction {
     private func insertUser(_ user: User) throws -> User.ID {
         let outcome = try connection.execute(
             """
-            INSERT INTO users (anonymous, name, contact_email, login_email, created_at, last_active_at)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """, user.anonymous, user.name, user.contactEmail, user.loginEmail, user.createdAt, user.lastActiveAt)
+            INSERT INTO users (anonymous, name, contact_email, login_email, login_email_authoritative, created_at,
+                               last_active_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, user.anonymous, user.name, user.contactEmail, user.loginEmail?.address,
+            user.loginEmail?.isAuthoritative ?? false, user.createdAt, user.lastActiveAt)
         return User.ID(rawValue: Int64(outcome.lastInsertID))
     }
 
@@ -61,15 +67,15 @@ extension AccountsTransaction {
         try connection.execute(
             """
             UPDATE users SET version = version + 1, anonymous = ?, previously_anonymous = ?, name = ?, nickname = ?,
-                             contact_email = ?, login_email = ?, last_active_at = ?
+                             contact_email = ?, login_email = ?, login_email_authoritative = ?, last_active_at = ?
             WHERE id = ?
             """, user.anonymous, user.previouslyAnonymous, user.name, user.nickname, user.contactEmail,
-            user.loginEmail, user.lastActiveAt, user.id)
+            user.loginEmail?.address, user.loginEmail?.isAuthoritative ?? false, user.lastActiveAt, user.id)
     }
 
-    /// Whether no live user signs in with that address. A race for it ends in a duplicate key, and the transaction again.
-    func isFree(loginEmail: String) throws -> Bool {
-        try connection.first("SELECT id FROM users WHERE live_login_email = ?", loginEmail) { row in
+    /// Whether no live user has that address for sign-ins. A race for it ends in a duplicate key, and the transaction again.
+    func isFree(_ address: FoldedAddress) throws -> Bool {
+        try connection.first("SELECT id FROM users WHERE live_login_email = ?", address) { row in
             try row.read(User.ID.self)
         } == nil
     }

@@ -14,7 +14,7 @@ package struct User: Equatable, Sendable {
     package var name: String?
     package var nickname: String?
     package var contactEmail: String?
-    package var loginEmail: String?
+    package var loginEmail: LoginEmail?
     package var role: Role
     package var createdAt: Timestamp
     package var lastActiveAt: Timestamp

@@ -10,7 +10,7 @@ extension Accounts {
             """
             SELECT s.id, s.created_at, s.last_used_at,
                    u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
-                   u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
+                   u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
             FROM web_sessions s JOIN users u ON u.id = s.user_id
             WHERE s.digest = ? AND s.expires_at > ? AND s.last_used_at > ? AND u.deleted_at IS NULL
             """, Secret(presented: cookie).digest, now, now - WebSession.idleLimit

@@ -91,6 +91,25 @@ import Time
         #expect(try claims("profile") == [:])
     }
 
+    /// An address is verified when an identity verified that address: a collation or a folding of Unicode's makes one of two.
+    @Test(arguments: [
+        ("jose.x@bucher.example", "josé.x@bücher.example", false),
+        ("josé@bücher.example", "jose\u{301}@bücher.example", false),
+        ("mike@kor.example", "mi\u{212A}e@kor.example", false), ("ada@kor.example", "ada@\u{212A}or.example", false),
+        ("ada@kor.example", "ada@kor.example ", false), ("strasse@x.example", "straße@x.example", false),
+        ("İ@x.example", "i\u{307}@x.example", false), ("É@x.example", "é@x.example", false),
+        ("ada@kor.example", "ADA@Kor.Example", true), ("Éa@Bü.example", "ÉA@bü.EXAMPLE", true),
+        ("a\"\\b@x.example", "a\"\\B@x.example", true),
+    ])
+    func anAddressIsVerifiedByteForByte(_ verified: String, _ shown: String, _ isVerified: Bool) throws {
+        try scene.app.change("UPDATE identities SET email = ?, email_verified = TRUE", verified)
+        try scene.app.change("UPDATE users SET contact_email = ?", shown)
+        #expect(try claims("email") == ["email": .string(shown), "email_verified": .bool(isVerified)])
+        // Nor is one that another identity has, and does not vouch for.
+        try scene.app.change("UPDATE identities SET email_verified = FALSE")
+        #expect(try claims("email") == ["email": .string(shown), "email_verified": false])
+    }
+
     @Test(arguments: paths, [HTTP.Method.get, .post]) func bothPathsTakeBothMethods(path: String, method: HTTP.Method)
         throws
     {
