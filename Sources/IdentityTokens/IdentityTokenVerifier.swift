@@ -1,4 +1,5 @@
 internal import JOSE
+package import Threads
 package import Time
 
 /// Checks identity tokens; shared by all threads.
@@ -9,13 +10,16 @@ package final class IdentityTokenVerifier: Sendable {
 
     /// - Parameters:
     ///   - cacheDirectory: where the last good key sets are kept for the next start; only the server may write there.
+    ///   - slowPeers: what callers pass, too, who wait for a fetch.
     ///   - initialKeySets: key sets (JSON) to begin with, as if just fetched; they must hold a usable key.
     package init(
         providers: [Provider: ProviderSettings], cacheDirectory: String?, clock: Clock = .system,
-        limits: KeySetLimits = KeySetLimits(), initialKeySets: [Provider: [UInt8]] = [:]
+        limits: KeySetLimits = KeySetLimits(), slowPeers: SlowPeerGate? = nil,
+        initialKeySets: [Provider: [UInt8]] = [:]
     ) {
         self.providers = providers
         self.clock = clock
+        let waiters = KeySetWaiters(limit: limits.waitingCallers, slowPeers)
         var sources: [Provider: KeySetSource] = [:]
         for (provider, settings) in providers {
             sources[provider] = KeySetSource(
@@ -23,7 +27,7 @@ package final class IdentityTokenVerifier: Sendable {
                 cache: cacheDirectory.map {
                     KeySetCache(directory: $0, provider: provider, address: settings.jwksURL)
                 },
-                initial: initialKeySets[provider].flatMap(KeySet.init(json:)))
+                initial: initialKeySets[provider].flatMap(KeySet.init(json:)), waiters: waiters)
         }
         self.sources = sources
     }

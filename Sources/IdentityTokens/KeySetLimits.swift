@@ -12,8 +12,8 @@ package struct KeySetLimits: Sendable {
     package var retryPause: ClosedRange<Duration> = .seconds(5)...(.seconds(60))
     /// How long a caller waits for a fetch.
     package var patience: Duration = .seconds(2)
-    /// How many callers wait at a time for one provider; the others are told at once that the set is not available, so
-    /// that a slow provider cannot stop all threads.
+    /// How many callers wait at a time, whichever the provider; the others are told at once that the set is not available,
+    /// so that slow providers cannot stop all threads.
     package var waitingCallers = 8
     package var fetchTimeout: Duration = .seconds(5)
     /// Of a key set, in bytes.

@@ -21,7 +21,6 @@ final class KeySetSource: Sendable {
         /// When the last fetch ended.
         var fetchedAt: Timestamp?
         var failuresInARow = 0
-        var waitingCallers = 0
         var lastError: String?
         var fetches = 0
         var failures = 0
@@ -40,18 +39,20 @@ final class KeySetSource: Sendable {
     private let limits: KeySetLimits
     private let clock: Clock
     private let cache: KeySetCache?
+    private let waiters: KeySetWaiters
     private let fetcher: Fetcher
     private let state: Monitor<State>
 
     init(
         provider: Provider, settings: ProviderSettings, limits: KeySetLimits, clock: Clock, cache: KeySetCache?,
-        initial: KeySet?
+        initial: KeySet?, waiters: KeySetWaiters
     ) {
         self.provider = provider
         self.settings = settings
         self.limits = limits
         self.clock = clock
         self.cache = cache
+        self.waiters = waiters
         var options = Fetcher.Options()
         options.connectTimeout = limits.fetchTimeout
         options.timeout = limits.fetchTimeout
@@ -85,14 +86,14 @@ final class KeySetSource: Sendable {
         case .pending(let fetches):
             start()
             wake()
-            _ = state.wait(atMost: limits.patience) { state in
-                state.fetches > fetches || state.isStopping ? true : nil
+            let hasWaited = waiters.pass {
+                _ = state.wait(atMost: limits.patience) { state in
+                    state.fetches > fetches || state.isStopping ? true : nil
+                }
             }
-            let current = state.withLock { state in
-                state.waitingCallers -= 1
-                return usable(state, clock.now)
+            guard hasWaited, let current = state.withLock({ usable($0, clock.now) }) else {
+                throw KeySetUnavailable(provider)
             }
-            guard let current else { throw KeySetUnavailable(provider) }
             return current.keySet
         }
     }
@@ -116,8 +117,6 @@ final class KeySetSource: Sendable {
             if current != nil { state.unknownKeyAt = now }
             state.isWanted = true
         }
-        guard state.waitingCallers < limits.waitingCallers else { throw KeySetUnavailable(provider) }
-        state.waitingCallers += 1
         return .pending(state.fetches)
     }
 

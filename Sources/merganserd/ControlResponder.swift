@@ -16,7 +16,9 @@ struct ControlResponder {
             let report = readiness.report
             return json(
                 report.isReady ? .ok : .serviceUnavailable,
-                Ready(ready: report.isReady, instance: instance, missing: report.missing))
+                Ready(
+                    ready: report.isReady, degraded: report.degraded.isEmpty ? nil : true, instance: instance,
+                    missing: report.missing + report.degraded))
         case ("/metrics", .get), ("/metrics", .head):
             return Response(
                 .ok,
@@ -48,6 +50,8 @@ struct ControlResponder {
 
     private struct Ready: Encodable {
         let ready: Bool
+        /// True when something is missing that it serves without, else left out.
+        let degraded: Bool?
         let instance: String
         let missing: [Readiness.Report.Missing]
     }

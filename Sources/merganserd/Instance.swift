@@ -11,7 +11,8 @@ import Threads
 
 /// One running server, from its start to its end.
 ///
-/// It takes nginx's socket only when it can answer: until then, another instance keeps serving, or connections wait.
+/// It takes nginx's socket only when it can answer: until then, another instance keeps serving, or connections wait. A
+/// provider's key set is not waited for: only that provider's tokens need it.
 final class Instance {
     private let configuration: Configuration
     private let logger: Logger
@@ -25,8 +26,12 @@ final class Instance {
     init(_ configuration: Configuration, _ logger: Logger) {
         self.configuration = configuration
         self.logger = logger
+        let slowPeers = SlowPeerGate(workers: configuration.server.threads)
+        var limits = KeySetLimits()
+        limits.waitingCallers = configuration.server.threads / 4
         keySets = IdentityTokenVerifier(
-            providers: configuration.providers, cacheDirectory: configuration.server.stateDirectory)
+            providers: configuration.providers, cacheDirectory: configuration.server.stateDirectory, limits: limits,
+            slowPeers: slowPeers)
         let serverKey = ServerKey(
             current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes)
         service = Service(
@@ -40,7 +45,7 @@ final class Instance {
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics),
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
-            slowPeers: SlowPeerGate(workers: configuration.server.threads),
+            slowPeers: slowPeers,
             loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         let slowLog = configuration.server.slowStatement.map { SlowLog(threshold: $0, logger) }
         makeDatabase = { [databaseStatistics] in

@@ -13,14 +13,17 @@ import Time
 final class Readiness: Sendable {
     struct Report: Sendable {
         struct Missing: Encodable, Sendable {
-            /// `database`, `schema`, `server_key`, `key_set_apple`, `key_set_google`, `socket` or `draining`.
+            /// `database`, `schema`, `server_key`, `socket` or `draining`; `key_set_apple` or `key_set_google`.
             let check: String
             let problem: String
         }
 
-        var missing: [Missing] = []
+        /// What this instance cannot serve without.
+        fileprivate(set) var missing: [Missing] = []
+        /// What it serves without: all but the tokens of a provider.
+        fileprivate(set) var degraded: [Missing] = []
         /// What no waiting changes, in words for the operator.
-        var hopeless: String?
+        fileprivate(set) var hopeless: String?
 
         var isReady: Bool { missing.isEmpty }
         var summary: String { missing.map { "\($0.check) (\($0.problem))" }.joined(separator: ", ") }
@@ -111,10 +114,8 @@ final class Readiness: Sendable {
             report.add("server_key", problem)
             report.hopeless = "MERGANSER_SERVER_KEY: \(problem)"
         }
-        for (provider, status) in keySets.status.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-        where !status.isReady {
-            report.add("key_set_\(provider.rawValue)", status.lastError ?? "not fetched yet")
-        }
+        report.degraded = keySets.status.sorted { $0.key.rawValue < $1.key.rawValue }.filter { !$0.value.isReady }
+            .map { .init(check: "key_set_\($0.key.rawValue)", problem: $0.value.lastError ?? "not fetched yet") }
         return report
     }
 

@@ -362,6 +362,34 @@ import Time
         #expect(throws: Never.self) { try verify(verifier) }
     }
 
+    /// Two slow providers hold no more callers than one, and none when other requests that wait leave no room.
+    @Test(arguments: [2, 1, 0]) func callersOfAllProvidersAreCountedTogether(permits: Int) throws {
+        reply.set(.silence)
+        var limits = KeySetLimits()
+        limits.waitingCallers = 2
+        limits.patience = .seconds(30)
+        let google = TestIssuer(.google, clock: clock.clock)
+        // Of that many workers, so many may wait for somebody outside.
+        let gate = SlowPeerGate(workers: [0: 1, 1: 2, 2: 3][permits] ?? 0)
+        let verifier = IdentityTokenVerifier(
+            providers: [.apple: issuer.settings(jwksURL: server.url), .google: google.settings(jwksURL: server.url)],
+            cacheDirectory: nil, clock: clock.clock, limits: limits, slowPeers: gate)
+        let turnedAway = Monitor(0)
+        let threads = (0..<6).map { number in
+            let (provider, token) = number % 2 == 0 ? (Provider.apple, issuer.token()) : (.google, google.token())
+            return Thread {
+                #expect(throws: KeySetUnavailable(provider)) {
+                    try verifier.verify(token, rawNonce: "nonce", provider: provider)
+                }
+                turnedAway.change { $0 += 1 }
+            }
+        }
+        // These wait for nobody, and the others until the fetch is given up.
+        #expect(turnedAway.wait(atMost: .seconds(10)) { $0 >= 6 - permits ? $0 : nil } == 6 - permits)
+        threads.forEach { $0.join() }
+        #expect(gate.pass { true } == (permits > 0 ? true : nil))
+    }
+
     @Test func stoppingReleasesEverybody() throws {
         reply.set(.silence)
         var limits = KeySetLimits()

@@ -1,7 +1,10 @@
 import Foundation
+import IdentityTokens
 import JSON
+import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 /// Not ready, and recovering by itself.
 @Suite struct ServerReadinessTests {
@@ -65,18 +68,72 @@ import Testing
         #expect(installation.exists("front/fastcgi.sock"))
     }
 
-    @Test func waitsForKeySets() throws {
-        let installation = try Installation(["MERGANSER_APPLE_JWKS_URL": "http://127.0.0.1:1/keys"])
+    /// A cold start: no key set is kept, and the provider refuses connections, or takes them and says nothing.
+    @Test(arguments: [false, true]) func servesWithoutAKeySet(takesConnections: Bool) throws {
+        let reply = Mutex(LocalHTTPServer.Reply.silence)
+        let provider = try LocalHTTPServer { _ in reply.withLock { $0 } }
+        let google = TestIssuer(.google)
+        let googleKeys = try google.serve()
+        let installation = try Installation([
+            "MERGANSER_APPLE_JWKS_URL": takesConnections ? "\(provider.url)/keys" : "http://127.0.0.1:1/keys",
+            "MERGANSER_GOOGLE_JWKS_URL": "\(googleKeys.url)/keys", "MERGANSER_GOOGLE_AUDIENCES": google.audience,
+        ])
+        for command in ["generate", "activate"] {
+            #expect(try installation.tool("signing-key", command).exit == .status(0))
+        }
         let server = try installation.server()
-        try server.wait(for: "a failed fetch") { try installation.missing() == ["key_set_apple"] }
-        #expect(!installation.exists("fastcgi.sock"))
+        try server.wait(for: "readiness") {
+            try server.logged("serving") && installation.missing() == ["key_set_apple"]
+        }
+        let ready = try #require(try installation.control("/readyz"))
+        #expect(ready.status == 200 && ready.body["ready"] == true && ready.body["degraded"] == true)
+        let metrics = String(decoding: try installation.ask("GET", "/metrics", at: "control.sock").body, as: UTF8.self)
+        #expect(metrics.contains("merganser_ready 1\n"))
+        #expect(metrics.contains(#"merganser_key_set_ready{provider="apple"} 0"#))
+
+        // More sign-ins than there are workers: at most one of four waits, so that everybody else is served.
+        let statuses = Monitor<[Int?]>([])
+        let signIns = (0..<8).map { _ in
+            Thread {
+                let status = try? signIn(.apple, installation).status
+                statuses.change { $0.append(status) }
+            }
+        }
+        let (pak, _) = try installation.bootstrap("00000000-0000-0000-0000-000000000001")
+        let authorization = [("HTTP_AUTHORIZATION", "Bearer \(pak)")]
+        #expect(try installation.ask("GET", "/api/v1/me", headers: authorization).status == 200)
+        for path in ["/.well-known/openid-configuration", "/.well-known/jwks.json"] {
+            #expect(try installation.ask("GET", path).status == 200, "\(path)")
+        }
+        let question = [("QUERY_STRING", "client_id=x&format=json")]
+        #expect(try installation.ask("GET", "/diagnose", headers: question).status == 200)
+        #expect(try [400, 401].contains(installation.ask("POST", "/oauth/token", body: "grant_type=x").status))
+        #expect(try installation.ask("GET", "/v1/events").status == 401)
+        #expect(try signIn(.google, installation, google).status == 200)
+        signIns.forEach { $0.join() }
+        #expect(statuses.withLock { $0 } == Array(repeating: 503, count: 8))
         try server.wait(for: "a line about it") {
             try server.log.contains { $0["provider"] == "apple" && $0["level"] == "warning" }
         }
-        server.terminate()
-        #expect(try server.waitForExit() == .status(0))
-        #expect(try server.logged("stopped before it was ready"))
-        #expect(!installation.exists("fastcgi.sock") && !installation.exists("control.sock"))
+
+        guard takesConnections else { return }
+        reply.withLock { $0 = .response(body: installation.issuer.keySetJSON) }
+        try server.wait(for: "the key set") { try installation.missing() == [] }
+        #expect(try installation.control("/readyz")?.body["degraded"] == nil)
+        #expect(try signIn(.apple, installation).status == 200)
+    }
+
+    private func signIn(
+        _ provider: Provider, _ installation: Installation, _ issuer: TestIssuer? = nil
+    ) throws -> FastCGIClient.Answer {
+        let token = (issuer ?? installation.issuer).token()
+        let answer = try installation.ask(
+            "POST", "/api/v1/auth/\(provider.rawValue)/session",
+            body: #"{"identity_token":"\#(token)","raw_nonce":"nonce"}"#)
+        if answer.status == 503 {
+            #expect(String(decoding: answer.body, as: UTF8.self) == #"{"error":"temporarily_unavailable"}"#)
+        }
+        return answer
     }
 
     @Test func startsColdWithTheKeySetsOfLastTime() throws {

@@ -22,7 +22,9 @@ struct KeySetChecks {
             return status.isReady
                 ? .ok("key set", "\(provider.rawValue): \(status.keyCount) keys from \(url)")
                 : .fail(
-                    "key set", "\(provider.rawValue): \(status.lastError ?? "no answer in time")",
+                    "key set",
+                    "\(provider.rawValue): \(status.lastError ?? "no answer in time"); without a kept one its tokens are "
+                        + "answered 503, and all else is served",
                     "make \(url) reachable from this machine, or correct "
                         + "MERGANSER_\(provider.rawValue.uppercased())_JWKS_URL")
         }
