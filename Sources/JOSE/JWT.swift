@@ -39,8 +39,8 @@ package struct JWT: Sendable {
         return object
     }
 
-    /// Checks the signature with the key that the header names. Keys decide on the algorithms, the header
-    /// has to agree with one of that name.
+    /// Checks the signature with the key that the header names. A key decides on its algorithm; the header's has to be that
+    /// of a key of the name.
     package func verify(with keySet: KeySet) throws(JOSEError) {
         guard let algorithm else { throw .unsupportedAlgorithm }
         guard let keyID, keySet[keyID] != nil else { throw .unknownKey }
