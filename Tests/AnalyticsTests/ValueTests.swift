@@ -35,6 +35,19 @@ struct ValueTests {
         #expect(text.cut(to: count).utf8.elementsEqual(expected.utf8))
     }
 
+    /// What ECMAScript's `trim` removes: WhiteSpace and LineTerminator, with the category Zs of Unicode.
+    @Test func trimmingIsThatOfECMAScript() {
+        let space: Set<UInt32> = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0xFEFF, 0x2028, 0x2029]
+        for value in 0...0x10FFFF as ClosedRange<UInt32> {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let isSpace = space.contains(value) || scalar.properties.generalCategory == .spaceSeparator
+            let text = "\(scalar)x\(scalar)y\(scalar)"
+            let expected = isSpace ? "x\(scalar)y" : text
+            if !text.trimmed.utf8.elementsEqual(expected.utf8) { Issue.record("U+\(String(value, radix: 16))") }
+        }
+        #expect("".trimmed == "" && " \u{FEFF}\n".trimmed == "" && " a b ".trimmed == "a b")
+    }
+
     @Test func lengthsAreUTF16CodeUnits() {
         #expect(!String(repeating: "😀", count: 2).isLonger(than: 4))
         #expect(String(repeating: "😀", count: 2).isLonger(than: 3))

@@ -39,6 +39,6 @@ package struct Feedback: Sendable {
     static func isEmailAddress(_ text: String) -> Bool {
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[0].isEmpty && parts[1].dropFirst().dropLast().contains(".")
-            && !text.unicodeScalars.contains { $0.properties.isWhitespace }
+            && !text.unicodeScalars.contains(where: \.isWhiteSpace)
     }
 }

@@ -8,9 +8,10 @@ extension JSONObject {
         return text.cut(to: length)
     }
 
+    /// Unlike the other fields, one that is no string is refused (analytics §17).
     func sessionID() throws(Refusal) -> UUID? {
-        guard let text = self["session_id"]?.string else { return nil }
-        guard let id = UUID(text) else { throw .invalid("session_id must be a UUID") }
+        guard let value = self["session_id"], value != .null else { return nil }
+        guard let id = value.string.flatMap(UUID.init) else { throw .invalid("session_id must be a UUID") }
         return id
     }
 

@@ -1,9 +1,19 @@
 extension String {
-    /// Without white space at either end.
+    /// Without white space at either end, as ECMAScript's `trim` has it (analytics §17).
     package var trimmed: String {
-        var rest = Substring(self).unicodeScalars
-        while let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
-        while let last = rest.last, last.properties.isWhitespace { rest.removeLast() }
-        return String(Substring(rest))
+        guard let first = unicodeScalars.firstIndex(where: { !$0.isWhiteSpace }),
+            let last = unicodeScalars.lastIndex(where: { !$0.isWhiteSpace })
+        else { return "" }
+        return String(unicodeScalars[first...last])
+    }
+}
+
+extension Unicode.Scalar {
+    /// WhiteSpace and LineTerminator of ECMAScript: the byte order mark is among them, U+0085 is not.
+    var isWhiteSpace: Bool {
+        switch value {
+        case 0x09...0x0D, 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF: true
+        default: false
+        }
     }
 }

@@ -112,13 +112,15 @@ import Testing
 
     @Test func whatIsNoStringCountsAsNull() throws {
         let body: KeyValuePairs<String, JSONValue?> = [
-            "submitter_name": 5, "submitter_email": ["a@b.c"], "session_id": 7, "user_id": 9, "environment": true,
+            "submitter_name": 5, "submitter_email": ["a@b.c"], "user_id": 9, "environment": true,
             "os_version": 18.1, "app_version": [:], "sdk_name": false, "sdk_version": .null, "device_model": 1,
             "is_dev": "true",
         ]
         #expect(client.send(scene.feedback(body)).status == 201)
         let empty: KeyValuePairs<String, JSONValue?> = [
-            "submitter_name": "", "submitter_email": " ", "user_id": "", "environment": "\t", "os_version": "",
+            "submitter_name": "", "submitter_email": "\u{FEFF}", "session_id": .null, "user_id": "",
+            "environment": "\t",
+            "os_version": "",
         ]
         #expect(client.send(scene.feedback(empty)).status == 201)
         #expect(
@@ -130,6 +132,31 @@ import Testing
                                device_model, country_code) IS NULL
                 """) == 2)
         #expect(try scene.records().isEmpty)
+    }
+
+    @Test(arguments: [7, 1.5, true, false, [], [:], ["00000000-0000-4000-8000-000000000001"], "", " "] as [JSONValue])
+    func aSessionIsAUUIDOrNull(value: JSONValue) throws {
+        let refused = refusal(400, "session_id must be a UUID")
+        #expect(client.send(scene.feedback(["session_id": value])).description == refused)
+        // In its place among the checks.
+        let email = refusal(400, "submitter_email is not a valid email address")
+        #expect(client.send(scene.feedback(["session_id": value, "submitter_email": "x"])).description == email)
+        #expect(client.send(scene.feedback(["session_id": value, "environment": "x"])).description == refused)
+        #expect(try app.count("SELECT COUNT(*) FROM feedback") == 0)
+    }
+
+    @Test func aMessageOfWhiteSpaceIsNone() throws {
+        for text in ["\u{FEFF}", " \u{A0}\u{1680}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}\t\r\n", ""] {
+            #expect(
+                client.send(scene.feedback(["message": .string(text)])).description
+                    == refusal(400, "message is required"))
+        }
+        // What ECMAScript does not trim is something that was said.
+        for text in ["\u{200B}", "\u{85}", "\u{180E}", "\u{2060}"] {
+            #expect(client.send(scene.feedback(["message": .string("\u{FEFF}\(text) ")])).status == 201)
+            #expect(try app.column("SELECT message FROM feedback") == [text])
+            try app.change("DELETE FROM feedback")
+        }
     }
 
     @Test func aBodyWithoutFieldsIsAnsweredLikeAnEmptyOne() {

@@ -50,6 +50,15 @@ import Testing
         #expect(client.send(request).status == 201)
     }
 
+    @Test(arguments: [7, true, [], [:], "", " "] as [JSONValue])
+    func aSessionIsAUUIDOrNull(value: JSONValue) throws {
+        try scene.makeQuestionnaire()
+        #expect(
+            client.send(scene.respond([:], ["session_id": value])).description
+                == refusal(400, "session_id must be a UUID"))
+        #expect(client.send(scene.respond([:], ["session_id": .null])).status == 201)
+    }
+
     @Test(
         arguments: [
             ("os_version", 50), ("app_version", 50), ("sdk_name", 50), ("sdk_version", 50), ("device_model", 100),
