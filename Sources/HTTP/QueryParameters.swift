@@ -4,6 +4,11 @@ package struct QueryParameters {
     private let bytes: [UInt8]
     private let values: [(name: String, encoded: Range<Int>)]
 
+    private init(bytes: [UInt8], values: [(name: String, encoded: Range<Int>)]) {
+        self.bytes = bytes
+        self.values = values
+    }
+
     package init(_ query: String) { self.init(Array(query.utf8)) }
 
     package init(_ query: [UInt8]) {
@@ -17,8 +22,12 @@ package struct QueryParameters {
             }
             start = end + 1
         }
-        bytes = query
-        self.values = values
+        self.init(bytes: query, values: values)
+    }
+
+    /// As if parameters that are empty, or have no `=`, had not been sent.
+    package var withoutEmptyValues: QueryParameters {
+        QueryParameters(bytes: bytes, values: values.filter { !$0.encoded.isEmpty })
     }
 
     package subscript(name: String) -> String? { first(name).map { Self.decoded(bytes[$0]) } }

@@ -42,7 +42,11 @@ final class Call {
 
     var accounts: Accounts { service.accounts }
     var analytics: Analytics { service.analytics }
-    var queryParameters: QueryParameters { QueryParameters(request.query) }
+    /// On the analytics surface an empty value means that the parameter is absent (analytics §17).
+    var queryParameters: QueryParameters {
+        let parameters = QueryParameters(request.query)
+        return surface.isAnalytics ? parameters.withoutEmptyValues : parameters
+    }
 
     /// The body's members. An absent body counts as `{}`.
     ///
