@@ -13,8 +13,8 @@ package struct JSONObject: Sendable {
     init(members: [Member]) {
         self.members = members
         guard hasRepeatedNames else { return }
-        var seen: Set<[UInt8]> = []
-        self.members = members.reversed().filter { seen.insert(Array($0.name.utf8)).inserted }.reversed()
+        var seen: Set<MemberName> = []
+        self.members = members.reversed().filter { seen.insert(MemberName($0.name)).inserted }.reversed()
     }
 
     /// Comparing all with all is faster than a set for the few members that objects have.

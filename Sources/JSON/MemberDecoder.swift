@@ -90,10 +90,3 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { object }
     func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 }
-
-/// Compared byte for byte: `String` takes canonically equivalent spellings for equal.
-private struct MemberName: Hashable {
-    private let utf8: ArraySlice<UInt8>
-
-    init(_ utf8: ArraySlice<UInt8>) { self.utf8 = utf8 }
-}

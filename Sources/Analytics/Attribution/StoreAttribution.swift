@@ -6,9 +6,10 @@ extension Analytics {
     package func store(
         _ properties: [Properties.Entry], of user: EndUserID, in project: Project.ID, _ database: Database
     ) throws {
+        let changes = PropertyChanges(properties)
         try write(database) { transaction in
             guard let owner = try transaction.lockOwner(of: user, in: project, orCreate: NewRecord()) else { return }
-            _ = try transaction.setProperties(properties, of: owner, isCapped: false)
+            _ = try transaction.setProperties(changes, of: owner, isCapped: false)
         }
     }
 }

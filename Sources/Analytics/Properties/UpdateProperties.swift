@@ -4,10 +4,9 @@ import MariaDB
 /// `POST /v1/identity/properties` (analytics §6). This folder owns what clients may set; how it is stored is in `Users`.
 package struct UpdateProperties: Sendable {
     package var userID: EndUserID
-    /// In the order of the request. An empty value deletes its key.
-    package var changes: [Properties.Entry]
+    package var changes: PropertyChanges
 
-    package init(userID: EndUserID, changes: [Properties.Entry]) {
+    package init(userID: EndUserID, changes: PropertyChanges) {
         self.userID = userID
         self.changes = changes
     }
@@ -32,6 +31,7 @@ package struct UpdateProperties: Sendable {
 
 extension Analytics {
     /// - Returns: the full state.
+    /// - Throws: 400 for more than there may be, before anything is locked when they cannot fit (§17).
     package func updateProperties(
         _ request: UpdateProperties, in project: Project.ID, _ database: Database
     ) throws -> Properties {
@@ -40,8 +40,9 @@ extension Analytics {
                 try connection.owner(of: request.userID, in: project)?.readProperties() ?? Properties()
             }
         }
+        if request.changes.sets.count > Properties.maximumCount { throw Refusal.tooManyProperties }
         // There is nothing to delete of a user who is not there.
-        let new = request.changes.contains { !$0.value.isEmpty } ? NewRecord() : nil
+        let new = request.changes.sets.isEmpty ? nil : NewRecord()
         return try write(database) { transaction in
             guard let owner = try transaction.lockOwner(of: request.userID, in: project, orCreate: new) else {
                 return Properties()

@@ -9,7 +9,8 @@ extension Analytics {
         try write(database) { transaction in
             let owner = try transaction.lockOwner(of: userID, in: app.project.id, making: NewRecord())
             _ = try transaction.setProperties(
-                [(Properties.dismissedAt, transaction.now.iso8601Milliseconds)], of: owner, isCapped: false)
+                PropertyChanges([(Properties.dismissedAt, transaction.now.iso8601Milliseconds)]), of: owner,
+                isCapped: false)
             return transaction.now
         }
     }

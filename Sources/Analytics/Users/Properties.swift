@@ -22,23 +22,21 @@ package struct Properties: Sendable {
 
     package subscript(key: String) -> String? { entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value }
 
-    /// Sets each key to its value; an empty value deletes the key.
-    mutating func apply(_ changes: [Entry]) {
-        for change in changes {
-            let index = entries.firstIndex { $0.key.utf8.elementsEqual(change.key.utf8) }
-            switch (index, change.value.isEmpty) {
-            case (let index?, true): entries.remove(at: index)
-            case (let index?, false): entries[index].value = change.value
-            case (nil, true): break
-            case (nil, false): entries.append(change)
-            }
+    /// Costs what there is, however many keys are deleted.
+    mutating func apply(_ changes: PropertyChanges) {
+        let known = Set(entries.map { MemberName($0.key) })
+        entries = entries.compactMap { entry in
+            let value = changes[entry.key] ?? entry.value
+            return value.isEmpty ? nil : (entry.key, value)
         }
+        entries += changes.sets.filter { !known.contains(MemberName($0.key)) }
     }
 
     /// What a merge makes of them: all of these, and of the anonymous record's other keys those that the server wrote, then
     /// the rest in ascending order while there is room (§6.2).
     mutating func absorb(_ anonymous: Properties) {
-        let others = anonymous.entries.filter { self[$0.key] == nil }.sorted {
+        let known = Set(entries.map { MemberName($0.key) })
+        let others = anonymous.entries.filter { !known.contains(MemberName($0.key)) }.sorted {
             $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
         }
         entries += others.filter { Self.isServerWritten($0.key) }
@@ -57,6 +55,29 @@ package struct Properties: Sendable {
 
     /// As the wire and the table have them.
     package var object: JSONObject { JSONObject(entries.map { ($0.key, .string($0.value)) }) }
+}
+
+/// What one request sets and deletes, in one step. Made before anything is locked.
+package struct PropertyChanges: Sendable {
+    /// In the order of the request.
+    let sets: [Properties.Entry]
+    /// Of every key that is named; empty for one to delete.
+    private let values: [MemberName: String]
+
+    /// - Parameter entries: each key once. An empty value deletes its key.
+    package init(_ entries: [Properties.Entry]) {
+        sets = entries.filter { !$0.value.isEmpty }
+        values = Dictionary(entries.map { (MemberName($0.key), $0.value) }, uniquingKeysWith: { $1 })
+    }
+
+    var isEmpty: Bool { values.isEmpty }
+
+    subscript(key: String) -> String? { values[MemberName(key)] }
+}
+
+extension Refusal {
+    static let tooManyProperties = Refusal.invalid(
+        "Total properties count exceeds max of \(Properties.maximumCount)")
 }
 
 extension Properties: Equatable {

@@ -11,13 +11,13 @@ extension AnalyticsTransaction {
     /// - Parameter isCapped: whether the result may be refused for its size; what the server writes is not (§6.2).
     /// - Returns: the full state.
     package func setProperties(
-        _ changes: [Properties.Entry], of owner: AppUser, isCapped: Bool
+        _ changes: PropertyChanges, of owner: AppUser, isCapped: Bool
     ) throws -> Properties {
         let before = try owner.readProperties()
         var after = before
         after.apply(changes)
         if isCapped, after.entries.count > max(Properties.maximumCount, before.entries.count) {
-            throw Refusal.invalid("Total properties count exceeds max of \(Properties.maximumCount)")
+            throw Refusal.tooManyProperties
         }
         if after != before { try store(after, of: owner.id) }
         return after

@@ -100,6 +100,56 @@ import Testing
         #expect(try scene.records() == ["u"])
     }
 
+    /// They cannot fit, whatever is there: it is found out before anything is locked (§17).
+    @Test func whatCannotFitWaitsForNobody() throws {
+        _ = client.send(scene.properties("u", entries(0..<50)))
+        let refused = refusal(400, "Total properties count exceeds max of 50")
+        let holder = try app.database.connect()
+        try holder.begin()
+        _ = try holder.query("SELECT id FROM app_users FOR UPDATE")
+        #expect("\(client.send(scene.properties("u", entries(0..<51, "w"))))" == refused)
+        #expect("\(client.send(scene.properties("v", entries(0..<60_000))))" == refused)
+        // Deletes of other keys do not make room for them.
+        var mixed = (0..<51).map { ("k\($0)", "w" as JSONValue) }
+        mixed += (100..<200).map { ("k\($0)", "") }
+        #expect("\(client.send(scene.properties("u", .object(JSONObject(mixed)))))" == refused)
+        try holder.rollback()
+        #expect(try scene.records() == ["u"])
+    }
+
+    @Test func whatCannotFitIsTheLastThingToBeWrong() throws {
+        let many = (0..<60).map { ("k\($0)", "v" as JSONValue) }
+        func answer(_ members: [(String, JSONValue)], token: String? = nil) -> String {
+            "\(client.send(scene.properties("u", .object(JSONObject(members)), token: token)))"
+        }
+        #expect(answer(many + [("last", 1)]) == refusal(400, "Property value for \\\"last\\\" must be a string"))
+        #expect(answer(many + [("last", "\0")]) == refusal(400, "properties must not contain NUL characters"))
+        #expect(answer(many, token: scene.importKey) == refusal(400, "Client key must be scoped to an app"))
+        try app.change("UPDATE apps SET deleted_at = created_at")
+        #expect(answer(many) == refusal(400, "App not found"))
+    }
+
+    @Test func fiftySetsAndAnyNumberOfDeletesFit() throws {
+        _ = client.send(scene.properties("u", ["old": "x", "e\u{301}": "kept", "k3": "old"]))
+        var changes = (0..<1000).map { ("gone\($0)", "" as JSONValue) }
+        changes += (0..<49).map { ("k\($0)", "v") } + [("old", ""), ("\u{E9}", "")]
+        #expect(client.send(scene.properties("u", .object(JSONObject(changes)))).status == 200)
+        guard case .object(let object) = state() else { return #expect(Bool(false)) }
+        #expect(object.members.count == 50 && object["k3"] == "v")
+        #expect(object["e\u{301}"] == "kept" && object["old"] == nil)
+    }
+
+    /// The last of a key's values counts, and with it whether it is one.
+    @Test func aKeySentTwiceIsOne() throws {
+        func send(_ properties: String) -> String {
+            "\(client.send(.post, "/v1/identity/properties", bytes: Array(#"{"user_id":"u","properties":\#(properties)}"#.utf8), token: scene.clientKey, headers: [("content-type", "application/json")]))"
+        }
+        #expect(send(#"{"a":"1","a":5,"a":"2"}"#) == #"200 {"updated":true,"properties":{"a":"2"}}"#)
+        #expect(send(#"{"a":"1","a":""}"#) == #"200 {"updated":true,"properties":{}}"#)
+        let fifty = (0..<50).map { #""k\#($0)":"v""# }.joined(separator: ",")
+        #expect(send("{\(fifty),\(fifty)}").hasPrefix("200 "))
+    }
+
     @Test func aRecordAboveTheCapMayShrink() throws {
         _ = client.send(scene.properties("u", ["a": "b"]))
         let many = (0..<60).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")

@@ -24,6 +24,6 @@ private struct PropertiesReply: Encodable {
     }
     let project = try key.liveApp().project.id
     let state = try call.analytics.updateProperties(
-        UpdateProperties(userID: userID, changes: changes), in: project, call.database)
+        UpdateProperties(userID: userID, changes: PropertyChanges(changes)), in: project, call.database)
     return .json(.ok, PropertiesReply(properties: .object(state.object)))
 }
