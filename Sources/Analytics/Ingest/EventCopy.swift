@@ -37,7 +37,8 @@ extension EventCopy.Metric {
     fileprivate init?(_ text: String, _ attributes: NewEvent.Attributes?) {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let slug = text[..<colon]
-        guard let phase = Phase(rawValue: String(text[colon...].dropFirst())), (1...255).contains(slug.utf8.count),
+        guard let phase = Phase(bytes: String(text.utf8[colon...].dropFirst()) ?? ""),
+            (1...255).contains(slug.utf8.count),
             slug.utf8.allSatisfy(Self.isOfSlug)
         else { return nil }
         self.slug = String(slug)
@@ -57,7 +58,7 @@ extension EventCopy.Metric {
 
 /// The integer a text begins with, after white space: 12 of `12.7 s`. Nil for none, 0, and what has more than 32 bits.
 func leadingInteger(_ text: String) -> Int? {
-    var rest = text.unicodeScalars.drop { $0.properties.isWhitespace }
+    var rest = text.unicodeScalars.drop(while: \.isWhiteSpace)
     let sign = rest.first == "-" ? "-" : ""
     if rest.first == "-" || rest.first == "+" { rest.removeFirst() }
     let digits = rest.prefix { ("0"..."9").contains($0) }

@@ -61,7 +61,7 @@ package final class NewEvent: Sendable {
         guard let message = fields["message"]?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")
         }
-        guard let level = (fields["level"]?.string).flatMap(Level.init) else {
+        guard let level = (fields["level"]?.string).flatMap(Level.init(bytes:)) else {
             throw EventFault("level must be one of info, debug, warn, error")
         }
         guard let session = fields["session_id"]?.string, !session.isEmpty else {

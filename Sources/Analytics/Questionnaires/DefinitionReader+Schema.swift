@@ -79,7 +79,9 @@ extension DefinitionReader {
     }
 
     private mutating func id(_ object: JSONObject, at path: String) -> String? {
-        guard let id = object["id"]?.string, (1...32).contains(id.utf8.count), id.utf8.allSatisfy(isOfID) else {
+        guard let id = object["id"]?.string, (1...Question.longestID).contains(id.utf8.count),
+            id.utf8.allSatisfy(isOfID)
+        else {
             note("id", of: path, Self.idRule)
             return nil
         }

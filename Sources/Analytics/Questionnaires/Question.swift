@@ -9,6 +9,9 @@ struct Question: Sendable {
         case nps
     }
 
+    /// Of this one and of options, in bytes.
+    static let longestID = 32
+
     /// Of `a-z 0-9 _`, like the ids of options: `String`'s equality of such text is that of its bytes.
     let id: String
     let kind: Kind

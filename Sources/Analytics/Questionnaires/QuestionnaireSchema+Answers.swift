@@ -66,7 +66,9 @@ extension Question {
     }
 
     private func check(_ option: String, among options: Set<String>) throws(Refusal) {
-        if !options.contains(option) { throw .invalid("\"\(option)\" is not a valid option for \"\(id)\"") }
+        // A hash of text that long costs its square, if it is of combining marks.
+        let isOne = option.utf8.count <= Self.longestID && options.contains(option)
+        if !isOne { throw .invalid("\"\(option)\" is not a valid option for \"\(id)\"") }
     }
 
     private func check(_ answer: JSONValue, within range: ClosedRange<Int64>) throws(Refusal) {

@@ -22,8 +22,19 @@ extension EndUserID: Hashable, Comparable {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
-    /// Of the spellings that `String` takes for equal, all are hashed alike: those that are equal here, too.
+    /// The bytes, eight at a time. A `String` hashes its canonically equivalent spellings alike, and of an id of é's there
+    /// are as many as anybody likes.
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(rawValue)
+        let bytes = rawValue.utf8Span.span
+        var word: UInt64 = 0
+        for index in bytes.indices {
+            word = word << 8 | UInt64(bytes[index])
+            if index % 8 == 7 {
+                hasher.combine(word)
+                word = 0
+            }
+        }
+        hasher.combine(word)
+        hasher.combine(bytes.count)
     }
 }
