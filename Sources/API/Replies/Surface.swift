@@ -20,7 +20,7 @@ struct Surface {
         shape =
             if path.utf8.starts(with: "/v1/".utf8) {
                 .analytics
-            } else if path.utf8.starts(with: "/oauth/".utf8) || path == "/api/v1/oauth/userinfo" {
+            } else if path.utf8.starts(with: "/oauth/".utf8) || path.utf8.elementsEqual("/api/v1/oauth/userinfo".utf8) {
                 .oauth
             } else {
                 .api

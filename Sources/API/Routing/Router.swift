@@ -12,6 +12,7 @@ struct Router: Sendable {
     let routes: [Route]
     /// Routes without braces, by path.
     private let literal: [String: [Int]]
+    private let longestLiteral: Int
     /// Routes with braces, split at slashes.
     private let patterns: [(segments: [String], route: Int)]
 
@@ -27,17 +28,20 @@ struct Router: Sendable {
             }
         }
         self.literal = literal
+        longestLiteral = literal.keys.map(\.utf8.count).max() ?? 0
         self.patterns = patterns
     }
 
     func match(_ method: Method, _ path: String) -> Match {
-        if let candidates = literal[path] {
-            // A dictionary of strings takes canonically equivalent paths for equal; a path is its bytes.
+        // A path is its bytes. A dictionary of strings takes canonically equivalent ones for equal, and to hash one of
+        // combining marks costs the square of its length; so does comparing characters, to split it.
+        if path.utf8.count <= longestLiteral, let candidates = literal[path] {
             if path.utf8.elementsEqual(routes[candidates[0]].pattern.utf8) {
                 return choose(candidates.map { ($0, []) }, method)
             }
         }
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map(Substring.init).dropFirst()
         return choose(
             patterns.compactMap { pattern in
                 arguments(of: pattern.segments, in: segments).map { (pattern.route, $0) }
