@@ -64,7 +64,7 @@ CREATE TABLE metric_events (
     PRIMARY KEY (id, timestamp),
     KEY metric_events_slug (app_id, metric_slug, timestamp),
     KEY metric_events_user (app_user_id, timestamp),
-    KEY metric_events_client_event (app_id, client_event_id),
+    KEY metric_events_client_event (app_id, client_event_id, timestamp),
     KEY metric_events_app (app_id, timestamp)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
@@ -94,7 +94,7 @@ CREATE TABLE funnel_events (
     PRIMARY KEY (id, timestamp),
     KEY funnel_events_step (app_id, step_name, timestamp),
     KEY funnel_events_user (app_user_id, timestamp),
-    KEY funnel_events_client_event (app_id, client_event_id),
+    KEY funnel_events_client_event (app_id, client_event_id, timestamp),
     KEY funnel_events_app (app_id, timestamp)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));

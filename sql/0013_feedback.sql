@@ -48,7 +48,7 @@ CREATE TABLE event_attachments (
     created_at        DATETIME(3) NOT NULL,
     deleted_at        DATETIME(3) NULL,
     PRIMARY KEY (id),
-    KEY event_attachments_client_event (app_id, event_client_id),
+    KEY event_attachments_client_event (app_id, event_client_id, event_id),
     KEY event_attachments_project (project_id, created_at),
     KEY event_attachments_user (app_user_id, deleted_at, size_bytes),
     KEY event_attachments_sha256 (sha256),

@@ -307,7 +307,7 @@ CREATE TABLE `event_attachments` (
   `created_at` datetime(3) NOT NULL,
   `deleted_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
-  KEY `event_attachments_client_event` (`app_id`,`event_client_id`),
+  KEY `event_attachments_client_event` (`app_id`,`event_client_id`,`event_id`),
   KEY `event_attachments_project` (`project_id`,`created_at`),
   KEY `event_attachments_user` (`app_user_id`,`deleted_at`,`size_bytes`),
   KEY `event_attachments_sha256` (`sha256`),
@@ -406,7 +406,7 @@ CREATE TABLE `funnel_events` (
   PRIMARY KEY (`id`,`timestamp`),
   KEY `funnel_events_step` (`app_id`,`step_name`,`timestamp`),
   KEY `funnel_events_user` (`app_user_id`,`timestamp`),
-  KEY `funnel_events_client_event` (`app_id`,`client_event_id`),
+  KEY `funnel_events_client_event` (`app_id`,`client_event_id`,`timestamp`),
   KEY `funnel_events_app` (`app_id`,`timestamp`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
  PARTITION BY RANGE  COLUMNS(`timestamp`)
@@ -574,7 +574,7 @@ CREATE TABLE `metric_events` (
   PRIMARY KEY (`id`,`timestamp`),
   KEY `metric_events_slug` (`app_id`,`metric_slug`,`timestamp`),
   KEY `metric_events_user` (`app_user_id`,`timestamp`),
-  KEY `metric_events_client_event` (`app_id`,`client_event_id`),
+  KEY `metric_events_client_event` (`app_id`,`client_event_id`,`timestamp`),
   KEY `metric_events_app` (`app_id`,`timestamp`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
  PARTITION BY RANGE  COLUMNS(`timestamp`)

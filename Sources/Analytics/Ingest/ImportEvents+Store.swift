@@ -2,22 +2,25 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    /// The app's live rows with these client ids and an event time in a span.
-    func storedEvents(
-        _ ids: [UUID], of app: App, _ span: ClosedRange<Timestamp>
-    ) throws -> [StoredEvent] {
-        if ids.isEmpty { return [] }
+    /// The app's live rows with these keys.
+    func storedEvents(_ keys: Set<EventKey>, of app: App) throws -> [StoredEvent] {
+        if keys.isEmpty { return [] }
+        let times = keys.map(\.timestamp)
+        let pairs = keys.map { [$0.clientEventID.digits, String($0.timestamp.iso8601Milliseconds.dropLast())] }
         return try connection.all(
             """
-            SELECT DISTINCT e.id, e.client_event_id, e.timestamp, e.app_user_id,
+            SELECT e.id, e.client_event_id, e.timestamp, e.app_user_id,
                    COALESCE(o.id, u.id), COALESCE(o.user_id, u.user_id)
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                id CHAR(32) CHARACTER SET ascii PATH '$[0]' ERROR ON ERROR,
+                timestamp DATETIME(3) PATH '$[1]' ERROR ON ERROR)) j
             STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
-                ON e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp BETWEEN ? AND ?
+                ON e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp = j.timestamp
             LEFT JOIN app_users u ON u.id = e.app_user_id
             LEFT JOIN app_users o ON o.id = u.merged_into
-            WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
-            """, list(ids.map(\.digits)), app.id, span.lowerBound, span.upperBound
+            WHERE e.timestamp BETWEEN ? AND ?
+              AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            """, list(pairs), app.id, times.min(), times.max()
         ) { row in
             StoredEvent(
                 id: try row.read(), clientEventID: try row.read(), timestamp: try row.read(),

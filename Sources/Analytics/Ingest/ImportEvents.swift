@@ -30,8 +30,8 @@ extension AnalyticsTransaction {
     fileprivate func importEvents(_ events: [NewEvent], from source: EventSource) throws -> Int {
         if events.isEmpty { return 0 }
         let project = source.app.project.id
-        let stored = try rowsToUpdate(by: events, of: source.app)
         let latest = withoutEarlierVersions(events)
+        let stored = try rowsToUpdate(by: events, latest, of: source.app)
         let targets = latest.map { event in event.clientEventID.flatMap { stored[$0]?.target(of: event) } }
         let replaced = targets.compactMap(\.self)
 
@@ -58,18 +58,24 @@ extension AnalyticsTransaction {
     }
 
     /// The rows that events of these client ids update, by client id: of the batch's own span, and of the last 48 hours for
-    /// events without a timestamp.
-    private func rowsToUpdate(by events: [NewEvent], of app: App) throws -> [UUID: [StoredEvent]] {
+    /// events without a timestamp. Of each id the latest row, and the one of the event's own time.
+    private func rowsToUpdate(
+        by events: [NewEvent], _ latest: [NewEvent], of app: App
+    ) throws -> [UUID: [StoredEvent]] {
         let dated = events.filter(\.hasTimestamp)
-        let undated = events.filter { !$0.hasTimestamp }
-        var rows: [StoredEvent] = []
+        let undated = Set(events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID))
+        var stored = try latestStored(undated, of: app, in: recently)
         let times = dated.map(\.timestamp)
         if let first = times.min(), let last = times.max() {
-            rows += try storedEvents(dated.compactMap(\.clientEventID), of: app, first...last)
+            let ofSpan = try latestStored(Set(dated.compactMap(\.clientEventID)), of: app, in: first...last)
+            stored.merge(ofSpan, uniquingKeysWith: max)
         }
-        let recently = (now - .seconds(48 * 3600))...Timestamp.storable.upperBound
-        rows += try storedEvents(undated.compactMap(\.clientEventID), of: app, recently)
-        return Dictionary(grouping: rows, by: \.clientEventID)
+        var keys = Set(stored.map { EventKey(clientEventID: $0.key, timestamp: $0.value) })
+        for event in latest {
+            guard let id = event.clientEventID, stored[id] != nil else { continue }
+            keys.insert(EventKey(clientEventID: id, timestamp: event.timestamp))
+        }
+        return Dictionary(grouping: try storedEvents(keys, of: app), by: \.clientEventID)
     }
 
     /// The last version of each client id, in the place of the first.
@@ -92,6 +98,12 @@ extension AnalyticsTransaction {
         try subtract(from: changes.filter { $0.value < 0 }.mapValues { -$0 })
         try add(to: changes.filter { $0.value > 0 })
     }
+}
+
+/// What an app has one event of at most.
+struct EventKey: Hashable {
+    let clientEventID: UUID
+    let timestamp: Timestamp
 }
 
 /// A row of `events` that an import may update.

@@ -10,19 +10,47 @@ extension AnalyticsTransaction {
         ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
     }
 
-    /// Which of these client ids the app has an event of with an event time in the last 48 hours.
-    func recentlyStored(_ ids: [UUID], of app: App) throws -> Set<UUID> {
-        if ids.isEmpty { return [] }
-        return Set(
-            try connection.all(
-                """
-                SELECT e.client_event_id
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN events e FORCE INDEX (events_client_event)
-                    ON e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp >= ?
-                WHERE e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
-                """, list(ids.map(\.digits)), app.id, now - .seconds(48 * 3600)
-            ) { row in try row.read() })
+    /// Where undated events look for their duplicates (analytics §8.3).
+    var recently: ClosedRange<Timestamp> { (now - .seconds(48 * 3600))...Timestamp.storable.upperBound }
+
+    /// The time of the app's latest live event with each of these client ids in a span. Ids without one are missing.
+    ///
+    /// Of an id one key is read in each month's partition, from its end, however many events have it. That is why the
+    /// statement has the beginning of a month in place of that of the span.
+    func latestStored(
+        _ ids: Set<UUID>, of app: App, in span: ClosedRange<Timestamp>
+    ) throws -> [UUID: Timestamp] {
+        if ids.isEmpty { return [:] }
+        var latest: [UUID: Timestamp] = [:]
+        let stored = try connection.all(
+            """
+            SELECT UNHEX(j.id), (
+                SELECT e.timestamp FROM events e FORCE INDEX (events_client_event)
+                WHERE e.app_id = ? AND e.client_event_id = UNHEX(j.id) AND e.timestamp >= ?
+                ORDER BY e.timestamp DESC LIMIT 1
+            ), (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+            """, app.id, span.lowerBound.startOfMonth, list(ids.map(\.digits))
+        ) { row in
+            (id: try row.read(UUID.self), time: try row.read(Timestamp?.self), horizon: try row.read(Timestamp.self))
+        }
+        for (id, time, horizon) in stored {
+            guard let time, time >= max(span.lowerBound, horizon) else { continue }
+            latest[id] = time <= span.upperBound ? time : try latestStored(id, of: app, in: span)
+        }
+        return latest
+    }
+
+    /// The same for an id that has an event after the span, which few have: one key that the index finds.
+    private func latestStored(_ id: UUID, of app: App, in span: ClosedRange<Timestamp>) throws -> Timestamp? {
+        try connection.first(
+            """
+            SELECT e.timestamp FROM events e FORCE INDEX (events_client_event)
+            WHERE e.app_id = ? AND e.client_event_id = ? AND e.timestamp BETWEEN ? AND ?
+              AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            ORDER BY e.timestamp DESC LIMIT 1
+            """, app.id, id, span.lowerBound, span.upperBound
+        ) { row in try row.read() }
     }
 
     /// - Returns: how many were inserted; the others were there.
@@ -128,13 +156,14 @@ extension AnalyticsTransaction {
     /// Attachments that were reserved before their event came. One reserved meanwhile waits for our lock on the event, since
     /// the event was inserted before this looks.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
-        let links = events.compactMap { placed in
-            placed.event.clientEventID.map { client -> JSONValue in
-                [
-                    .string(placed.id.digits), .string(client.digits),
-                    placed.owner.map { .integer($0.rawValue) } ?? .null,
-                ]
-            }
+        var clients: Set<UUID> = []
+        let links = events.compactMap { placed -> JSONValue? in
+            // Of several with one client id the first is linked.
+            guard let client = placed.event.clientEventID, clients.insert(client).inserted else { return nil }
+            return [
+                .string(placed.id.digits), .string(client.digits),
+                placed.owner.map { .integer($0.rawValue) } ?? .null,
+            ]
         }
         if links.isEmpty { return }
         try connection.execute(
@@ -152,7 +181,7 @@ extension AnalyticsTransaction {
     func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {
         guard let languages = events.lazy.compactMap(\.event.supportedLanguages).first else { return }
         let text = list(languages)
-        guard text != app.supportedLanguages else { return }
+        guard app.supportedLanguages?.utf8.elementsEqual(text.utf8) != true else { return }
         try connection.execute(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
     }

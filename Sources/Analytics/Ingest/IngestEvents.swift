@@ -54,8 +54,8 @@ extension AnalyticsTransaction {
     /// Without the events that have no timestamp and whose client id the app stored within 48 hours, or that occurs earlier
     /// in the batch. All others the unique key decides on.
     private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
-        let undated = events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID)
-        var seen = try recentlyStored(undated, of: app)
+        let undated = Set(events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID))
+        var seen = Set(try latestStored(undated, of: app, in: recently).keys)
         seen.reserveCapacity(seen.count + events.count)
         return events.filter { event in
             guard let id = event.clientEventID else { return true }

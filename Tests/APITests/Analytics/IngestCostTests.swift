@@ -3,7 +3,8 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// How many statements an ingest takes, as the server counts them; on a server of the test's own, which nobody else asks.
+/// How many statements an ingest takes, and how many rows are read for it, as the server counts them; on a server of the
+/// test's own, which nobody else asks.
 @Suite struct IngestCostTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -33,6 +34,100 @@ import Testing
         #expect(answer["accepted"] == .integer(Int64(count)), "\(answer)")
         return cost
     }
+
+    // MARK: Many rows under one client id
+
+    private func rowsRead() throws -> Int {
+        try watcher.query("SHOW GLOBAL STATUS LIKE 'Handler_read%'").reduce(0) {
+            $0 + (Int(String(decoding: $1[1] ?? [], as: UTF8.self)) ?? 0)
+        }
+    }
+
+    private func rowsRead(by request: RepeatableRequest, _ check: (Answer) -> Void) throws -> Int {
+        let idle = try rowsRead()
+        let before = try rowsRead()
+        let answer = client.send(request)
+        let after = try rowsRead()
+        check(answer)
+        return after - before - (before - idle)
+    }
+
+    /// Has each of the client ids 1 to 100 stored as often as that, a minute apart.
+    ///
+    /// - Parameter hours: how long before now the latest is.
+    private func store(_ count: Int, hours: Int) throws {
+        try app.change("DELETE FROM events")
+        try app.change(
+            """
+            INSERT INTO events (id, app_id, client_event_id, session_id, level, message, is_dev, timestamp, received_at)
+            SELECT UUID(), ?, CONCAT('3f2504e0-4f89-11d3-9a0c-', LPAD(HEX(i.seq), 12, '0')), UUID(), 'info',
+                   'stored', FALSE, ? - INTERVAL ? HOUR - INTERVAL n.seq MINUTE, ?
+            FROM seq_1_to_100 i JOIN seq_1_to_1000 n WHERE n.seq <= ?
+            """, scene.appID, app.time.now, hours, app.time.now, count)
+        try app.change("ANALYZE TABLE events")
+    }
+
+    /// Dated or not, within 48 hours or not: an id costs the same however many events have it.
+    @Test(arguments: [1, 60]) func anUndatedEventLooksAtOneOfEachTime(hours: Int) throws {
+        func costs(_ events: [JSONValue]) throws -> [Int] {
+            try [5, 500].map { count in
+                try store(count, hours: hours)
+                return try rowsRead(by: scene.ingest(events)) { answer in
+                    #expect(answer.status == 200)
+                    let isDuplicate = hours < 48
+                    #expect((answer["accepted"] == 0) == isDuplicate, "\(answer)")
+                }
+            }
+        }
+        let distinct = try costs((1...100).map { scene.event(id: $0) })
+        #expect(distinct[1] <= distinct[0] + 10, "\(distinct)")
+        // One id a hundred times is looked up once.
+        let same = try costs((1...100).map { _ in scene.event(id: 7) })
+        #expect(same[1] <= same[0] + 10, "\(same)")
+        #expect(same[0] < distinct[0] / 5)
+    }
+
+    /// The batch's span ends behind, among and before the rows of its ids.
+    @Test(arguments: [
+        ("2026-05-12T06:30:00Z", 100), ("2026-05-12T05:56:30Z", 100), ("2026-05-01T00:00:00Z", 0),
+    ])
+    func anImportLooksAtOneOfEachID(last: String, updated: Int64) throws {
+        let events = (1...100).map { scene.event(id: $0, at: $0 == 1 ? "2026-04-20T00:00:00Z" : last) }
+        let costs = try [5, 500].map { count in
+            try store(count, hours: 1)
+            return try rowsRead(by: scene.importing(events)) { #expect($0["updated"] == .integer(updated), "\($0)") }
+        }
+        #expect(costs[1] <= costs[0] + 10, "\(costs)")
+    }
+
+    @Test func aReservationLooksAtOne() throws {
+        let costs = try [5, 500].map { count in
+            try store(count, hours: 1)
+            let reservation = scene.reservation(of: [1], ["client_event_id": .string(uuid(7)), "user_id": nil])
+            return try rowsRead(by: reservation) { #expect($0.status == 201) }
+        }
+        #expect(costs[1] <= costs[0] + 10, "\(costs)")
+    }
+
+    /// Attachments that have their event are passed over unread.
+    @Test func anEventLooksAtAttachmentsWithoutOne() throws {
+        let costs = try [5, 500].map { count in
+            try app.change("DELETE FROM event_attachments")
+            try app.change(
+                """
+                INSERT INTO event_attachments (id, project_id, app_id, event_client_id, event_id, original_filename,
+                                               content_type, size_bytes, sha256, is_dev, created_at)
+                SELECT UUID(), ?, ?, ?, UUID(), 'f', 't', 1, SHA2(seq, 256), 0, ? FROM seq_1_to_1000 WHERE seq <= ?
+                """, scene.project, scene.appID, uuid(7), app.time.now, count)
+            try app.change("ANALYZE TABLE event_attachments")
+            let day = count == 5 ? "2026-05-10" : "2026-05-11"
+            let events = (0..<100).map { scene.event(id: 7, at: "\(day)T06:0\($0 / 50):\(10 + $0 % 50)Z") }
+            return try rowsRead(by: scene.ingest(events)) { #expect($0["accepted"] == 100) }
+        }
+        #expect(costs[1] <= costs[0] + 20, "\(costs)")
+    }
+
+    // MARK: Statements
 
     private func events(_ count: Int, first: Int, _ message: (Int) -> String, of user: String?) -> [JSONValue] {
         (0..<count).map {
