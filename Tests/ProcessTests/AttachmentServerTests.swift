@@ -178,6 +178,25 @@ import Testing
 
     // MARK: merganserctl attachments clean
 
+    @Test func cleanUpFreesQuotasAtOnce() throws {
+        let scene = try AttachmentScene()
+        let server = try scene.installation.readyServer()
+        defer { withExtendedLifetime(server) {} }
+        let id = try scene.reserve(bytes)
+        #expect(try scene.upload(id, bytes) == 200)
+        let kept = Array("kept".utf8)
+        #expect(try scene.upload(try scene.reserve(kept), kept) == 200)
+        try scene.installation.database.connect().execute(
+            "UPDATE event_attachments SET deleted_at = NOW(3) - INTERVAL 1 SECOND WHERE id = ?", id)
+        #expect(try scene.installation.tool("attachments", "clean", "--json").json()["removed"]?["attachments"] == 0)
+        let plan = try scene.installation.tool("attachments", "clean", "--at-once", "--dry-run", "--json")
+        #expect(try plan.json()["removed"]?["attachments"] == 1)
+        #expect(scene.isStored(bytes))
+        let done = try scene.installation.tool("attachments", "clean", "--at-once", "--json")
+        #expect(try done.json()["removed"] == ["attachments": 1, "reservations": 0, "files": 1, "temporary_files": 0])
+        #expect(!scene.isStored(bytes) && scene.isStored(kept))
+    }
+
     @Test func cleanUpTellsWhatItRemoves() throws {
         let scene = try AttachmentScene()
         let server = try scene.installation.readyServer()

@@ -1,6 +1,7 @@
 package import MariaDB
 
-/// What a project's attachments come to, and what they may (analytics §11.3).
+/// What a project's attachments come to, and what they may (analytics §11.3): what quotas count, reservations and those
+/// included that are deleted and not yet gone.
 package struct AttachmentUsage: Sendable {
     package var project: Project.ID
     package var bytes: Int64

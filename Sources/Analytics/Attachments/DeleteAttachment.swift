@@ -3,7 +3,8 @@ import MariaDB
 import Time
 
 extension Analytics {
-    /// Marks an attachment of the key's project as deleted; clean-up removes it a week later (analytics §11.3, §14.3).
+    /// Marks an attachment of the key's project as deleted; clean-up removes it a week later (analytics §11.3, §14.3), and
+    /// quotas count it until then: else a key that may write could fill the disk.
     ///
     /// - Throws: 404 for one that is unknown, deleted already or another project's.
     package func deleteAttachment(_ id: String, by key: APIKey, _ database: Database) throws {

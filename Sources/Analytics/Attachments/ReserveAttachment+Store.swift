@@ -13,12 +13,13 @@ extension AnalyticsTransaction {
         return quotas
     }
 
-    /// What a user's attachments come to, uploaded or not. The record is locked, so they stay that user's.
+    /// What a user's attachments come to, uploaded or not; deleted ones too, until their file is gone with their row
+    /// (analytics §17). The record is locked, so they stay that user's.
     func attachmentBytes(of user: AppUser) throws -> Int64 {
         try connection.first(
             """
             SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
-            FROM event_attachments WHERE app_user_id = ? AND deleted_at IS NULL
+            FROM event_attachments WHERE app_user_id = ?
             """, user.id
         ) { row in try row.read() } ?? 0
     }
@@ -27,7 +28,7 @@ extension AnalyticsTransaction {
         try connection.first(
             """
             SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
-            FROM event_attachments WHERE project_id = ? AND deleted_at IS NULL
+            FROM event_attachments WHERE project_id = ?
             """, project
         ) { row in try row.read() } ?? 0
     }
@@ -49,7 +50,7 @@ extension AnalyticsTransaction {
         try connection.first(
             """
             SELECT e.id, COALESCE((SELECT u.merged_into FROM app_users u WHERE u.id = e.app_user_id), e.app_user_id)
-            FROM events e
+            FROM events e FORCE INDEX (events_client_event)
             WHERE e.app_id = ? AND e.client_event_id = ?
               AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
             ORDER BY e.timestamp DESC LIMIT 1
@@ -68,8 +69,11 @@ extension Connection {
     func eventOwner(_ clientEventID: UUID, of app: App.ID) throws -> AppUser.ID? {
         try first(
             """
-            SELECT app_user_id FROM events_resolved
-            WHERE app_id = ? AND client_event_id = ? ORDER BY timestamp DESC LIMIT 1
+            SELECT COALESCE((SELECT u.merged_into FROM app_users u WHERE u.id = e.app_user_id), e.app_user_id)
+            FROM events e FORCE INDEX (events_client_event)
+            WHERE e.app_id = ? AND e.client_event_id = ?
+              AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
+            ORDER BY e.timestamp DESC LIMIT 1
             """, app, clientEventID
         ) { row in try row.read(AppUser.ID?.self) } ?? nil
     }

@@ -10,8 +10,7 @@ extension Connection {
                 ?? 0
         case .pending(let time):
             try first(
-                "SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NULL AND created_at < ? AND deleted_at IS NULL",
-                time
+                "SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NULL AND created_at < ?", time
             ) { row in try row.read() } ?? 0
         }
     }
@@ -30,7 +29,7 @@ extension Connection {
             try execute(
                 """
                 DELETE FROM event_attachments
-                WHERE uploaded_at IS NULL AND created_at < ? AND deleted_at IS NULL ORDER BY created_at LIMIT ?
+                WHERE uploaded_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?
                 """, time, AttachmentCleanup.batch
             ).affectedRows
         }

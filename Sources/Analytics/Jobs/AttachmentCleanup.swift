@@ -9,9 +9,9 @@ package import Time
 package struct AttachmentCleanup: Sendable {
     /// What was removed; in a dry run, what would be.
     package struct Report: Equatable, Sendable {
-        /// Rows deleted more than a week ago.
+        /// Rows deleted long enough ago.
         package var attachments = 0
-        /// Rows without bytes, older than a day.
+        /// Rows without bytes, deleted or not, older than a day.
         package var reservations = 0
         package var files = 0
         package var temporaryFiles = 0
@@ -21,23 +21,28 @@ package struct AttachmentCleanup: Sendable {
 
     private let store: any AttachmentStore
     private let now: Timestamp
+    private let afterlife: Duration
     private let isDryRun: Bool
 
     /// How many rows one transaction deletes, and how many files are looked up at once.
     static let batch = 1000
     /// How long the rows of deleted attachments stay.
-    static let afterlife = Duration.seconds(7 * 86_400)
+    package static let afterlife = Duration.seconds(7 * 86_400)
 
-    package init(_ store: any AttachmentStore, at now: Timestamp, isDryRun: Bool = false) {
+    /// - Parameter afterlife: how long deleted attachments stay. Quotas count them until they are gone.
+    package init(
+        _ store: any AttachmentStore, at now: Timestamp, afterlife: Duration = afterlife, isDryRun: Bool = false
+    ) {
         self.store = store
         self.now = now
+        self.afterlife = afterlife
         self.isDryRun = isDryRun
     }
 
     /// - Parameter progress: is told after every batch how far it is.
     package func run(_ database: Database, progress: (Report) -> Void = { _ in }) throws -> Report {
         var report = Report()
-        try removeRows(.deleted(before: now - Self.afterlife), database) { count in
+        try removeRows(.deleted(before: now - afterlife), database) { count in
             report.attachments += count
             progress(report)
         }

@@ -11,7 +11,12 @@ struct CleanAttachments: ParsableCommand {
             Attachments deleted a week ago, reservations that nobody filled within a day, files that no attachment names \
             (in MERGANSER_ATTACHMENT_DIR), and what an upload left behind when its server was killed. Beside the running \
             servers, on any number of nodes, and to be repeated at will. A timer runs it daily.
+
+            What was deleted counts towards quotas until it is gone; --at-once frees that room today.
             """)
+
+    @Flag(name: .customLong("at-once"), help: "Remove deleted attachments without waiting for the week to end.")
+    var isAtOnce = false
 
     @OptionGroup var job: Job
     @OptionGroup var output: Output
@@ -19,7 +24,9 @@ struct CleanAttachments: ParsableCommand {
     func run() throws {
         let database = try Environment.database()
         let store = AttachmentDirectory(try Environment.attachmentDirectory())
-        let cleanup = AttachmentCleanup(store, at: Clock.system.now, isDryRun: job.isDryRun)
+        let cleanup = AttachmentCleanup(
+            store, at: Clock.system.now, afterlife: isAtOnce ? .zero : AttachmentCleanup.afterlife,
+            isDryRun: job.isDryRun)
         let report: AttachmentCleanup.Report
         do {
             report = try cleanup.run(database) { report in

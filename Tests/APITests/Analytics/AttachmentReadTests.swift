@@ -227,18 +227,19 @@ import Testing
         try scene.attach(client, [1, 2], ["user_id": "owl_anon_a"])
         _ = try scene.reserve(client, [1, 2, 3])
         _ = try scene.reserve(client, [1], ["user_id": nil])
+        // It counts until it is gone.
         let deleted = try scene.attach(client, [1])
         #expect(client.send(.delete, "/v1/attachments/\(deleted)", token: scene.clientKey).status == 200)
         try app.change("UPDATE projects SET attachment_user_quota_bytes = 7, attachment_project_quota_bytes = 8")
         let whole =
-            #""project_id":"\#(scene.project)","used_bytes":6,"quota_bytes":8,"user_quota_bytes":7,"file_count":3"#
+            #""project_id":"\#(scene.project)","used_bytes":7,"quota_bytes":8,"user_quota_bytes":7,"file_count":4"#
         #expect("\(get(path))" == "200 {\(whole)}")
         #expect(
             "\(get(path + "?user_id=owl_anon_a"))"
                 == #"200 {\#(whole),"user_id":"owl_anon_a","user_used_bytes":2,"user_file_count":1}"#)
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         #expect(
-            "\(get(path + "?user_id=u"))" == #"200 {\#(whole),"user_id":"u","user_used_bytes":5,"user_file_count":2}"#)
+            "\(get(path + "?user_id=u"))" == #"200 {\#(whole),"user_id":"u","user_used_bytes":6,"user_file_count":3}"#)
         for nobody in ["owl_anon_a", "stranger"] {
             #expect(get(path + "?user_id=\(nobody)")["user_used_bytes"] == 0)
         }

@@ -1,4 +1,5 @@
 import Analytics
+import Database
 import JSON
 import MariaDB
 import Testing
@@ -198,9 +199,88 @@ import Time
                     413, "quota_exhausted", "Project attachment quota would be exceeded (10 + 5 > 14 bytes)",
                     #","quota_bytes":14,"used_bytes":10"#))
         #expect(try scene.records() == ["u", "v"])
-        // What is deleted is free at once.
+        // What is deleted counts until it is gone.
         #expect(client.send(.delete, "/v1/attachments/\(first)", token: scene.clientKey).status == 200)
+        #expect(client.send(scene.reservation(of: bytes))["user_used_bytes"] == 5)
+        #expect(client.send(scene.reservation(of: bytes, ["user_id": nil]))["used_bytes"] == 10)
+        try clean(at: app.time.now + .seconds(7 * 86_400 + 1))
         #expect(client.send(scene.reservation(of: bytes)).status == 201)
+    }
+
+    private func clean(at time: Timestamp, afterlife: Duration = AttachmentCleanup.afterlife) throws {
+        _ = try AttachmentCleanup(scene.store, at: time, afterlife: afterlife).run(Database(app.database.options))
+    }
+
+    /// Reserve, upload, delete, again and again: the files stay for a week, so they count for a week (§17).
+    @Test func deletedFilesFillTheQuota() throws {
+        try app.change("UPDATE projects SET attachment_project_quota_bytes = 20")
+        try scene.store.prepare()
+        var stored = 0
+        for number in 0..<10 {
+            let bytes = [UInt8](repeating: UInt8(number), count: 5)
+            let answer = client.send(scene.reservation(of: bytes, ["user_id": .string("u\(number)")]))
+            guard let id = answer["attachment_id"]?.string else {
+                #expect(answer["code"] == "quota_exhausted" && answer["used_bytes"] == 20)
+                continue
+            }
+            #expect(scene.upload(client, id, bytes).status == 200)
+            #expect(client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey).status == 200)
+            stored += 1
+        }
+        #expect(stored == 4)
+        #expect(try scene.storedFiles().count == 4)
+        // A dry run and one too early free nothing.
+        try clean(at: app.time.now + .seconds(7 * 86_400))
+        #expect(client.send(scene.reservation(of: bytes)).status == 413)
+        try clean(at: app.time.now + .milliseconds(1), afterlife: .zero)
+        #expect(try scene.storedFiles().isEmpty)
+        #expect(client.send(scene.reservation(of: bytes)).status == 201)
+    }
+
+    /// A row counts what it declares, whoever else names the same bytes, until the row is gone.
+    @Test func deletedRowsOfASharedFileCountAsWell() throws {
+        try app.change("UPDATE projects SET attachment_project_quota_bytes = 14")
+        try scene.store.prepare()
+        let first = try scene.attach(client, bytes)
+        try scene.attach(client, bytes)
+        #expect(client.send(.delete, "/v1/attachments/\(first)", token: scene.clientKey).status == 200)
+        #expect(client.send(scene.reservation(of: bytes))["used_bytes"] == 10)
+        try clean(at: app.time.now + .milliseconds(1), afterlife: .zero)
+        #expect(client.send(scene.reservation(of: bytes)).status == 201)
+        #expect(try scene.storedFiles().count == 1)
+    }
+
+    /// A deleted reservation counts as one that is not: until it is a day old.
+    @Test func deletedReservationsCountForADay() throws {
+        try app.change("UPDATE projects SET attachment_project_quota_bytes = 5")
+        try scene.store.prepare()
+        let id = try scene.reserve(client, bytes)
+        #expect(client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey).status == 200)
+        #expect("\(scene.upload(client, id, bytes))" == refusal(410, "Attachment has been deleted"))
+        #expect(client.send(scene.reservation(of: bytes)).status == 413)
+        try clean(at: app.time.now + .seconds(86_400) + .milliseconds(1))
+        #expect(client.send(scene.reservation(of: bytes)).status == 201)
+    }
+
+    @Test func reservingUploadingAndDeletingAtOnceKeepsTheQuota() throws {
+        let quota: Int64 = 60
+        try app.change("UPDATE projects SET attachment_project_quota_bytes = ?", quota)
+        try scene.store.prepare()
+        let scene = scene
+        let isOver = app.atOnce(8) { client, thread in
+            for number in 0..<12 {
+                let bytes = [UInt8](repeating: UInt8(thread * 12 + number), count: 5)
+                let answer = client.send(scene.reservation(of: bytes, ["user_id": .string("u\(thread)")]))
+                guard let id = answer["attachment_id"]?.string else { continue }
+                // Some are deleted before they are uploaded, some after.
+                if number % 3 == 0 { _ = client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey) }
+                _ = scene.upload(client, id, bytes)
+                if number % 3 == 1 { _ = client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey) }
+            }
+            return (try? scene.storedFiles().count * 5 > Int(quota)) ?? true
+        }
+        #expect(isOver.allSatisfy { !$0 })
+        #expect(try app.count("SELECT SUM(size_bytes) FROM event_attachments") == Int(quota))
     }
 
     @Test func aPersonHasOneQuotaUnderAllNames() throws {
