@@ -28,8 +28,9 @@ CREATE TABLE app_users (
     UNIQUE KEY app_users_project_user (project_id, user_id),
     UNIQUE KEY app_users_public_id (public_id),
     KEY app_users_merged_into (merged_into),
-    KEY app_users_last_seen (project_id, last_seen_at),
-    KEY app_users_first_seen (project_id, first_seen_at),
+    -- Lists show no tombstones, and either production or development.
+    KEY app_users_last_seen (project_id, merged_into, is_dev, last_seen_at),
+    KEY app_users_first_seen (project_id, merged_into, is_dev, first_seen_at),
     CONSTRAINT app_users_merged_into_fk FOREIGN KEY (merged_into) REFERENCES app_users (id),
     -- Only anonymous records become tombstones.
     CONSTRAINT app_users_tombstone CHECK (merged_into IS NULL OR is_anonymous)

@@ -30,10 +30,11 @@ CREATE TABLE events (
     -- What makes ingest exactly-once.
     UNIQUE KEY events_client_event (app_id, client_event_id, timestamp),
     -- With the id, which lists are ordered by last: of a partitioned table the server does not see that an index ends in
-    -- the primary key, and would sort every row.
-    KEY events_user (app_user_id, timestamp, id),
-    KEY events_app (app_id, timestamp, id),
-    KEY events_session (session_id, timestamp, id)
+    -- the primary key, and would sort every row. Lists show either production or development.
+    KEY events_user (app_user_id, is_dev, timestamp, id),
+    -- What comes after the id is what counts are made of.
+    KEY events_app (app_id, is_dev, timestamp, id, level, environment, session_id, app_user_id),
+    KEY events_session (session_id, is_dev, timestamp, id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
 

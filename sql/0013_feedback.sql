@@ -26,7 +26,7 @@ CREATE TABLE feedback (
     PRIMARY KEY (id),
     KEY feedback_project (project_id, created_at),
     KEY feedback_user (app_user_id),
-    KEY feedback_app (app_id),
+    KEY feedback_app (app_id, deleted_at, is_dev, created_at),
     CONSTRAINT feedback_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
@@ -48,11 +48,14 @@ CREATE TABLE event_attachments (
     created_at        DATETIME(3) NOT NULL,
     deleted_at        DATETIME(3) NULL,
     PRIMARY KEY (id),
+    -- For the events that come after their attachments; for the list of an event's attachments.
     KEY event_attachments_client_event (app_id, event_client_id, event_id),
+    KEY event_attachments_client_created (app_id, event_client_id, deleted_at, created_at),
     KEY event_attachments_project (project_id, created_at),
     KEY event_attachments_user (app_user_id, deleted_at, size_bytes),
     KEY event_attachments_sha256 (sha256),
-    KEY event_attachments_event (event_id),
+    KEY event_attachments_event (event_id, deleted_at, created_at),
+    KEY event_attachments_app (app_id, deleted_at, created_at),
     KEY event_attachments_deleted (deleted_at),
     -- What quotas add up, and what clean-up looks for.
     KEY event_attachments_quota (project_id, deleted_at, size_bytes),

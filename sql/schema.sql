@@ -111,8 +111,8 @@ CREATE TABLE `app_users` (
   UNIQUE KEY `app_users_project_user` (`project_id`,`user_id`),
   UNIQUE KEY `app_users_public_id` (`public_id`),
   KEY `app_users_merged_into` (`merged_into`),
-  KEY `app_users_last_seen` (`project_id`,`last_seen_at`),
-  KEY `app_users_first_seen` (`project_id`,`first_seen_at`),
+  KEY `app_users_last_seen` (`project_id`,`merged_into`,`is_dev`,`last_seen_at`),
+  KEY `app_users_first_seen` (`project_id`,`merged_into`,`is_dev`,`first_seen_at`),
   CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`),
   CONSTRAINT `app_users_tombstone` CHECK (`merged_into` is null or `is_anonymous` <> 0)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
@@ -308,10 +308,12 @@ CREATE TABLE `event_attachments` (
   `deleted_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   KEY `event_attachments_client_event` (`app_id`,`event_client_id`,`event_id`),
+  KEY `event_attachments_client_created` (`app_id`,`event_client_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_project` (`project_id`,`created_at`),
   KEY `event_attachments_user` (`app_user_id`,`deleted_at`,`size_bytes`),
   KEY `event_attachments_sha256` (`sha256`),
-  KEY `event_attachments_event` (`event_id`),
+  KEY `event_attachments_event` (`event_id`,`deleted_at`,`created_at`),
+  KEY `event_attachments_app` (`app_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_deleted` (`deleted_at`),
   KEY `event_attachments_quota` (`project_id`,`deleted_at`,`size_bytes`),
   KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
@@ -345,9 +347,9 @@ CREATE TABLE `events` (
   `received_at` datetime(3) NOT NULL,
   PRIMARY KEY (`id`,`timestamp`),
   UNIQUE KEY `events_client_event` (`app_id`,`client_event_id`,`timestamp`),
-  KEY `events_user` (`app_user_id`,`timestamp`,`id`),
-  KEY `events_app` (`app_id`,`timestamp`,`id`),
-  KEY `events_session` (`session_id`,`timestamp`,`id`)
+  KEY `events_user` (`app_user_id`,`is_dev`,`timestamp`,`id`),
+  KEY `events_app` (`app_id`,`is_dev`,`timestamp`,`id`,`level`,`environment`,`session_id`,`app_user_id`),
+  KEY `events_session` (`session_id`,`is_dev`,`timestamp`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
  PARTITION BY RANGE  COLUMNS(`timestamp`)
 (PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
@@ -377,7 +379,7 @@ CREATE TABLE `feedback` (
   PRIMARY KEY (`id`),
   KEY `feedback_project` (`project_id`,`created_at`),
   KEY `feedback_user` (`app_user_id`),
-  KEY `feedback_app` (`app_id`),
+  KEY `feedback_app` (`app_id`,`deleted_at`,`is_dev`,`created_at`),
   CONSTRAINT `feedback_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 

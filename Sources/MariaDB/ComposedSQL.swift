@@ -9,6 +9,8 @@ package struct ComposedSQL {
         self.arguments = arguments
     }
 
+    package var isEmpty: Bool { text.isEmpty }
+
     package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {
         text += "\(sql)"
         self.arguments += arguments

@@ -55,15 +55,32 @@ struct ReadTests {
     ])
     func aMalformedCursorIsNone(text: String) { #expect(Cursor<Int64>(text) == nil) }
 
+    private func page(_ rows: [Int64], limit: String, bytes: Int = 1, bound: Int64? = nil) -> PageKeys<Int64> {
+        func position(_ id: Int64) -> Cursor<Int64> { Cursor(time: Timestamp(seconds: id), id: id) }
+        return PageKeys(
+            rows.map { PageKeys.Key(position: position($0), bytes: bytes) }, PageLimit(limit),
+            bound: bound.map(position))
+    }
+
     @Test func theCursorNamesTheLastRowOfAFullPage() {
-        func page(_ rows: [Int64], limit: String) -> Page<Int64> {
-            Page(rows, limit: PageLimit(limit)) { Cursor(time: Timestamp(seconds: $0), id: $0) }
-        }
-        #expect(page([1, 2], limit: "2").cursor == nil)
-        #expect(!page([1, 2], limit: "2").hasMore)
-        #expect(page([1, 2, 3], limit: "2").rows == [1, 2])
-        #expect(page([1, 2, 3], limit: "2").cursor.flatMap(Cursor<Int64>.init)?.id == 2)
-        #expect(page([1, 2, 3], limit: "2").hasMore)
-        #expect(page([], limit: "2").cursor == nil)
+        #expect(page([1, 2], limit: "2").next == nil)
+        #expect(page([1, 2, 3], limit: "2").positions.map(\.id) == [1, 2])
+        #expect(page([1, 2, 3], limit: "2").next?.id == 2)
+        #expect(page([], limit: "2").next == nil)
+    }
+
+    @Test func itNamesTheLastRowLookedAtOfAnotherPage() {
+        #expect(page([1, 2], limit: "2", bound: 7).next?.id == 7)
+        #expect(page([], limit: "2", bound: 7).next?.id == 7)
+        #expect(page([1, 2, 3], limit: "2", bound: 7).next?.id == 2)
+    }
+
+    @Test func aPageEndsBeforeItsRowsTakeTooMuch() {
+        let budget = PageKeys<Int64>.byteBudget
+        #expect(page([1, 2, 3], limit: "3", bytes: budget / 2).positions.map(\.id) == [1, 2])
+        #expect(page([1, 2, 3], limit: "3", bytes: budget / 2, bound: 7).next?.id == 2)
+        #expect(page([1, 2], limit: "2", bytes: budget / 2).next == nil)
+        #expect(page([1, 2], limit: "2", bytes: budget + 1).positions.map(\.id) == [1])
+        #expect(page([1], limit: "2", bytes: budget + 1).next == nil)
     }
 }

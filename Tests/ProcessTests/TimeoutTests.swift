@@ -27,6 +27,7 @@ import Testing
             // The database answers before its client gives up, and the client before the request does.
             (["lock wait"], "statement"),
             (["statement"], "database answer"),
+            (["count of events"], "statement"),
             (["database connection"], "MariaDB's `connect_timeout`"),
             (["lock wait"], "repeats of a transaction"),
             (["database answer"], "repeats of a transaction"),
@@ -104,6 +105,7 @@ import Testing
             "database connection": connection.connectTimeout,
             "database answer": connection.readTimeout,
             "statement": connection.maxStatementTime,
+            "count of events": try statementTime(in: "Sources/Analytics/Reads/ReadEvents+Store.swift"),
             "lock wait": connection.lockWaitTimeout,
             "table lock": connection.forMigrations.lockWaitTimeout,
             "idle transaction": connection.idleTransactionTimeout,
@@ -115,6 +117,14 @@ import Testing
             "systemd's `TimeoutStopSec`": try unit["TimeoutStopSec"],
             "systemd's `WatchdogSec`": try unit["WatchdogSec"],
         ]
+    }
+
+    /// Of the one statement in a file that has a limit of its own.
+    private func statementTime(in path: String) throws -> Duration {
+        let text = try String(contentsOfFile: Repository.root + "/" + path, encoding: .utf8)
+        let values = text.matches(of: /SET STATEMENT max_statement_time = (\d+) FOR/)
+        try #require(values.count == 1)
+        return .seconds(try #require(Int(values[0].1)))
     }
 
     /// A variable's default, as if it were in seconds.

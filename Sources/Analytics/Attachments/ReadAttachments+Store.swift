@@ -1,25 +1,59 @@
 import MariaDB
 import Time
 
+extension ListWalk<Attachment.ID> {
+    /// - Parameter apps: those that the key sees.
+    static func attachments(_ filter: AttachmentFilter, of apps: [App.ID]) -> Self {
+        var sources: [ComposedSQL] = []
+        var condition = ComposedSQL("")
+        if let event = filter.event {
+            sources = [
+                ComposedSQL(
+                    """
+                    FROM event_attachments t FORCE INDEX (event_attachments_event)
+                    WHERE t.event_id = ? AND t.deleted_at IS NULL
+                    """, event)
+            ]
+            if !apps.isEmpty { condition.append(" AND t.app_id IN ", oneOf: apps) }
+            if let clientEvent = filter.clientEvent { condition.append(" AND t.event_client_id = ?", clientEvent) }
+        } else if let clientEvent = filter.clientEvent {
+            sources = apps.map { app in
+                ComposedSQL(
+                    """
+                    FROM event_attachments t FORCE INDEX (event_attachments_client_created)
+                    WHERE t.app_id = ? AND t.event_client_id = ? AND t.deleted_at IS NULL
+                    """, app, clientEvent)
+            }
+        } else {
+            sources = apps.map { app in
+                ComposedSQL(
+                    """
+                    FROM event_attachments t FORCE INDEX (event_attachments_app)
+                    WHERE t.app_id = ? AND t.deleted_at IS NULL
+                    """, app)
+            }
+        }
+        if let issue = filter.issue { condition.append(" AND t.issue_id = ?", issue) }
+        return ListWalk(
+            time: "t.created_at", id: "t.id", sources: apps.isEmpty ? [] : sources,
+            condition: condition.isEmpty ? nil : condition,
+            // Their columns are short.
+            size: ("SELECT page.id, page.sort_value, 0 FROM", ""))
+    }
+}
+
 extension Connection {
-    /// - Returns: one more than the limit when there are more.
-    func attachments(
-        of team: Team.ID, _ filter: AttachmentFilter, after cursor: Cursor<Attachment.ID>?, limit: PageLimit
-    ) throws -> [Attachment] {
-        try all(
+    /// In no order.
+    func attachments(_ page: PageKeys<Attachment.ID>) throws -> [Attachment] {
+        if page.ids.isEmpty { return [] }
+        var sql = ComposedSQL(
             """
             SELECT t.id, t.project_id, t.app_id, t.event_client_id, t.event_id, t.issue_id, t.user_id,
                    t.original_filename, t.content_type, t.size_bytes, t.sha256, t.is_dev, t.uploaded_at, t.created_at
             FROM event_attachments_resolved t
-            JOIN projects p ON p.id = t.project_id JOIN apps a ON a.id = t.app_id
-            WHERE p.team_id = ? AND p.deleted_at IS NULL AND a.deleted_at IS NULL AND t.deleted_at IS NULL
-              AND (? IS NULL OR t.event_id = ?) AND (? IS NULL OR t.event_client_id = ?)
-              AND (? IS NULL OR t.issue_id = ?) AND (? IS NULL OR t.project_id = ?)
-              AND (? IS NULL OR t.created_at < ? OR t.created_at = ? AND t.id < ?)
-            ORDER BY t.created_at DESC, t.id DESC LIMIT ?
-            """, team, filter.event, filter.event, filter.clientEvent, filter.clientEvent, filter.issue, filter.issue,
-            filter.project, filter.project, cursor?.time, cursor?.time, cursor?.time, cursor?.id, limit.oneMore
-        ) { row in try Attachment(from: &row) }
+            """)
+        sql.append(" WHERE t.id IN ", oneOfFew: page.ids)
+        return try all(sql) { row in try Attachment(from: &row) }
     }
 
     func attachment(_ id: Attachment.ID, of team: Team.ID) throws -> Attachment? {

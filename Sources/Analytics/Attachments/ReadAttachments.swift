@@ -30,8 +30,12 @@ extension Analytics {
         of team: Team.ID, _ filter: AttachmentFilter, after cursor: Cursor<Attachment.ID>?, limit: PageLimit,
         _ connection: Connection
     ) throws -> Page<Attachment> {
-        let rows = filter.isEmpty ? [] : try connection.attachments(of: team, filter, after: cursor, limit: limit)
-        return Page(rows, limit: limit) { Cursor(time: $0.createdAt, id: $0.id) }
+        if filter.isEmpty { return Page() }
+        var scope = ReadScope()
+        scope.project = filter.project.map(Project.ID.init(rawValue:))
+        let apps = try connection.visibleApps(of: team, in: scope).map(\.id)
+        let keys = try connection.page(of: .attachments(filter, of: apps), after: cursor, limit)
+        return Page(keys, .descending, try connection.attachments(keys)) { Cursor(time: $0.createdAt, id: $0.id) }
     }
 
     /// - Throws: 404 for one that is unknown, deleted or another team's.

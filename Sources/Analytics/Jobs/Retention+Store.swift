@@ -68,7 +68,11 @@ extension Connection {
     ) throws -> Int {
         let sql: StaticString =
             switch table {
-            case .events: "SELECT COUNT(*) FROM events WHERE app_id = ? AND timestamp >= ? AND timestamp < ?"
+            case .events:
+                """
+                SELECT COUNT(*) FROM events
+                WHERE app_id = ? AND is_dev IN (FALSE, TRUE) AND timestamp >= ? AND timestamp < ?
+                """
             case .metricEvents:
                 "SELECT COUNT(*) FROM metric_events WHERE app_id = ? AND timestamp >= ? AND timestamp < ?"
             case .funnelEvents:
@@ -83,8 +87,12 @@ extension Connection {
             switch table {
             case .events:
                 """
-                SELECT id, timestamp, app_user_id FROM events FORCE INDEX (events_app)
-                WHERE app_id = ? AND timestamp < ? ORDER BY timestamp LIMIT 1000
+                (SELECT id, timestamp, app_user_id FROM events FORCE INDEX (events_app)
+                 WHERE app_id = ? AND is_dev = FALSE AND timestamp < ? ORDER BY timestamp LIMIT 1000)
+                UNION ALL
+                (SELECT id, timestamp, app_user_id FROM events FORCE INDEX (events_app)
+                 WHERE app_id = ? AND is_dev = TRUE AND timestamp < ? ORDER BY timestamp LIMIT 1000)
+                ORDER BY timestamp LIMIT 1000
                 """
             case .metricEvents:
                 """
@@ -97,7 +105,11 @@ extension Connection {
                 WHERE app_id = ? AND timestamp < ? ORDER BY timestamp LIMIT 1000
                 """
             }
-        return try all(sql, app, cutoff) { row in try EventRow(from: &row) }
+        let arguments: [any Bindable] = [app, cutoff]
+        // Production and development stand apart in the index of events.
+        return try all(sql, arguments: table == .events ? arguments + arguments : arguments) { row in
+            try EventRow(from: &row)
+        }
     }
 
     /// The records that these were merged into.

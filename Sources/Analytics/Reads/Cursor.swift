@@ -28,6 +28,12 @@ package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
     }
 }
 
+extension Cursor: Equatable where ID: Equatable {}
+
+extension Cursor: Comparable where ID: Comparable {
+    package static func < (left: Self, right: Self) -> Bool { (left.time, left.id) < (right.time, right.id) }
+}
+
 extension Cursor: CustomStringConvertible {
     package var description: String { Base64URL.encode(Array("\(time.milliseconds) \(id)".utf8)) }
 }

@@ -1,15 +1,13 @@
-import MariaDB
-
 /// Whether a read shows what real people do, what developers do, or both (analytics §13).
 package enum DataMode: String, Sendable {
     case production, development, all
 
-    /// What `is_dev` is; nil: anything.
-    var isDev: Bool? {
+    /// What `is_dev` may be.
+    var modes: [Bool] {
         switch self {
-        case .production: false
-        case .development: true
-        case .all: nil
+        case .production: [false]
+        case .development: [true]
+        case .all: [false, true]
         }
     }
 }

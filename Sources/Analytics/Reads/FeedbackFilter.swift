@@ -8,8 +8,8 @@ package struct FeedbackFilter: Sendable {
 
     package init(_ scope: ReadScope) { self.scope = scope }
 
-    /// Each has to be what `is_dev` is.
+    /// What `is_dev` may be.
     var modes: [Bool] {
-        [isDev, (dataMode ?? (isDev == nil ? .production : .all)).isDev].compactMap { $0 }
+        (dataMode ?? (isDev == nil ? .production : .all)).modes.filter { isDev == nil || $0 == isDev }
     }
 }

@@ -2,4 +2,8 @@
 package enum ListOrder: String, Sendable {
     case ascending = "asc"
     case descending = "desc"
+
+    func areInOrder<ID: Comparable>(_ left: Cursor<ID>, _ right: Cursor<ID>) -> Bool {
+        self == .ascending ? left < right : right < left
+    }
 }

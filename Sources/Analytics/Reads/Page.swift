@@ -1,7 +1,7 @@
 /// One page of a list, and the cursor of the next.
 package struct Page<Row: Sendable>: Sendable {
     package var rows: [Row]
-    /// Nil on the last page.
+    /// Nil on the last page. A page may be short, even empty, and not be the last: what counts is this.
     package var cursor: String?
 
     package var hasMore: Bool { cursor != nil }
@@ -9,11 +9,9 @@ package struct Page<Row: Sendable>: Sendable {
     /// The only page of an empty list.
     package init() { rows = [] }
 
-    /// - Parameters:
-    ///   - rows: one more than `limit` when there are more pages.
-    ///   - cursor: names the last row of the page.
-    package init<ID>(_ rows: [Row], limit: PageLimit, cursor: (Row) -> Cursor<ID>) {
-        self.rows = Array(rows.prefix(limit.rawValue))
-        self.cursor = rows.count > limit.rawValue ? self.rows.last.map { cursor($0).description } : nil
+    /// - Parameter rows: those of the keys, in any order.
+    init<ID: Comparable>(_ keys: PageKeys<ID>, _ order: ListOrder, _ rows: [Row], position: (Row) -> Cursor<ID>) {
+        self.rows = rows.sorted { order.areInOrder(position($0), position($1)) }
+        cursor = keys.next?.description
     }
 }

@@ -8,41 +8,84 @@ extension Connection {
                u.last_locale, u.last_preferred_language, u.total_revenue_usd_cents, u.revenue_synced_at, u.is_dev
         """
 
-    /// - Parameter projects: at least one.
-    func endUsers(
-        _ filter: EndUserFilter, in projects: [Project.ID], after cursor: Cursor<Int64>?, _ limit: PageLimit
-    ) throws -> [EndUser] {
-        let branches = ComposedSQL.branches(for: projects).map { projects in
-            var sql =
-                switch filter.sort {
-                case .lastSeen: ComposedSQL("SELECT u.id, u.last_seen_at AS sort_value FROM app_users u")
-                case .firstSeen: ComposedSQL("SELECT u.id, u.first_seen_at AS sort_value FROM app_users u")
-                }
-            if let app = filter.scope.app {
-                sql.append(" JOIN app_user_apps a ON a.app_user_id = u.id AND a.app_id = ?", app)
-            }
-            sql.append(" WHERE u.project_id IN ", oneOf: projects)
-            sql.append(" AND u.merged_into IS NULL")
-            sql.append(filter)
-            if let cursor {
-                switch filter.sort {
-                case .lastSeen:
-                    sql.append(
-                        " AND u.last_seen_at <= ? AND (u.last_seen_at < ? OR u.id < ?)", cursor.time, cursor.time,
-                        cursor.id)
-                case .firstSeen:
-                    sql.append(
-                        " AND u.first_seen_at <= ? AND (u.first_seen_at < ? OR u.id < ?)", cursor.time, cursor.time,
-                        cursor.id)
-                }
-            }
-            sql.appendEnd(.descending, limit)
-            return sql
+    /// How the users of projects are read. Those of an app that has few are read all; of one that has many, every user of
+    /// its project is asked whether the app has them.
+    func walk(_ filter: EndUserFilter, in projects: [Project.ID]) throws -> ListWalk<Int64> {
+        let few = try filter.scope.app.flatMap { try hasFewUsers($0) ? $0 : nil }
+        let modes = filter.dataMode.modes
+        var condition = ComposedSQL("")
+        condition.append(filter)
+        if few == nil, let app = filter.scope.app {
+            // No join, which the server might begin with.
+            condition.append(
+                " AND (SELECT TRUE FROM app_user_apps a WHERE a.app_user_id = u.id AND a.app_id = ?) IS NOT NULL", app)
         }
+        var sources: [ComposedSQL] = []
+        if let few, !projects.isEmpty {
+            var source = ComposedSQL(
+                """
+                FROM app_user_apps a FORCE INDEX (app_user_apps_app)
+                STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = a.app_user_id
+                WHERE a.app_id = ? AND u.merged_into IS NULL
+                """, few)
+            source.append(" AND u.is_dev IN ", oneOf: modes)
+            source.append(" AND u.project_id IN ", oneOf: projects)
+            source.append(within: filter)
+            sources = [source]
+        } else {
+            sources = modes.flatMap { isDev in
+                projects.map { project in
+                    let sql: StaticString =
+                        switch filter.sort {
+                        case .lastSeen:
+                            """
+                            FROM app_users u FORCE INDEX (app_users_last_seen)
+                            WHERE u.project_id = ? AND u.merged_into IS NULL AND u.is_dev = ?
+                            """
+                        case .firstSeen:
+                            """
+                            FROM app_users u FORCE INDEX (app_users_first_seen)
+                            WHERE u.project_id = ? AND u.merged_into IS NULL AND u.is_dev = ?
+                            """
+                        }
+                    var source = ComposedSQL(sql, project, isDev)
+                    if filter.sort == .lastSeen { source.append(within: filter) }
+                    return source
+                }
+            }
+            if filter.sort == .firstSeen { condition.append(within: filter) }
+        }
+        return ListWalk(
+            time: filter.sort == .lastSeen ? "u.last_seen_at" : "u.first_seen_at", id: "u.id", sources: sources,
+            condition: condition.isEmpty ? nil : condition, isShort: few != nil,
+            // Of the claims, that their ids are not read here: none is longer.
+            size: (
+                """
+                SELECT page.id, page.sort_value,
+                       COALESCE(OCTET_LENGTH(u.properties), 0)
+                           + 255 * (SELECT COUNT(*) FROM identity_claims c WHERE c.app_user_id = page.id)
+                FROM
+                """,
+                " STRAIGHT_JOIN app_users u ON u.id = page.id"
+            ))
+    }
+
+    private func hasFewUsers(_ app: App.ID) throws -> Bool {
+        let most = 2000
+        let count = try first(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT a.app_user_id FROM app_user_apps a FORCE INDEX (app_user_apps_app) WHERE a.app_id = ? LIMIT ?) a
+            """, app, most + 1
+        ) { row in try row.read(Int.self) }
+        return count.map { $0 <= most } ?? true
+    }
+
+    /// In no order.
+    func endUsers(_ page: PageKeys<Int64>) throws -> [EndUser] {
+        if page.ids.isEmpty { return [] }
         var sql = ComposedSQL(Self.selectEndUsers)
-        sql.append(" FROM ")
-        sql.append(.page(branches, .descending, limit))
-        sql.append(" STRAIGHT_JOIN app_users u ON u.id = page.id ORDER BY page.sort_value DESC, page.id DESC")
+        sql.append(" FROM app_users u FORCE INDEX (PRIMARY) WHERE u.id IN ", oneOfFew: page.ids)
         return try all(sql) { row in try EndUser(from: &row) }
     }
 
@@ -104,13 +147,16 @@ extension Connection {
 }
 
 extension ComposedSQL {
-    /// The conditions of a filter on `app_users u`, beside scope and tombstones.
+    /// The times of a filter on `app_users u`.
+    fileprivate mutating func append(within filter: EndUserFilter) {
+        if let since = filter.since { append(" AND u.last_seen_at >= ?", since) }
+        if let until = filter.until { append(" AND u.last_seen_at <= ?", until) }
+    }
+
+    /// What no index tells of `app_users u`.
     fileprivate mutating func append(_ filter: EndUserFilter) {
         if let search = filter.search { append(" AND LOCATE(LOWER(?), LOWER(u.user_id)) > 0", search) }
         if let isAnonymous = filter.isAnonymous { append(" AND u.is_anonymous = ?", isAnonymous) }
-        if let isDev = filter.dataMode.isDev { append(" AND u.is_dev = ?", isDev) }
-        if let since = filter.since { append(" AND u.last_seen_at >= ?", since) }
-        if let until = filter.until { append(" AND u.last_seen_at <= ?", until) }
         if !filter.billing.isEmpty {
             // JSON columns have a collation that pads: 'trial ' would be 'trial'.
             append(

@@ -8,13 +8,12 @@ extension Analytics {
     ) throws -> Page<EndUser> {
         try database.snapshot { connection in
             let projects = try connection.visibleProjects(of: team, in: filter.scope)
-            let rows = projects.isEmpty ? [] : try connection.endUsers(filter, in: projects, after: cursor, limit)
-            var page = Page(rows, limit: limit) { user in
+            let walk = try connection.walk(filter, in: projects)
+            let keys = try connection.page(of: walk, after: cursor, limit)
+            return Page(keys, .descending, try connection.completed(connection.endUsers(keys))) { user in
                 let time = filter.sort == .lastSeen ? user.lastSeenAt : user.firstSeenAt
                 return Cursor(time: time.rawValue, id: user.record.rawValue)
             }
-            page.rows = try connection.completed(page.rows)
-            return page
         }
     }
 

@@ -3,9 +3,21 @@ import MariaDB
 
 /// Which rows of `events` a filter is looked up by.
 struct EventSelection {
+    enum Path {
+        case apps
+        case session(UUID)
+        /// Those of the user asked for, with the tombstones that were merged into them.
+        case records([AppUser.ID])
+        /// Records whose tombstones are too many to be looked up one by one.
+        case owners([AppUser.ID])
+    }
+
+    /// At least one.
     var apps: [App.ID]
-    /// The records of the user asked for, with the tombstones that were merged into them; nil: of anybody.
-    var records: [AppUser.ID]?
+    var path: Path
+
+    /// With more records than this the events of the apps are looked at instead.
+    static let mostRecords = 256
 }
 
 extension Connection {
@@ -13,23 +25,28 @@ extension Connection {
     func selection(of filter: EventFilter, _ team: Team.ID) throws -> EventSelection? {
         let apps = try visibleApps(of: team, in: filter.scope)
         if apps.isEmpty { return nil }
-        let records = try filter.user.map { try self.records(of: $0, in: Set(apps.map(\.project))) }
-        if let records, records.isEmpty { return nil }
-        return EventSelection(apps: apps.map(\.id), records: records)
+        guard let user = filter.user else {
+            return EventSelection(apps: apps.map(\.id), path: filter.session.map { .session($0) } ?? .apps)
+        }
+        return try records(of: user, in: Set(apps.map(\.project))).map {
+            EventSelection(apps: apps.map(\.id), path: $0)
+        }
     }
 
     /// A claimed id names nobody (analytics §4.2).
-    private func records(of user: EndUserID, in projects: Set<Project.ID>) throws -> [AppUser.ID] {
+    private func records(of user: EndUserID, in projects: Set<Project.ID>) throws -> EventSelection.Path? {
         var sql = ComposedSQL(
             """
             SELECT u.id FROM app_users u WHERE u.user_id = ? AND u.merged_into IS NULL AND u.project_id IN
             """, user)
         sql.append(" ", oneOf: projects.sorted())
         let owners: [AppUser.ID] = try all(sql) { row in try row.read() }
-        if owners.isEmpty { return [] }
+        if owners.isEmpty { return nil }
         var tombstones = ComposedSQL("SELECT t.id FROM app_users t WHERE t.merged_into IN ")
         tombstones.append("", oneOf: owners)
-        return try owners + all(tombstones) { row in try row.read() }
+        tombstones.append(" LIMIT ?", EventSelection.mostRecords)
+        let records = try owners + all(tombstones) { row in try row.read() }
+        return records.count > EventSelection.mostRecords ? .owners(owners) : .records(records)
     }
 
     /// The members of a `ListedEvent`, from `events e` with `joinOwners`.
@@ -42,49 +59,33 @@ extension Connection {
     private static let joinOwners: StaticString =
         "LEFT JOIN app_users u ON u.id = e.app_user_id LEFT JOIN app_users o ON o.id = u.merged_into"
 
-    func events(
-        _ selection: EventSelection, _ filter: EventFilter, _ order: ListOrder, after cursor: Cursor<ListedEvent.ID>?,
-        _ limit: PageLimit
-    ) throws -> [ListedEvent] {
-        let branches = selection.branches(filter).map { condition in
-            var sql = ComposedSQL("SELECT e.id, e.timestamp AS sort_value FROM events e WHERE ")
-            sql.append(condition)
-            sql.append(filter)
-            if let cursor {
-                switch order {
-                case .ascending:
-                    sql.append(
-                        " AND e.timestamp >= ? AND (e.timestamp > ? OR e.id > ?)", cursor.time, cursor.time, cursor.id)
-                case .descending:
-                    sql.append(
-                        " AND e.timestamp <= ? AND (e.timestamp < ? OR e.id < ?)", cursor.time, cursor.time, cursor.id)
-                }
-            }
-            sql.appendEnd(order, limit)
-            return sql
-        }
+    /// In no order.
+    func events(_ page: PageKeys<ListedEvent.ID>) throws -> [ListedEvent] {
+        guard let times = page.times else { return [] }
         var sql = ComposedSQL(Self.selectEvents)
-        sql.append(" FROM ")
-        sql.append(.page(branches, order, limit))
-        sql.append(" STRAIGHT_JOIN events e ON e.id = page.id AND e.timestamp = page.sort_value ")
+        sql.append(" FROM events e FORCE INDEX (PRIMARY) ")
         sql.append(Self.joinOwners)
-        switch order {
-        case .ascending: sql.append(" ORDER BY e.timestamp, e.id")
-        case .descending: sql.append(" ORDER BY e.timestamp DESC, e.id DESC")
-        }
+        sql.append(" WHERE e.id IN ", oneOfFew: page.ids)
+        sql.append(" AND e.timestamp BETWEEN ? AND ?", times.lowerBound, times.upperBound)
         return try all(sql) { row in try ListedEvent(from: &row) }
     }
 
+    /// - Throws: 1969 when it takes longer than what this may take of a worker.
     func countEvents(_ selection: EventSelection, _ filter: EventFilter) throws -> EventCount {
+        var rows = selection.rows(filter)
+        if let condition = selection.condition(filter) { rows.append(condition) }
+        // Each user is resolved once, not for each event.
         var sql = ComposedSQL(
             """
-            SELECT COUNT(*), COUNT(DISTINCT COALESCE(u.merged_into, e.app_user_id)), COUNT(DISTINCT e.session_id)
-            FROM events e LEFT JOIN app_users u ON u.id = e.app_user_id
-            WHERE
+            SET STATEMENT max_statement_time = 2 FOR
+            SELECT total.events, COUNT(DISTINCT COALESCE(u.merged_into, seen.id)), total.sessions
+            FROM (SELECT COUNT(*) AS events, COUNT(DISTINCT e.session_id) AS sessions
             """)
         sql.append(" ")
-        sql.append(selection.condition(filter))
-        sql.append(filter)
+        sql.append(rows)
+        sql.append(") total LEFT JOIN (SELECT DISTINCT e.app_user_id AS id ")
+        sql.append(rows)
+        sql.append(") seen ON TRUE LEFT JOIN app_users u ON u.id = seen.id GROUP BY total.events, total.sessions")
         return try first(sql) { row in
             EventCount(count: try row.read(), uniqueUsers: try row.read(), uniqueSessions: try row.read())
         } ?? EventCount()
@@ -116,52 +117,91 @@ extension Connection {
 }
 
 extension EventSelection {
-    /// What leads to the rows, as one condition.
-    fileprivate func condition(_ filter: EventFilter) -> ComposedSQL {
-        if let records { return Self.condition(records: records, apps) }
-        if let session = filter.session { return Self.condition(session: session, apps) }
-        return Self.condition(apps: apps)
+    func walk(_ filter: EventFilter, _ order: ListOrder) -> ListWalk<ListedEvent.ID> {
+        ListWalk(
+            order: order, time: "e.timestamp", id: "e.id",
+            sources: filter.dataMode.modes.flatMap { sources(filter, isDev: $0) }, condition: condition(filter),
+            // Attributes take about eight times their text when they are parsed.
+            size: (
+                """
+                SELECT page.id, page.sort_value,
+                       OCTET_LENGTH(e.message) + COALESCE(OCTET_LENGTH(e.source_module), 0)
+                           + 8 * COALESCE(OCTET_LENGTH(e.custom_attributes), 0)
+                FROM
+                """,
+                " STRAIGHT_JOIN events e ON e.id = page.id AND e.timestamp = page.sort_value"
+            ))
     }
 
-    /// The same as several conditions, each of which an index has in the order of event time.
-    fileprivate func branches(_ filter: EventFilter) -> [ComposedSQL] {
-        if let records { return ComposedSQL.branches(for: records).map { Self.condition(records: $0, apps) } }
-        if let session = filter.session { return [Self.condition(session: session, apps)] }
-        return ComposedSQL.branches(for: apps).map { Self.condition(apps: $0) }
+    private func sources(_ filter: EventFilter, isDev: Bool) -> [ComposedSQL] {
+        func source(_ sql: StaticString, _ key: any Bindable) -> ComposedSQL {
+            var sql = ComposedSQL(sql, key, isDev)
+            sql.append(within: filter)
+            return sql
+        }
+        switch path {
+        case .apps, .owners:
+            return apps.map { app in
+                source("FROM events e FORCE INDEX (events_app) WHERE e.app_id = ? AND e.is_dev = ?", app)
+            }
+        case .session(let session):
+            return [
+                source("FROM events e FORCE INDEX (events_session) WHERE e.session_id = ? AND e.is_dev = ?", session)
+            ]
+        case .records(let records):
+            return records.map { record in
+                source("FROM events e FORCE INDEX (events_user) WHERE e.app_user_id = ? AND e.is_dev = ?", record)
+            }
+        }
     }
 
-    private static func condition(records: [AppUser.ID], _ apps: [App.ID]) -> ComposedSQL {
+    /// All sources together, for a count: `FROM … WHERE …`.
+    func rows(_ filter: EventFilter) -> ComposedSQL {
+        var sql: ComposedSQL
+        switch path {
+        case .apps, .owners:
+            sql = ComposedSQL("FROM events e FORCE INDEX (events_app)")
+            sql.append(" WHERE e.app_id IN ", oneOf: apps)
+        case .session(let session):
+            sql = ComposedSQL("FROM events e FORCE INDEX (events_session) WHERE e.session_id = ?", session)
+        case .records(let records):
+            sql = ComposedSQL("FROM events e FORCE INDEX (events_user)")
+            sql.append(" WHERE e.app_user_id IN ", oneOf: records)
+        }
+        sql.append(" AND e.is_dev IN ", oneOf: filter.dataMode.modes)
+        sql.append(within: filter)
+        return sql
+    }
+
+    /// What is put to the rows one after the other.
+    func condition(_ filter: EventFilter) -> ComposedSQL? {
         var sql = ComposedSQL("")
-        sql.append("e.app_user_id IN ", oneOf: records)
-        sql.append(" AND e.app_id IN ", oneOf: apps)
-        return sql
-    }
-
-    private static func condition(session: UUID, _ apps: [App.ID]) -> ComposedSQL {
-        var sql = ComposedSQL("e.session_id = ?", session)
-        sql.append(" AND e.app_id IN ", oneOf: apps)
-        return sql
-    }
-
-    private static func condition(apps: [App.ID]) -> ComposedSQL {
-        var sql = ComposedSQL("")
-        sql.append("e.app_id IN ", oneOf: apps)
-        return sql
+        switch path {
+        case .apps: break
+        case .session, .records: sql.append(" AND e.app_id IN ", oneOf: apps)
+        case .owners(let owners):
+            // No join, which the server might begin with.
+            sql.append(
+                """
+                 AND (SELECT COALESCE(t.merged_into, t.id) FROM app_users t WHERE t.id = e.app_user_id) IN
+                """)
+            sql.append(" ", oneOf: owners)
+        }
+        if filter.user != nil, let session = filter.session { sql.append(" AND e.session_id = ?", session) }
+        if !filter.levels.isEmpty {
+            sql.append(" AND e.level IN ", oneOf: filter.levels.map(\.rawValue).sorted())
+        }
+        if let environment = filter.environment { sql.append(" AND e.environment = ?", environment) }
+        if let screenName = filter.screenName { sql.append(" AND e.screen_name = ?", screenName) }
+        return sql.isEmpty ? nil : sql
     }
 }
 
 extension ComposedSQL {
-    /// The conditions of a filter on `events e`, beside those that lead to the rows.
-    fileprivate mutating func append(_ filter: EventFilter) {
+    /// The times of a filter on `events e`. Rows before the horizon are not there.
+    fileprivate mutating func append(within filter: EventFilter) {
         append(" AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')")
         if let since = filter.since { append(" AND e.timestamp >= ?", since) }
         if let until = filter.until { append(" AND e.timestamp <= ?", until) }
-        if !filter.levels.isEmpty {
-            append(" AND e.level IN ", oneOf: filter.levels.map(\.rawValue).sorted())
-        }
-        if filter.user != nil, let session = filter.session { append(" AND e.session_id = ?", session) }
-        if let environment = filter.environment { append(" AND e.environment = ?", environment) }
-        if let screenName = filter.screenName { append(" AND e.screen_name = ?", screenName) }
-        if let isDev = filter.dataMode.isDev { append(" AND e.is_dev = ?", isDev) }
     }
 }

@@ -8,11 +8,11 @@ extension Analytics {
         _ filter: EventFilter, _ order: ListOrder, after cursor: Cursor<ListedEvent.ID>?, limit: PageLimit,
         of team: Team.ID, _ database: Database
     ) throws -> Page<ListedEvent> {
-        let rows = try database.snapshot { connection in
-            guard let selection = try connection.selection(of: filter, team) else { return [ListedEvent]() }
-            return try connection.events(selection, filter, order, after: cursor, limit)
+        try database.snapshot { connection in
+            guard let selection = try connection.selection(of: filter, team) else { return Page() }
+            let keys = try connection.page(of: selection.walk(filter, order), after: cursor, limit)
+            return Page(keys, order, try connection.events(keys)) { Cursor(time: $0.timestamp.rawValue, id: $0.id) }
         }
-        return Page(rows, limit: limit) { Cursor(time: $0.timestamp.rawValue, id: $0.id) }
     }
 
     package func countEvents(_ filter: EventFilter, of team: Team.ID, _ database: Database) throws -> EventCount {

@@ -9,11 +9,13 @@ extension Analytics {
     ) throws -> Page<ListedFeedback> {
         // No status has other characters.
         if filter.status?.isASCII == false { return Page() }
-        let rows = try database.snapshot { connection in
+        return try database.snapshot { connection in
             let apps = try connection.visibleApps(of: team, in: filter.scope)
-            return apps.isEmpty ? [] : try connection.feedback(filter, of: apps, after: cursor, limit)
+            let keys = try connection.page(of: .feedback(filter, of: apps.map(\.id)), after: cursor, limit)
+            return Page(keys, .descending, try connection.feedback(keys)) {
+                Cursor(time: $0.createdAt.rawValue, id: $0.id)
+            }
         }
-        return Page(rows, limit: limit) { Cursor(time: $0.createdAt.rawValue, id: $0.id) }
     }
 
     /// The feedback of one project.

@@ -93,6 +93,22 @@ import Time
                 == #"200 {"count":3,"unique_users":1,"unique_sessions":2}"#)
     }
 
+    /// What they read beside the events takes longer here than a count may.
+    @Test func aCountThatTakesTooLongIsGivenUp() throws {
+        try scene.insertEvent("")
+        try app.change("RENAME TABLE retention_horizons TO horizons")
+        try app.change(
+            "CREATE VIEW retention_horizons AS SELECT table_name, horizon FROM horizons WHERE SLEEP(10) = 0")
+        let answer = scene.get("/v1/events/count", client)
+        #expect("\(answer)" == refusal(503, "Service temporarily unavailable"))
+        #expect(answer.header("Retry-After") == "1")
+        // The next request has the usual time, and a connection that works.
+        try app.change("DROP VIEW retention_horizons")
+        try app.change("RENAME TABLE horizons TO retention_horizons")
+        #expect(scene.get("/v1/events/count", client)["count"] == 1)
+        #expect(app.log.lines.contains { $0.contains("1969") })
+    }
+
     // MARK: Filters
 
     @Test(

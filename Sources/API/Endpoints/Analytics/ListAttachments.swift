@@ -20,7 +20,7 @@ private struct AttachmentsReply: Encodable {
     let filter = AttachmentFilter(
         event: query["event_id"], clientEvent: query["event_client_id"], issue: query["issue_id"],
         project: query["project_id"])
-    let page = try call.database.read { connection in
+    let page = try call.database.snapshot { connection in
         try call.analytics.attachments(
             of: key.team, filter, after: query.cursor(), limit: query.limit,
             connection)
