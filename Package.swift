@@ -72,7 +72,8 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Accounts", "Analytics", "IdentityTokens", "MariaDB", .product(name: "Logging", package: "swift-log"),
+                "Accounts", "Analytics", "Fetch", "IdentityTokens", "MariaDB",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
         .target(

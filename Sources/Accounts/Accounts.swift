@@ -1,3 +1,4 @@
+import Fetch
 package import IdentityTokens
 package import Time
 
@@ -50,8 +51,7 @@ package struct AccountsSettings: Sendable {
         self.isDevelopment = isDevelopment
     }
 
-    /// The issuer's host, in lower case.
-    var issuerHost: String { RedirectURI.host(ofURL: issuer) ?? "" }
+    var issuerHost: String { Authority.visited(by: issuer)?.authority.host.description ?? "" }
 
     package var applicationRules: ApprovedChanges.Rules {
         ApprovedChanges.Rules(issuerHost: issuerHost, isDevelopment: isDevelopment)

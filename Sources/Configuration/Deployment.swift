@@ -52,8 +52,8 @@ private func parseIssuer(_ text: String) throws(InvalidValue) -> WebURL {
             "is \(quoted(text)); set scheme and host only, without \(url.rest == "/" ? "the slash at the end" : "a path")"
         )
     }
-    guard url.description.hasSuffix(url.port == nil ? url.host : "\(url.host):\(url.port ?? 0)") else {
-        throw InvalidValue("is \(quoted(text)); set the host in lower case, as it is compared byte for byte")
+    guard url.description == url.origin else {
+        throw InvalidValue("is \(quoted(text)); set \(url.origin), as it is compared byte for byte")
     }
     return url
 }

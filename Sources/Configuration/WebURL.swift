@@ -1,11 +1,11 @@
+import Fetch
+
 /// An absolute http or https URL with a plain host and neither user information nor fragment (RFC 3986 §3).
 package struct WebURL: Equatable, Sendable, CustomStringConvertible {
     /// As written.
     package let description: String
     package let isHTTPS: Bool
-    /// In lower case; an IPv6 address in its brackets.
-    package let host: String
-    package let port: Int?
+    private let authority: Authority
     /// Everything behind the authority: path and query.
     package let rest: String
 
@@ -17,36 +17,26 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
         }
         let behindScheme = text.dropFirst(scheme.count)
         guard behindScheme.hasPrefix("://") else { return nil }
-        let authority = behindScheme.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
-        let hostLength = authority.first == "[" ? authority.prefix { $0 != "]" }.count + 1 : nil
-        let host = hostLength.map { authority.prefix($0) } ?? authority.prefix { $0 != ":" }
-        let behindHost = authority.dropFirst(host.count)
-        guard Self.isHost(host), behindHost.isEmpty || behindHost.first == ":" else { return nil }
-        if behindHost.isEmpty {
-            port = nil
-        } else {
-            guard behindHost.dropFirst().allSatisfy(\.isNumber), let number = Int(behindHost.dropFirst()),
-                (1...65_535).contains(number)
-            else { return nil }
-            port = number
-        }
+        let written = behindScheme.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
+        guard let authority = Authority(written), authority.port != 0 else { return nil }
         description = text
         isHTTPS = scheme == "https"
-        self.host = host.lowercased()
-        rest = String(behindScheme.dropFirst(3 + authority.count))
+        self.authority = authority
+        rest = String(behindScheme.dropFirst(3 + written.count))
+    }
+
+    /// As browsers write it, whatever was written; an IPv6 address in its brackets.
+    package var host: String { authority.host.description }
+    package var port: Int? { authority.port.map(Int.init) }
+
+    /// Scheme, host and port as browsers write them (RFC 6454 §6.2).
+    package var origin: String {
+        let isDefaultPort = authority.port == (isHTTPS ? 443 : 80)
+        return (isHTTPS ? "https://" : "http://") + (isDefaultPort ? host : authority.description)
     }
 
     /// Whether the host is this machine by its very form: `localhost`, 127.0.0.0/8 or `[::1]`.
-    package var isLoopback: Bool { isLoopbackHost(host) }
-
-    private static func isHost(_ host: Substring) -> Bool {
-        if host.first == "[" {
-            let address = host.dropFirst().dropLast()
-            return host.last == "]" && address.count > 1
-                && address.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-        }
-        return !host.isEmpty && host.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }
-    }
+    package var isLoopback: Bool { authority.host.isLoopback }
 }
 
 /// A URL over which nobody can listen or answer instead of the host; in development also one of this machine.
@@ -58,11 +48,4 @@ func secureURL(_ text: String, in environment: Deployment.Environment) throws(In
                 + (environment == .development ? ", or http to a loopback host" : ""))
     }
     return url
-}
-
-/// - Parameter host: in lower case; an IPv6 address with or without brackets.
-func isLoopbackHost(_ host: String) -> Bool {
-    if ["localhost", "[::1]", "::1"].contains(host) { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
 }

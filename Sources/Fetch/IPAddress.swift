@@ -5,6 +5,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16, in network order.
     let bytes: [UInt8]
 
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
     /// - Parameter literal: IPv4 in every notation that resolvers take for an address (inet_aton(3)): one to four numbers,
     ///   each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.
     package init?(_ literal: String) {
@@ -34,6 +36,17 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             }
         default: return nil
         }
+    }
+
+    /// 127.0.0.0/8 or `::1`.
+    package var isLoopback: Bool {
+        bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
+    }
+
+    /// The IPv4 address that an IPv6 address stands for (RFC 4291 §2.5.5.2).
+    package var unmapped: IPAddress {
+        let prefix = Array(repeating: 0 as UInt8, count: 10) + [0xFF, 0xFF]
+        return bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.dropFirst(12))) : self
     }
 
     package var description: String {

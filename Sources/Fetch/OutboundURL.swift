@@ -1,7 +1,7 @@
 /// A URL that a stranger has the server send to (accounts §3.5): its form is judged here, its addresses by `resolve`.
 package struct OutboundURL: Sendable {
     package let text: String
-    private let host: String
+    private let host: Host
     /// In development this machine may be sent to.
     private let isExempt: Bool
 
@@ -9,21 +9,22 @@ package struct OutboundURL: Sendable {
     ///   allowed.
     package init(_ text: String, allowsLoopbackHTTP: Bool) throws(ForbiddenURL) {
         guard (1...2000).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed),
-            let url = try? ParsedURL(text), let host = url.host, let authority = Self.authority(of: text)
+            let url = try? ParsedURL(text), let authority = Self.authority(of: text)
         else { throw .malformed }
         if authority.utf8.contains(UInt8(ascii: "@")) || url.hasUserInformation { throw .userInformation }
+        guard let host = url.host.flatMap({ Host($0) }) else { throw .malformed }
         self.text = text
-        self.host = host.withoutFinalDot.lowercased()
+        self.host = host
         isExempt = allowsLoopbackHTTP && url.scheme == "http" && ["localhost", "127.0.0.1"].contains(authority.host)
         guard url.scheme == "https" || isExempt else { throw .notHTTPS }
         if isExempt { return }
-        if let address = IPAddress(self.host) {
-            if address.isForbidden { throw .address(address) }
-        } else if self.host.endsInNumber {
-            throw .malformed
-        } else if self.host == "localhost" || self.host.hasSuffix(".localhost"), let loopback = IPAddress("127.0.0.1") {
+        switch host {
+        case .address(let address): if address.isForbidden { throw .address(address) }
+        case .name(let name):
             // RFC 6761 §6.3: always this machine, whatever a resolver says.
-            throw .address(loopback)
+            if name == "localhost" || name.hasSuffix(".localhost"), let loopback = IPAddress("127.0.0.1") {
+                throw .address(loopback)
+            }
         }
     }
 
@@ -37,7 +38,11 @@ package struct OutboundURL: Sendable {
 
     /// - Parameter resolve: the addresses of a name.
     func judge(_ resolve: (String) -> [IPAddress]) throws(ForbiddenURL) -> [IPAddress] {
-        let addresses = IPAddress(host).map { [$0] } ?? resolve(host)
+        let addresses =
+            switch host {
+            case .address(let address): [address]
+            case .name(let name): resolve(name)
+            }
         if !isExempt, let forbidden = addresses.first(where: \.isForbidden) { throw .address(forbidden) }
         return addresses
     }
@@ -75,15 +80,6 @@ package enum ForbiddenURL: Error, Equatable, CustomStringConvertible {
 }
 
 extension String {
-    fileprivate var withoutFinalDot: String { hasSuffix(".") ? String(dropLast()) : self }
-
-    /// Whether resolvers might take it for an address that `IPAddress` does not know (WHATWG URL §3.5).
-    fileprivate var endsInNumber: Bool {
-        guard let last = split(separator: ".", omittingEmptySubsequences: false).last else { return false }
-        return last.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            || last.hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
-    }
-
     /// Of an authority without user information.
     fileprivate var host: String { String(prefix { $0 != ":" }) }
 }

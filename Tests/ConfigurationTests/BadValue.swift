@@ -46,13 +46,22 @@ private let issuers =
         ("https://id.example.com/", "set scheme and host only, without the slash at the end"),
         ("https://id.example.com/id", "set scheme and host only, without a path"),
         ("https://id.example.com?x", "set scheme and host only, without a path"),
-        ("https://Id.example.com", "set the host in lower case, as it is compared byte for byte"),
+        ("https://id..example.com", "set a URL such as https://id.example.com"),
+        ("https://id.example.com:+443", "set a URL such as https://id.example.com"),
+        ("https://127.0.0.256", "set a URL such as https://id.example.com"),
+        ("https://Id.example.com", "set https://id.example.com, as it is compared byte for byte"),
+        ("https://id.example.com.", "set https://id.example.com, as it is compared byte for byte"),
+        ("https://id%2Eexample.com", "set https://id.example.com, as it is compared byte for byte"),
+        ("https://id.example.com:443", "set https://id.example.com, as it is compared byte for byte"),
+        ("https://id.example.com:08443", "set https://id.example.com:8443, as it is compared byte for byte"),
+        ("https://[2001:DB8:0::1]", "set https://[2001:db8::1], as it is compared byte for byte"),
+        ("https://2130706433", "set https://127.0.0.1, as it is compared byte for byte"),
         ("http://id.example.com", "set an https URL, or MERGANSER_ENVIRONMENT=development"),
         ("http://127.0.0.1:8080", "set an https URL, or MERGANSER_ENVIRONMENT=development"),
     ].map { issuer, mend in BadValue(["MERGANSER_ISSUER": issuer], "MERGANSER_ISSUER: is \"\(issuer)\"; \(mend)") }
-    + ["id.example.com", "127.0.0.1.example.com", "127.0.0.256", "10.0.0.1", "[::2]"].map { host in
+    + ["id.example.com", "127.0.0.1.example.com", "127.0.0.256.example", "10.0.0.1", "[::2]"].map { host in
         BadValue(
-            ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://\(host):80"],
+            ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://\(host):8080"],
             "MERGANSER_ENVIRONMENT: is development, but the host of MERGANSER_ISSUER, \"\(host)\", is not a loopback; "
                 + "set production, or an issuer such as http://127.0.0.1:8080")
     }

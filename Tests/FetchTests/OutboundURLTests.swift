@@ -129,6 +129,8 @@ import Testing
         ("https://rp.example:x/", .malformed),
         ("https://[::1/", .malformed), ("https://[1.2.3.4]/", .malformed), ("https://1.2.3.4.5/", .malformed),
         ("https://256.1.1.1/", .malformed), ("https://08.8.8.8/", .malformed), ("https://1.2.0x/", .malformed),
+        ("https://rp..example/", .malformed), ("https://rp%C3%A4.example/", .malformed),
+        ("https://xn--localhost-/", .malformed), ("https://rp%2Fexample/", .malformed),
         ("https://rp.example/\(String(repeating: "a", count: 1982))", .malformed),
         ("http://rp.example/", .notHTTPS), ("http://localhost/", .notHTTPS), ("http://127.0.0.1/", .notHTTPS),
         ("ftp://rp.example/", .notHTTPS), ("file://rp.example/etc/passwd", .malformed),

@@ -1,3 +1,5 @@
+import Accounts
+
 /// The redirect URI that the answer to a form may lead to, as a page names it and as `form-action` has to
 /// (Content Security Policy Level 3 §2.3.1): browsers apply that directive to the redirect that follows a POST.
 struct FormTarget: Equatable, Sendable {
@@ -18,8 +20,10 @@ struct FormTarget: Equatable, Sendable {
             name = String(scheme)
             return
         }
-        let authority = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
-        name = String(authority)
+        // As browsers compare it, and without a disguise for people.
+        let written = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
+        let authority = RedirectURI.authority(written) ?? String(written)
+        name = authority
         // A directive ends at `;` and a source at a space; an IPv6 address is no source at all.
         source = authority.utf8.allSatisfy(Self.isHostByte) ? "\(scheme)://\(authority)" : "\(scheme):"
     }

@@ -1,3 +1,4 @@
+import Fetch
 package import MariaDB
 import Time
 
@@ -117,7 +118,10 @@ private struct Inspector {
 
     private var idpHostConflict: Result {
         guard let uri = question.redirectURI else { return Self.noRedirectURI }
-        return uri.hasPrefix("https:") && RedirectURI.host(ofURL: uri) == issuerHost
+        let isOurs = Authority.visited(by: uri).map { scheme, authority in
+            scheme == "https" && Host(issuerHost).map(authority.host.isSame) == true
+        }
+        return isOurs == true
             ? (
                 .fault,
                 "The redirect is on this server's host, whose universal links open the server's own app: the code never "

@@ -1,8 +1,10 @@
+import Fetch
+
 /// A redirect URI that an application may register (accounts §2.1).
 package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// - Parameter issuerHost: the host of this server's issuer, in lower case.
+    /// - Parameter issuerHost: the host of this server's issuer.
     package init(_ text: String, issuerHost: String) throws(InvalidRedirectURI) {
         func refuse(_ reason: InvalidRedirectURI.Reason) -> InvalidRedirectURI { InvalidRedirectURI(text, reason) }
 
@@ -16,12 +18,20 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
         let authority = rest.hasPrefix("//") ? rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" } : nil
         if let authority, authority.contains("@") { throw refuse(.userinfo) }
         if scheme == "https" || scheme == "http" {
-            guard let host = authority.flatMap(Self.host) else { throw refuse(.characters) }
-            if scheme == "http", !["localhost", "127.0.0.1", "[::1]"].contains(host) { throw refuse(.plainHTTP) }
-            if scheme == "https", host == issuerHost { throw refuse(.idpHost) }
+            guard let host = authority.flatMap({ Authority($0) })?.host else { throw refuse(.characters) }
+            if scheme == "http", !Self.localHosts.contains(host) { throw refuse(.plainHTTP) }
+            if scheme == "https", Host(issuerHost).map(host.isSame) == true { throw refuse(.idpHost) }
         }
         description = text
     }
+
+    /// Host and port of an http or https URL as browsers write them; nil for what is no host.
+    ///
+    /// - Parameter written: as the URL has them.
+    package static func authority(_ written: Substring) -> String? { Authority(written)?.description }
+
+    /// Where plain http is allowed.
+    private static let localHosts = ["localhost", "127.0.0.1", "[::1]"].compactMap { Host($0) }
 
     /// Schemes that no app may claim: they run code, read files or mean something else to every system.
     private static let forbiddenSchemes: Set<String> = [
@@ -53,22 +63,6 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
             default: false
             }
         }
-    }
-
-    /// The host of an http or https URL, in lower case; nil when there is none.
-    static func host(ofURL text: String) -> String? {
-        let rest = text.drop { $0 != ":" }
-        guard rest.hasPrefix("://") else { return nil }
-        return host(of: rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" })
-    }
-
-    /// The host in lower case; nil when there is none or the port is no port.
-    private static func host(of authority: Substring) -> String? {
-        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
-        let port = authority.dropFirst(host.count)
-        guard !host.isEmpty, authority.hasPrefix(host) else { return nil }
-        guard port.isEmpty || (port.hasPrefix(":") && UInt16(port.dropFirst()) != nil) else { return nil }
-        return host.lowercased()
     }
 }
 

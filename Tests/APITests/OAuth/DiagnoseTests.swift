@@ -82,6 +82,14 @@ import Testing
             ("myapp://my_host/cb", ["redirect_unregistered": "fault"]),
             ("https://id.example/cb", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
             ("https://ID.example:8443?x", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
+            ("https://id.example./cb", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
+            ("https://id%2Eexample:0443/cb", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
+            ("HTTPS:/id.example/cb", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
+            (
+                "https:\\\\id.example\\cb",
+                ["idp_host_conflict": "fault", "redirect_characters": "fault", "redirect_unregistered": "fault"]
+            ),
+            ("https://a@id.example/cb", ["idp_host_conflict": "fault", "redirect_unregistered": "fault"]),
             ("http://id.example/cb", ["redirect_unregistered": "fault"]),
             ("https://id.example.evil.example/cb", ["redirect_unregistered": "fault"]),
             ("https://shop.example/a+b", ["redirect_characters": "fault", "redirect_unregistered": "fault"]),

@@ -1,0 +1,156 @@
+/// The host of an http or https URL in one form, whatever way it was written: everything said about hosts is decided by
+/// this value. What browsers make of a host is the yardstick (WHATWG URL §3.5).
+package enum Host: Hashable, Sendable {
+    /// ASCII in lower case, without a final dot.
+    case name(String)
+    case address(IPAddress)
+
+    /// Nil for what no browser goes to, and for hosts that browsers would first make ASCII of (UTS #46).
+    ///
+    /// - Parameter text: as it stands in a URL: percent-encoded perhaps, an IPv6 address in brackets.
+    package init?(_ text: some StringProtocol) {
+        let text = Array(text.utf8)
+        if text.first == UInt8(ascii: "[") {
+            guard text.last == UInt8(ascii: "]"), let address = IPAddress(String(decoding: text, as: UTF8.self)) else {
+                return nil
+            }
+            self = .address(address)
+            return
+        }
+        guard let bytes = Self.percentDecoded(text) else { return nil }
+        var labels = String(decoding: bytes, as: UTF8.self).lowercased().split(
+            separator: ".", omittingEmptySubsequences: false)
+        if labels.last?.isEmpty == true { labels.removeLast() }
+        let name = labels.joined(separator: ".")
+        guard let last = labels.last, name.utf8.count <= 253, labels.allSatisfy(Self.isLabel) else { return nil }
+        if Self.isNumber(last) {
+            guard let address = IPAddress(name) else { return nil }
+            self = .address(address)
+        } else {
+            self = .name(name)
+        }
+    }
+
+    /// Whether who connects to one arrives at the other: an IPv4 address may be written as IPv6 (RFC 4291 §2.5.5.2).
+    package func isSame(as other: Host) -> Bool { unmapped == other.unmapped }
+
+    /// `localhost`, 127.0.0.0/8 or `::1`.
+    package var isLoopback: Bool {
+        switch unmapped {
+        case .name(let name): name == "localhost"
+        case .address(let address): address.isLoopback
+        }
+    }
+
+    private var unmapped: Host {
+        guard case .address(let address) = self else { return self }
+        return .address(address.unmapped)
+    }
+
+    /// Malformed escapes stand for themselves, and so make no host. Nil for what is not ASCII.
+    private static func percentDecoded(_ text: [UInt8]) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            if text[index] == UInt8(ascii: "%"), let byte = text[(index + 1)...].prefix(2).hexadecimalValue {
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(text[index])
+                index += 1
+            }
+        }
+        return bytes.allSatisfy { $0 < 0x80 } ? bytes : nil
+    }
+
+    /// What resolvers know. `xn--name-` would be plain `name` in another spelling (RFC 3492 §6.2), which browsers disagree
+    /// about.
+    private static func isLabel(_ label: Substring) -> Bool {
+        (1...63).contains(label.utf8.count) && !(label.hasPrefix("xn--") && label.hasSuffix("-"))
+            && label.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// Whether a host that ends in this label is an address or nothing (WHATWG URL §3.5, "ends in a number").
+    private static func isNumber(_ label: Substring) -> Bool {
+        label.allSatisfy { ("0"..."9").contains($0) }
+            || label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
+    }
+}
+
+extension Host: CustomStringConvertible {
+    /// As browsers write it, an IPv6 address in its brackets.
+    package var description: String {
+        switch self {
+        case .name(let name): name
+        case .address(let address): address.bytes.count == 4 ? "\(address)" : "[\(address)]"
+        }
+    }
+}
+
+/// Host and port of an http or https URL (RFC 3986 §3.2), without user information.
+package struct Authority: Hashable, Sendable, CustomStringConvertible {
+    package let host: Host
+    /// Nil: the scheme's.
+    package let port: UInt16?
+
+    /// - Parameter text: what stands between `//` and the path.
+    package init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        let end =
+            bytes.first == UInt8(ascii: "[")
+            ? bytes.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : bytes.firstIndex(of: UInt8(ascii: ":"))
+        let written = String(decoding: bytes[..<(end ?? bytes.count)], as: UTF8.self)
+        guard let host = Host(written) else { return nil }
+        self.host = host
+        let rest = bytes[(end ?? bytes.count)...]
+        if rest.isEmpty {
+            port = nil
+        } else {
+            let digits = rest.dropFirst()
+            // UInt16's own parser takes a sign, too.
+            guard rest.first == UInt8(ascii: ":"),
+                digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                let port = UInt16(String(decoding: digits, as: UTF8.self))
+            else { return nil }
+            self.port = port
+        }
+    }
+
+    /// As browsers write it, but for the port that a scheme has anyway.
+    package var description: String { port.map { "\(host):\($0)" } ?? "\(host)" }
+
+    /// Where a browser goes that is given this text for an http or https URL (WHATWG URL §4.4): spaces around it, tabs and
+    /// line breaks in it, user information and the number of slashes don't matter, and `\` is a slash. Nil for other
+    /// schemes, and when it goes nowhere.
+    ///
+    /// - Returns: the scheme in lower case besides.
+    package static func visited(by text: String) -> (scheme: String, authority: Authority)? {
+        var bytes = text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }.drop { $0 <= 0x20 }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard scheme == "https" || scheme == "http" else { return nil }
+        bytes = bytes[bytes.index(after: colon)...].drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+        bytes = bytes.prefix { !"/\\?#".utf8.contains($0) }
+        if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }
+        while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
+        // A port may be left out behind its colon.
+        if bytes.last == UInt8(ascii: ":") { bytes.removeLast() }
+        return Authority(String(decoding: bytes, as: UTF8.self)).map { (scheme, $0) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Of two hexadecimal digits; nil for anything else.
+    fileprivate var hexadecimalValue: UInt8? {
+        let digits = String(decoding: self, as: UTF8.self)
+        return count == 2 && digits.utf8.allSatisfy { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
+            ? UInt8(digits, radix: 16) : nil
+    }
+}
