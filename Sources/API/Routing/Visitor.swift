@@ -48,18 +48,21 @@ extension Call {
     ///
     /// - Throws: the page that says why it is refused.
     func submittedRequest(of visitor: Visitor) throws -> PendingRequest {
-        try checkOrigin()
-        guard let browser = visitor.browser, let handle = try form.value("request"),
-            let token = try form.value("token"), accounts.isFormToken(token, for: handle, in: browser)
-        else { throw ErrorPage.Problem.forged }
+        guard let handle = try form.value("request") else { throw ErrorPage.Problem.forged }
+        try checkForm(for: handle, of: visitor)
         return try pendingRequest(handle, of: visitor)
     }
 
-    /// Pages tell no referrer, so browsers send their forms with the origin `null` (Fetch §3.2); any other must be ours.
-    func checkOrigin() throws {
-        if let origin = request.headers.first("origin"), origin != "null", origin != accounts.settings.issuer {
-            throw ErrorPage.Problem.forged
-        }
+    /// Whether a form is one of ours that this browser was shown: its token says so. Pages tell no referrer, so browsers
+    /// send their forms with the origin `null` (Fetch §3.2); any other must be ours.
+    ///
+    /// - Parameter purpose: what the token was made for.
+    /// - Throws: the page that says that it is not.
+    func checkForm(for purpose: String, of visitor: Visitor) throws {
+        let origin = request.headers.first("origin") ?? "null"
+        guard origin == "null" || origin == accounts.settings.issuer, let browser = visitor.browser,
+            let token = try form.value("token"), accounts.isFormToken(token, for: purpose, in: browser)
+        else { throw ErrorPage.Problem.forged }
     }
 
     /// A form that only the browser can send in which the request waits.

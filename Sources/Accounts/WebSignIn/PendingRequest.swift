@@ -41,7 +41,9 @@ package struct Browser: Sendable {
 }
 
 extension Accounts {
-    /// What a form of the browser carries with the handle, so that no other site can send it.
+    /// What a form of the browser carries, so that no other site can send it.
+    ///
+    /// - Parameter handle: of the request that waits, or what else the form is for.
     package func formToken(for handle: String, in browser: Browser) -> String {
         Base64URL.encode(serverKey.mac(formMessage(handle, browser)))
     }

@@ -217,7 +217,8 @@ import Testing
         #expect(
             finish.header("Set-Cookie")?.wholeMatch(
                 of: /__Host-merganser_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure/) != nil)
-        let ended = browser.send(.post, "/session/logout")
+        browser.open("/session/logout")
+        let ended = browser.send(.post, "/session/logout", try browser.fields(of: "/session/logout"))
         #expect(
             ended.header("Set-Cookie")
                 == "__Host-merganser_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0")

@@ -104,20 +104,68 @@ import Testing
         let answer = TestBrowser(app).send(
             .get, scene.authorizePath(rp, ["prompt": "none"]), headers: [("cookie", "\(cookie)=\(stolen)")])
         #expect(answer.header("Location")?.contains("login_required") == true)
-        // Once more does no harm.
-        #expect(browser.send(.post, "/session/logout").status == 303)
         #expect(browser.open("/session/logout").text.contains(EnglishTexts().signedOut))
     }
 
+    /// The page's form once more, as from a page further back: there is nothing to end, so nothing is changed.
+    @Test func signingOutTwiceDoesNoHarm() throws {
+        let browser = try scene.signedIn()
+        browser.open("/session/logout")
+        let form = try browser.fields(of: "/session/logout")
+        #expect(browser.send(.post, "/session/logout", form).header("Set-Cookie")?.contains("Max-Age=0") == true)
+        let again = browser.send(.post, "/session/logout", form)
+        #expect(again.status == 303 && again.header("Location") == "/session/logout")
+        #expect(again.header("Set-Cookie") == nil)
+    }
+
+    @Test(arguments: ["null", TestApp.issuer]) func theFormIsTakenFrom(_ origin: String) throws {
+        let browser = try scene.signedIn()
+        browser.open("/session/logout")
+        let form = try browser.fields(of: "/session/logout")
+        let answer = browser.send(.post, "/session/logout", form, headers: [("origin", origin)])
+        #expect(answer.status == 303)
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 0)
+    }
+
+    /// No site can send the form, whatever origin the browser tells, with the session's cookie or without.
     @Test func anotherSiteCannotSignAnybodyOut() throws {
         let browser = try scene.signedIn()
+        browser.open("/session/logout")
+        let form = try browser.fields(of: "/session/logout")
+        let strangers = TestBrowser(app)
+        strangers.open(scene.authorizePath(rp))
+        let other = try scene.signedIn("other", email: nil)
+        other.open("/session/logout")
+        let foreign = try other.fields(of: "/session/logout")
         try app.expectUnchanged {
-            for headers in [[("origin", "https://evil.example")], [("origin", "http://id.example")]] {
-                #expect(browser.send(.post, "/session/logout", headers: headers.map { ($0.0, $0.1) }).status == 403)
+            for origin in [
+                "https://evil.example", "http://id.example", "https://id.example:8443", "https://id.example/", "",
+            ] {
+                let answer = browser.send(.post, "/session/logout", form, headers: [("origin", origin)])
+                #expect(answer.status == 403 && answer.header("Set-Cookie") == nil, "\(origin)")
             }
-            let forged = browser.send(.post, "/session/logout", [("request", "x"), ("token", "y")])
-            #expect(forged.status == 403)
+            let forgeries: [[(String, String?)]] = [
+                [], [("token", "")], [("token", "x")], [("request", "x"), ("token", "y")], foreign,
+                form.map { ($0.0, $0.1.map { String($0.dropLast()) }) }, [("request", "/session/logout")],
+                [("request", "")],
+            ]
+            for forgery in forgeries {
+                for one in [browser, strangers, TestBrowser(app)] {
+                    let answer = one.send(.post, "/session/logout", forgery)
+                    #expect(answer.status == 403 && answer.header("Set-Cookie") == nil, "\(forgery)")
+                    #expect(answer.text.contains("<h1>\(EnglishTexts().heading(.forged))</h1>"))
+                }
+            }
         }
-        #expect(isSignedIn(browser))
+        #expect(isSignedIn(browser) && isSignedIn(other))
+    }
+
+    /// Whoever lost the other cookie gets one with the page, so that the form works.
+    @Test func theBrowserIsGivenItsCookieBack() throws {
+        let signedIn = try scene.signedIn()
+        let session = [("cookie", "\(cookie)=\(try #require(signedIn.cookies[cookie]))")]
+        let browser = TestBrowser(app)
+        let page = browser.send(.get, "/session/logout", headers: session)
+        #expect(page.status == 200 && browser.cookies["__Host-merganser_browser"] != nil)
     }
 }
