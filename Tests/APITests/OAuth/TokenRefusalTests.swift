@@ -52,6 +52,34 @@ import Time
         #expect(scene.post("/oauth/token", byForm, as: nil).status == 200)
     }
 
+    /// RFC 6749 §3.1: what has no value was not sent. Any other secret of a public client is refused (accounts §2.5).
+    @Test func anEmptySecretIsNone() throws {
+        let code = scene.codeForm(try scene.code(open, as: person), of: open)
+        func send(_ form: [(String, String?)], _ authorization: String? = nil) -> Answer {
+            scene.client.send(
+                .post, "/oauth/token", bytes: encoded(form),
+                headers: authorization.map { [("authorization", $0)] } ?? [])
+        }
+        let id = [("client_id", Optional(open.clientID))]
+        for secret in ["x", " ", "\u{0}", "%"] {
+            #expect(try send(code + id + [("client_secret", secret)]).oauthRefusal() == "401 invalid_client")
+            #expect(try send(code, basic(open.clientID, secret)).oauthRefusal() == "401 invalid_client")
+        }
+        #expect(
+            try send(code + id + [("client_secret", ""), ("client_secret", "")]).oauthRefusal() == "400 invalid_request"
+        )
+        #expect(send(code + id + [("client_secret", "")]).status == 200)
+        let byBasic = scene.codeForm(try scene.code(open, as: person), of: open)
+        #expect(send(byBasic + [("client_secret", ""), ("client_id", "")], basic(open.clientID, "")).status == 200)
+
+        let closed = scene.codeForm(try scene.code(confidential, as: person), of: confidential)
+        let empty = closed + [("client_id", confidential.clientID), ("client_secret", "")]
+        #expect(try send(empty).oauthRefusal() == "401 invalid_client")
+        #expect(try send(closed, basic(confidential.clientID, "")).oauthRefusal() == "401 invalid_client")
+        let beside = closed + [("client_secret", ""), ("client_id", "")]
+        #expect(send(beside, basic(confidential.clientID, confidential.secret ?? "")).status == 200)
+    }
+
     @Test func basicIsAnsweredWithItsChallenge() throws {
         func challenge(_ authorization: String) -> String? {
             scene.client.send(
