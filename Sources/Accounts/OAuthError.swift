@@ -19,13 +19,16 @@ package struct OAuthError: Error, Equatable, Sendable {
     }
 
     package let code: Code
-    /// For developers, in English.
+    /// For developers, in English; of bounded length, since it goes into redirects.
     package let description: String
 
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }
+
+    /// What stands in an `error_description` or a scope's name, but for the space (RFC 6749 §3.3, §4.1.2.1).
+    static func isDescriptive(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C }
 
     package static let denied = OAuthError(.accessDenied, "the user refused")
     package static let anonymousNotAllowed = OAuthError(.accessDenied, "anonymous_not_allowed")

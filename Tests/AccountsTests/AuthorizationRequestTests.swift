@@ -58,6 +58,20 @@ import Time
         #expect(request.redirect(code: "c") == "com.example.app://callback?code=c&state=s-1")
     }
 
+    @Test func whatIsSaidTwiceCountsOnce() throws {
+        guard
+            case .valid(let request, _) = check([
+                ("prompt", "login consent login"), ("provider", "apple,google,apple"), ("scope", "openid email openid"),
+                ("login_hint", String(repeating: "a", count: 320)),
+            ]),
+            case .valid(let long, _) = check([("login_hint", String(repeating: "a", count: 321))])
+        else { throw Missing() }
+        #expect(request.prompts == [.login, .consent] && request.signInOptions == [.apple, .google])
+        #expect(request.scope == "openid email" && request.loginHint?.utf8.count == 320)
+        // What is no address helps nobody.
+        #expect(long.loginHint == nil)
+    }
+
     private static let rows: [(name: String, value: String?, error: String?)] = [
         ("state", nil, "invalid_request"), ("scope", nil, "invalid_request"), ("scope", "", "invalid_request"),
         ("code_challenge", nil, "invalid_request"), ("code_challenge", "short", "invalid_request"),

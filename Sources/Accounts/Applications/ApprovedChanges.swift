@@ -53,13 +53,14 @@ package struct ApprovedChanges: Sendable {
     }
 
     private static func check(scopes: [String]) throws(InvalidApplication) {
+        if scopes.count > Scopes.countLimit { throw .scopeCount(scopes.count) }
         for scope in scopes where !Scopes.standard.contains(scope) && !isCustom(scope) { throw .scope(scope) }
     }
 
     /// `<namespace>:<key>` with exactly one colon.
     private static func isCustom(_ scope: String) -> Bool {
         let parts = scope.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        return parts.count == 2 && scope.utf8.count <= 100
+        return parts.count == 2 && scope.utf8.count <= Scopes.nameLimit
             && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(PercentEncoding.isUnreserved) }
     }
 
@@ -77,6 +78,7 @@ package enum InvalidApplication: Error, CustomStringConvertible {
     case name
     case redirectURICount(Int)
     case redirectURI(InvalidRedirectURI)
+    case scopeCount(Int)
     case scope(String)
     case appLink(String)
     case outboundURL(String, ForbiddenURL)
@@ -85,7 +87,7 @@ package enum InvalidApplication: Error, CustomStringConvertible {
         switch self {
         case .redirectURI(let invalid): .invalidRedirectURI(invalid.reason)
         case .outboundURL: .invalidWebhookURL
-        case .name, .redirectURICount, .scope, .appLink: .invalidRequest
+        case .name, .redirectURICount, .scopeCount, .scope, .appLink: .invalidRequest
         }
     }
 
@@ -95,6 +97,7 @@ package enum InvalidApplication: Error, CustomStringConvertible {
             "the name must have 1 to 200 characters, no control characters and none that turn the direction of text"
         case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
         case .redirectURI(let invalid): invalid.description
+        case .scopeCount(let count): "an application has at most \(Scopes.countLimit) scopes, not \(count)"
         case .scope(let scope):
             "\"\(scope)\" is no scope; use one of \(Scopes.standard.joined(separator: ", ")), "
                 + "or <namespace>:<key> for a custom claim"

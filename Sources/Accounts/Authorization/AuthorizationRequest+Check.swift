@@ -92,10 +92,8 @@ extension AuthorizationParameters {
         let request = AuthorizationRequest(
             clientID: application.clientID, redirectURI: redirectURI, scope: scopes.text, state: state,
             codeChallenge: challenge, nonce: self["nonce"], prompts: try prompts(), maxAge: try maxAge(),
-            loginHint: self["login_hint"],
-            signInOptions: self["provider"]?.split(separator: ",").compactMap {
-                AuthorizationRequest.SignInOption(rawValue: String($0))
-            } ?? [])
+            loginHint: self["login_hint"].flatMap { $0.utf8.count <= AuthorizationRequest.loginHintLimit ? $0 : nil },
+            signInOptions: signInOptions())
         return (request, dropped)
     }
 
@@ -105,12 +103,23 @@ extension AuthorizationParameters {
             guard let prompt = AuthorizationRequest.Prompt(rawValue: String(name)) else {
                 throw OAuthError(.invalidRequest, "prompt must be none, login, consent or select_account")
             }
-            prompts.append(prompt)
+            if !prompts.contains(prompt) { prompts.append(prompt) }
         }
         if prompts.contains(.none) && prompts.count > 1 {
             throw OAuthError(.invalidRequest, "prompt none stands alone")
         }
         return prompts
+    }
+
+    /// Each once; what there is not is overlooked.
+    private func signInOptions() -> [AuthorizationRequest.SignInOption] {
+        var options: [AuthorizationRequest.SignInOption] = []
+        for name in (self["provider"] ?? "").split(separator: ",") {
+            if let option = AuthorizationRequest.SignInOption(rawValue: String(name)), !options.contains(option) {
+                options.append(option)
+            }
+        }
+        return options
     }
 
     private func maxAge() throws(OAuthError) -> Int64? {
@@ -125,17 +134,16 @@ extension AuthorizationParameters {
 extension Application {
     /// The scopes of a request that the application gets, and those that its policy drops.
     ///
-    /// - Throws: `invalid_scope` when its policy is to block, and when none is left.
+    /// - Throws: `invalid_scope` when its policy is to block, when none is left, and when there are too many.
     package func allow(_ scope: String) throws(OAuthError) -> (Scopes, dropped: Scopes) {
-        let requested = Scopes(scope)
+        let requested = try Scopes(requested: scope)
         // It has no effect, so nobody needs to be allowed it.
         let dropped = requested.missing(from: allowedScopes.union(Scopes("offline_access")))
         let scopes = requested.missing(from: dropped)
         if scopes.isEmpty || (!dropped.isEmpty && scopePolicy == .block) {
-            let names = dropped.names.filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            let names = Scopes(dropped.names.filter { $0.utf8.allSatisfy(OAuthError.isDescriptive) })
             throw OAuthError(
-                .invalidScope,
-                names.isEmpty ? "scope is not valid" : "not allowed for this client: \(names.joined(separator: " "))")
+                .invalidScope, names.isEmpty ? "scope is not valid" : "not allowed for this client: \(names.summary)")
         }
         return (scopes, dropped)
     }

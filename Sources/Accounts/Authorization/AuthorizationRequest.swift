@@ -1,3 +1,5 @@
+package import Time
+
 /// What a relying party asks a person to allow, checked (accounts §2.2).
 ///
 /// This folder owns the question: the checks of a request, grants, consent, the code that answers it. Pages and cookies
@@ -26,10 +28,18 @@ package struct AuthorizationRequest: Codable, Sendable, Equatable {
     /// In seconds.
     package var maxAge: Int64?
     package var loginHint: String?
+    /// In bytes: more than any address has. A longer hint helps nobody and is overlooked.
+    static let loginHintLimit = 320
     /// Empty: all that there are.
     package var signInOptions: [SignInOption]
 
     package var scopes: Scopes { Scopes(scope) }
+
+    /// Whether a sign-in of then counts for it (OpenID Connect Core §3.1.2.1, `prompt` and `max_age`).
+    package func takes(signInAt authenticatedAt: Timestamp, now: Timestamp) -> Bool {
+        if prompts.contains(.login) { return false }
+        return maxAge.map { now - authenticatedAt <= .seconds($0) && $0 > 0 } ?? true
+    }
 
     /// Where the browser goes with the code.
     package func redirect(code: String) -> String {

@@ -1,4 +1,4 @@
-/// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3).
+/// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3). Names are compared byte for byte.
 package struct Scopes: Sendable, Equatable {
     package let names: [String]
     /// The names with a space between each two.
@@ -17,15 +17,36 @@ package struct Scopes: Sendable, Equatable {
         text = self.names.joined(separator: " ")
     }
 
+    /// The most names that a request or an application has. With the longest names they make an access token of 14 KB,
+    /// which fits into nginx's header buffers.
+    package static let countLimit = 100
+    /// The longest name of a request or an application, in bytes.
+    package static let nameLimit = 100
+
+    /// What a client asks for.
+    ///
+    /// - Throws: `invalid_scope` above the limits, whatever the application's policy.
+    package init(requested text: String) throws(OAuthError) {
+        let tooMuch = OAuthError(
+            .invalidScope, "scope has at most \(Self.countLimit) names of at most \(Self.nameLimit) characters")
+        if text.utf8.count > Self.countLimit * (Self.nameLimit + 1) { throw tooMuch }
+        self.init(text)
+        if names.count > Self.countLimit || names.contains(where: { $0.utf8.count > Self.nameLimit }) { throw tooMuch }
+    }
+
     package var isEmpty: Bool { names.isEmpty }
 
     /// `profile` is another name of `profile:basic`.
     package func contains(_ name: String) -> Bool {
-        names.contains { Self.canonical($0) == Self.canonical(name) }
+        let canonical = Self.canonical(name)
+        return names.contains { Self.canonical($0).utf8.elementsEqual(canonical.utf8) }
     }
 
     /// Those the other has not.
-    package func missing(from other: Scopes) -> Scopes { Scopes(names.filter { !other.contains($0) }) }
+    package func missing(from other: Scopes) -> Scopes {
+        let known = Set(other.names.map { Array(Self.canonical($0).utf8) })
+        return Scopes(names.filter { !known.contains(Array(Self.canonical($0).utf8)) })
+    }
 
     package func isCovered(by other: Scopes) -> Bool { missing(from: other).isEmpty }
 
@@ -41,6 +62,12 @@ package struct Scopes: Sendable, Equatable {
         }
     }
 
+    /// For people: the first few names, cut, and how many there are besides.
+    package var summary: String {
+        let shown = names.prefix(10).map { $0.cut(to: 60) }.joined(separator: " ")
+        return names.count > 10 ? "\(shown) and \(names.count - 10) more" : shown
+    }
+
     /// Scopes with a meaning of their own (accounts §2.8).
     package static let standard = [
         "openid", "profile", "profile:basic", "email", "phone", "address", "identity:level", "offline_access",
@@ -52,8 +79,8 @@ package struct Scopes: Sendable, Equatable {
 extension [String] {
     fileprivate var eachOnce: [String] {
         guard hasRepetitions else { return self }
-        var seen: Set<String> = []
-        return filter { seen.insert($0).inserted }
+        var seen: Set<[UInt8]> = []
+        return filter { seen.insert([UInt8]($0.utf8)).inserted }
     }
 
     /// Comparing all with all is faster than a set for the few scopes that there are.

@@ -13,8 +13,17 @@ extension AccountsTransaction {
         try limit.windows.compactMap { window in try count(window, of: limit, for: subject) }.max()
     }
 
+    /// Whether one more would be above the limit. It neither counts nor locks.
+    package func isReached(_ limit: Limit, for subject: String) throws -> Bool {
+        try limit.windows.contains { window in
+            try connection.first(
+                "SELECT count FROM rate_limits WHERE digest = ? AND count >= ? AND expires_at > ?",
+                window.counter(of: limit, for: subject), window.count, now
+            ) { row in try row.read(Int.self) } != nil
+        }
+    }
+
     private func count(_ window: Limit.Window, of limit: Limit, for subject: String) throws -> Duration? {
-        let counter = sha256("\(limit.name)\n\(window.length.components.seconds)\n\(subject)".utf8)
         // Assignments see those before them: the count is judged by the end that was, and set first.
         let counted = try connection.first(
             """
@@ -22,9 +31,16 @@ extension AccountsTransaction {
             ON DUPLICATE KEY UPDATE count = IF(expires_at <= ?, 1, count + 1),
                                     expires_at = IF(expires_at <= ?, VALUES(expires_at), expires_at)
             RETURNING count, expires_at
-            """, counter, now + window.length, now, now
+            """, window.counter(of: limit, for: subject), now + window.length, now, now
         ) { row in (count: try row.read(Int.self), end: try row.read(Timestamp.self)) }
         guard let counted, counted.count > window.count else { return nil }
         return counted.end - now
+    }
+}
+
+extension Limit.Window {
+    /// What its row is found by.
+    fileprivate func counter(of limit: Limit, for subject: String) -> [UInt8] {
+        sha256("\(limit.name)\n\(length.components.seconds)\n\(subject)".utf8)
     }
 }

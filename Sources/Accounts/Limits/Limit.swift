@@ -23,6 +23,8 @@ package struct Limit: Sendable {
         "application_creation", Window(count: 10, length: .hour), Window(count: 30, length: .day))
     /// Calls of the PAK exchange, for one user and application (accounts §1.4).
     package static let pakExchange = Limit("pak_exchange", Window(count: 10, length: .hour))
+    /// Rows of the audit log about scopes that were dropped for one application (accounts §2.2).
+    package static let droppedScopes = Limit("dropped_scopes", Window(count: 10, length: .hour))
     /// User codes tried by one web session or PAK (accounts §2.11).
     package static let userCodeTries = Limit("user_code_tries", Window(count: 10, length: .seconds(600)))
 }

@@ -26,7 +26,12 @@ extension Accounts {
             return .refused(OAuthError(.invalidGrant, "the refresh token was used already; its family is revoked"))
         }
 
-        let scopes = scope.map(Scopes.init) ?? state.family.scopes
+        let scopes: Scopes
+        do throws(OAuthError) {
+            scopes = try scope.map { text throws(OAuthError) in try Scopes(requested: text) } ?? state.family.scopes
+        } catch {
+            return .refused(error)
+        }
         guard !scopes.isEmpty, scopes.isCovered(by: state.family.scopes) else {
             return .refused(OAuthError(.invalidScope, "scope must be a part of what was granted"))
         }

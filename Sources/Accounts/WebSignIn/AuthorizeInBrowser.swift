@@ -1,5 +1,3 @@
-import Time
-
 /// Where a browser goes next with an authorize request.
 package enum AuthorizationStep: Sendable {
     /// Back to the application, with a code or with the reason why there is none.
@@ -16,7 +14,9 @@ extension Accounts {
         _ request: AuthorizationRequest, of application: Application, by session: WebSession?, in browser: Browser,
         _ transaction: AccountsTransaction
     ) throws -> AuthorizationStep {
-        let counting = session.flatMap { $0.isRecent(enough: request, at: transaction.now) ? $0 : nil }
+        let counting = session.flatMap {
+            request.takes(signInAt: $0.authenticatedAt, now: transaction.now) ? $0 : nil
+        }
         let answer =
             request.prompts.contains(.selectAccount)
             ? .signIn : try self.answer(request, of: application, by: counting, isApproved: false, transaction)
@@ -71,13 +71,5 @@ extension Accounts {
         case .anonymousNotAllowed:
             return .back(request.redirect(.anonymousNotAllowed))
         }
-    }
-}
-
-extension WebSession {
-    /// Whether the request takes a sign-in of then for one (OpenID Connect Core §3.1.2.1, `prompt` and `max_age`).
-    fileprivate func isRecent(enough request: AuthorizationRequest, at now: Timestamp) -> Bool {
-        if request.prompts.contains(.login) { return false }
-        return request.maxAge.map { now - authenticatedAt <= .seconds($0) && $0 > 0 } ?? true
     }
 }

@@ -63,6 +63,21 @@ import Time
         #expect(try grants() == [])
     }
 
+    @Test(arguments: ["consent", "select_account", "consent select_account"])
+    func whoIsAskedAgainNeedNotSignInAgain(_ prompt: String) throws {
+        #expect(preview(prompt: prompt)["consent_required"] == true)
+        #expect(scene.authorize(rp, as: person, scope: "openid", ["prompt": .string(prompt)]).status == 200)
+    }
+
+    /// A PAK cannot sign in anew, so nothing is decided here, a refusal neither.
+    @Test func aNewSignInIsForBrowsers() throws {
+        for decision in ["approve", "deny"] {
+            let answer = scene.authorize(rp, as: person, ["prompt": "login", "decision": .string(decision)])
+            #expect(answer.status == 400 && answer.error == "login_required")
+        }
+        #expect(try grants() == [])
+    }
+
     @Test func thePreviewSaysWhatWouldBeAllowed() throws {
         try app.change("UPDATE applications SET app_link_url = 'https://shop.example/app'")
         #expect(
@@ -99,7 +114,10 @@ import Time
             ("code_challenge", nil, "invalid_request"), ("code_challenge_method", "plain", "invalid_request"),
             ("response_type", "token", "unsupported_response_type"), ("scope", "openid phone", "invalid_scope"),
             ("request", "ey", "request_not_supported"), ("request_uri", "https://x", "request_uri_not_supported"),
-            ("prompt", "none", "consent_required"), ("max_age", "59", "login_required"),
+            ("prompt", "none", "consent_required"), ("prompt", "login", "login_required"),
+            ("prompt", "consent login", "login_required"), ("prompt", "login select_account", "login_required"),
+            ("prompt", "none login", "invalid_request"), ("prompt", "Login", "invalid_request"),
+            ("max_age", "59", "login_required"), ("max_age", "0", "login_required"),
         ] as [(String, String?, String)]) func theTableOfAuthorize(name: String, value: String?, error: String) throws
     {
         app.time.advance(by: .seconds(60))
@@ -110,7 +128,8 @@ import Time
         #expect(answer.status == 400 && answer.error == error, "\(answer)")
         #expect(answer["error_description"]?.string?.isEmpty == false && answer["request_id"] == nil)
         #expect(answer.header("Location") == nil && answer.header("WWW-Authenticate") == nil)
-        if !["prompt", "max_age"].contains(name) {
+        // A preview asks nobody.
+        if error != "consent_required" {
             let query = String(decoding: encoded(members.map { ($0.0, $0.1) }), as: UTF8.self)
             let preview = scene.client.send(
                 .get, "/api/v1/oauth/authorize/preview?\(query)", token: person.token)

@@ -6,8 +6,8 @@ import HTTP
     let (scopes, dropped) = try application.allow(try call.form.required("scope"))
     if !dropped.isEmpty { call.note([.scopeDropped], of: application) }
     return try call.commit { transaction in
-        transaction.noteDropped(dropped, for: application)
         let authorization = try call.accounts.authorizeDevice(scopes, for: application, in: transaction)
+        try transaction.noteDropped(dropped, for: application)
         return .json(.ok, DeviceAuthorizationReply(authorization, issuer: call.accounts.settings.issuer))
     }
 }

@@ -7,21 +7,19 @@ import Time
 @Sendable func authorizeNatively(_ call: Call, _ caller: Caller) throws -> Response {
     let body = try call.decode(Exact<JSONValue>.self)
     let parameters = try AuthorizationParameters(body.wrappedValue)
-    let (request, application, dropped) = try call.checkNatively(parameters)
+    let (request, application, dropped) = try call.checkNatively(parameters, caller)
     switch parameters["decision"] ?? "approve" {
     case "approve": break
     case "deny": return .json(.ok, DeniedReply(request))
     default: throw Failure.invalidRequest
     }
-    if let maxAge = request.maxAge, call.accounts.clock.now - caller.authenticatedAt > .seconds(maxAge) {
-        throw OAuthError(.loginRequired, "the user signed in longer ago than max_age")
-    }
     return try call.commit { transaction in
-        transaction.noteDropped(dropped, for: application)
         let authorization = try call.accounts.authorize(
             request, for: application, by: caller, isApproved: !request.prompts.contains(.none), in: transaction)
         switch authorization {
-        case .code(let code): return .json(.ok, CodeReply(code, request))
+        case .code(let code):
+            try transaction.noteDropped(dropped, for: application)
+            return .json(.ok, CodeReply(code, request))
         case .consentRequired: throw OAuthError(.consentRequired, "the user has to be asked")
         case .anonymousNotAllowed: throw Failure.anonymousNotAllowed
         }
@@ -30,7 +28,8 @@ import Time
 
 /// `GET /api/v1/oauth/authorize/preview` (accounts §2.3): what the app shows before it asks.
 @Sendable func previewAuthorization(_ call: Call, _ caller: Caller) throws -> Response {
-    let (request, application, _) = try call.checkNatively(AuthorizationParameters(query: call.request.query))
+    let (request, application, _) = try call.checkNatively(
+        AuthorizationParameters(query: call.request.query), caller)
     let standing = try call.database.read {
         try call.accounts.consentStanding(of: caller.user, for: request, application, $0)
     }
@@ -38,9 +37,10 @@ import Time
 }
 
 extension Call {
-    /// The table of accounts §2.2 with codes in place of pages and redirects.
+    /// The table of accounts §2.2 with codes in place of pages and redirects. Nobody signs in anew here: who is asked to is
+    /// told so.
     fileprivate func checkNatively(
-        _ parameters: AuthorizationParameters
+        _ parameters: AuthorizationParameters, _ caller: Caller
     ) throws -> (AuthorizationRequest, Application, dropped: Scopes) {
         let application = try parameters["client_id"].flatMap { clientID in
             try database.read { try $0.client(clientID) }
@@ -48,6 +48,9 @@ extension Call {
         switch (parameters.check(for: application), application) {
         case (.valid(let request, let dropped), let application?):
             noteFaults(parameters, of: application, dropped: dropped)
+            guard request.takes(signInAt: caller.authenticatedAt, now: accounts.clock.now) else {
+                throw OAuthError(.loginRequired, "the user has to sign in anew, which a browser is needed for")
+            }
             return (request, application, dropped)
         case (.refused(let error, _), let application):
             if let application { noteFaults(parameters, of: application) }

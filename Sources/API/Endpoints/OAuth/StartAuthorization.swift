@@ -24,9 +24,9 @@ private func begin(
 ) throws -> Response {
     let browser = visitor.browser ?? Browser()
     return try call.commit { transaction in
-        transaction.noteDropped(dropped, for: application)
         let step = try call.accounts.begin(
             request, of: application, by: visitor.session, in: browser, transaction)
+        try transaction.noteDropped(dropped, for: application)
         var response = call.response(to: step)
         switch step {
         case .signIn where visitor.browser == nil, .consent where visitor.browser == nil:
