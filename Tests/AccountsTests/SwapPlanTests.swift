@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -62,5 +63,17 @@ import Testing
                 == MergedCounts(
                     grantsTransferred: 2, grantsSkipped: 1, approvalsTransferred: 1, approvalsSkipped: 1,
                     notificationsTransferred: 1))
+    }
+
+    /// 64 KiB of client ids, and as many grants.
+    @Test func aSelectionCostsNoMoreThanItHasTo() throws {
+        let factor = try growth(from: 1500) { size in
+            (0..<size).map { "logi_\($0)" }
+        } work: { clientIDs in
+            let selection = SwapSelection(clientIDs: clientIDs)
+            #expect(clientIDs.allSatisfy(selection.selects) && selection.fingerprint?.count == clientIDs.count)
+        }
+        #expect(factor < quasilinear)
+        #expect(!SwapSelection(clientIDs: ["logi_\u{212A}"]).selects(clientID: "logi_K"))
     }
 }

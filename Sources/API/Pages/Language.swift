@@ -7,11 +7,12 @@ enum Language: String, CaseIterable, Sendable {
     /// The language that an Accept-Language field likes best (RFC 9110 §12.5.4), by primary subtag; the first of equals.
     init(accepting field: String?) {
         let ranges = (field ?? "").split(separator: ",").compactMap(LanguageRange.init)
+        let tags = Set(ranges.map(\.tag))
         var best = (language: Language.english, quality: 0)
         for range in ranges where range.quality > best.quality {
             let language =
                 range.tag == "*"
-                ? Language.allCases.first { language in !ranges.contains { $0.tag == language.rawValue } }
+                ? Language.allCases.first { !tags.contains($0.rawValue) }
                 : Language(rawValue: range.tag)
             if let language { best = (language, range.quality) }
         }
