@@ -56,7 +56,7 @@ struct Parameters {
         } else if name.equals("DOCUMENT_URI") {
             path = path ?? value.text
         } else if name.equals("QUERY_STRING") {
-            query = query ?? value.text
+            query = query ?? value.escapedText
         } else if name.equals("REMOTE_ADDR") {
             remoteAddress = remoteAddress ?? value.text
         } else if value.isEmpty {
@@ -99,6 +99,15 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     fileprivate var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// As a URI has to have it (RFC 3986 §2.1): bytes beyond ASCII, which are not always UTF-8, stay the bytes they are.
+    fileprivate var escapedText: String {
+        if allSatisfy({ $0 < 0x80 }) { return text }
+        let digits = Array("0123456789ABCDEF".utf8)
+        return String(
+            decoding: flatMap { $0 < 0x80 ? [$0] : [UInt8(ascii: "%"), digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
 
     /// Of seconds with three decimals, as nginx writes `$msec`; nil for anything else.
     fileprivate var milliseconds: Int? {

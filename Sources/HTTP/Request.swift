@@ -5,7 +5,7 @@ package struct Request {
     package var method: Method
     /// The decoded and normalised path that nginx's locations matched (`DOCUMENT_URI`); never the raw request line.
     package var path: String
-    /// The query string as sent, without `?`; empty when there is none.
+    /// The query string as sent, without `?`, bytes beyond ASCII percent-encoded; empty when there is none.
     package var query: String
     package var headers: Headers
     /// The client's address as nginx sees it (`REMOTE_ADDR`).

@@ -96,8 +96,10 @@ struct FastCGIMessage {
             case "HTTP_CONTENT_TYPE", "HTTP_CONTENT_LENGTH": break
             case _ where name.starts(with: "HTTP_".utf8):
                 headers.append(.init(name: headerName(name.dropFirst(5)), value: value))
-            case "REQUEST_METHOD", "DOCUMENT_URI", "QUERY_STRING", "REMOTE_ADDR":
+            case "REQUEST_METHOD", "DOCUMENT_URI", "REMOTE_ADDR":
                 values[name.text] = values[name.text] ?? value
+            case "QUERY_STRING":
+                values[name.text] = values[name.text] ?? entry[(equals + 1)...].flatMap(escaped)
             case _ where value.isEmpty: break
             case "REQUEST_ID": values[name.text] = values[name.text] ?? value
             case "CONTENT_TYPE": headers.append(.init(name: Array("content-type".utf8), value: value))
@@ -129,6 +131,11 @@ struct FastCGIMessage {
         }
         // Kept only if the rest of the body comes in time.
         return (handled, false)
+    }
+
+    /// Bytes beyond ASCII arrive percent-encoded.
+    private static func escaped(_ byte: UInt8) -> [UInt8] {
+        byte < 0x80 ? [byte] : Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
     }
 
     private static func headerName(_ name: ArraySlice<UInt8>) -> [UInt8] {
