@@ -1,0 +1,84 @@
+import TestSupport
+import Testing
+
+/// Who is one client to the limits: an IPv4 address, or an IPv6 network of 64 bits.
+@Suite struct NginxAddressTests {
+    /// Every limit lets one request through, or one at a time. Who asks, the tests' own address may say.
+    private func makeFront() throws -> Front {
+        try Front(.production) {
+            $0.replacing(/rate=\d+r\/s/, with: "rate=1r/m").replacing(/burst=\d+ nodelay/, with: "")
+                .replacing(/limit_conn (\w+) \d+;/) { "limit_conn \($0.1) 1;" }
+        }
+    }
+
+    /// Each as addresses that are one client, then such as are others.
+    static let clients: [(same: [String], others: [String])] = [
+        (
+            ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:0DB8:0001:0002:0:0:0:3"],
+            ["2001:db8:1:3::1", "2001:db8:1:1:ffff:ffff:ffff:ffff", "2001:db8:1::", "2001:db8:2:2::1"]
+        ),
+        // Zeros are left out before, across and after the middle.
+        (["2001:db8::1", "2001:db8:0:0:1::", "2001:db8::1:0:0:1"], ["2001:db8:0:1::1", "2001:db8:1::1", "2001::1"]),
+        (["1:2:3:4:5:6:7:8", "1:2:3:4::", "1:2:3:4::8"], ["1:2:3::", "1:2:3:5::", "::1:2:3:4"]),
+        (["::1:0:0:0:1", "0:0:0:1::"], ["::1", "0:0:0:2::"]),
+        (["::1", "::5", "::"], ["0:0:0:1::", "1::"]),
+        // Bytes that mean something to a regular expression: a line feed, a carriage return, a dollar sign.
+        (["a0a:a0a:a0a:a0a::1", "a0a:a0a:a0a:a0a:a0a:a0a:a0a:a0a"], ["a0a:a0a:a0a:a0d::1", "a0a:a0a:a0a:24::1"]),
+        (["192.0.2.1"], ["192.0.2.2", "192.0.3.1"]),
+        (
+            ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201", "64:ff9b::192.0.2.1"],
+            ["::ffff:192.0.2.2", "64:ff9b::192.0.2.3"]
+        ),
+        (
+            ["10.10.10.10", "::ffff:10.10.10.10"],
+            ["::ffff:10.10.10.13", "::fffe:10.10.10.10", "64:ff9b:1::10.10.10.10"]
+        ),
+        (["0.0.0.0", "::ffff:0.0.0.0"], ["::ffff:0.0.0.1", "64:ff9b::0.0.0.2"]),
+    ]
+
+    @Test(arguments: clients) func oneClientIsOneNetwork(_ addresses: (same: [String], others: [String])) throws {
+        let front = try makeFront()
+        defer { withExtendedLifetime(front) {} }
+        func isLimited(_ address: String) throws -> Bool {
+            try front.post("/api/v1/devices", headers: [("X-Forwarded-For", address)]).status == 429
+        }
+        #expect(try addresses.same.map(isLimited) == addresses.same.indices.map { $0 > 0 }, "\(addresses.same)")
+        for address in addresses.others { #expect(try !isLimited(address), "\(address)") }
+    }
+
+    @Test(arguments: ["/api/v1/devices", "/oauth/authorize", "/v1/projects"])
+    func everyRateIsOfAClient(path: String) throws {
+        let front = try makeFront()
+        defer { withExtendedLifetime(front) {} }
+        let statuses = try ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map {
+            try front.post(path, headers: [("X-Forwarded-For", $0)]).status
+        }
+        #expect(statuses == [503, 429, 503])
+    }
+
+    /// Uploads have a number of their own beside that of all connections.
+    @Test(arguments: [
+        ("POST", "/v1/import", "merganser_addresses"),
+        ("PUT", "/v1/ingest/attachment/018f3f1c-0000-7000-8000-000000000000", "merganser_uploads"),
+    ])
+    func everyNumberOfConnectionsIsOfAClient(method: String, path: String, zone: String) throws {
+        let front = try Front(.production) {
+            $0.replacingOccurrences(
+                of: "limit_conn \(zone) \(zone == "merganser_uploads" ? 8 : 100);", with: "limit_conn \(zone) 1;")
+        }
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime((front, echo)) {} }
+        let held = try front.connect()
+        try held.send(
+            Array(
+                """
+                \(method) \(path) HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 2001:db8::1\r\n\
+                Content-Length: 1\r\nExpect: 100-continue\r\n\r\n
+                """.utf8))
+        #expect(try held.receiveAnswer().status == 100)
+        let statuses = try ["2001:db8::2", "2001:db8:0:1::1"].map {
+            try front.connect().ask(method, path, headers: [("X-Forwarded-For", $0)]).status
+        }
+        #expect(statuses == [429, 200])
+    }
+}
