@@ -69,7 +69,7 @@ class Overload:
         events = [{"client_event_id": f"{MARK}-{number:012}", **event} for number in range(EVENTS)]
         body = json.dumps({"bundle_id": os.environ["MERGANSER_BUNDLE_ID"], "events": events}).encode()
         key = os.environ["MERGANSER_CLIENT_KEY"]
-        head = (f"POST /v1/ingest HTTP/1.1\r\nHost: drill\r\nAuthorization: Bearer {key}\r\n"
+        head = (f"POST /v1/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n")
         return head.encode() + body
 

@@ -84,6 +84,17 @@ func shipped(_ name: String) throws -> String {
         .joined(separator: "\n")
 }
 
+/// A key and a certificate of its own for id.example.com.
+func makeCertificate(_ folder: String) throws {
+    let outcome = try ChildProcess.run(
+        "/usr/bin/openssl",
+        [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+            "-subj", "/CN=id.example.com", "-keyout", folder + "/privkey.pem", "-out", folder + "/fullchain.pem",
+        ])
+    #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
+}
+
 extension Fetcher.Response {
     var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -183,14 +183,4 @@ import Threads
     private func contentType(_ path: String) -> String {
         path.hasPrefix("/v1/") ? "application/json; charset=utf-8" : "application/json"
     }
-
-    private func makeCertificate(_ folder: String) throws {
-        let outcome = try ChildProcess.run(
-            "/usr/bin/openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-                "-subj", "/CN=id.example.com", "-keyout", folder + "/privkey.pem", "-out", folder + "/fullchain.pem",
-            ])
-        #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
-    }
 }

@@ -25,7 +25,7 @@ import Testing
         func ask() throws -> HTTPConnection {
             let connection = try front.connect()
             try connection.send(
-                Array("GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(pak)\r\n\r\n".utf8))
+                Array("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(pak)\r\n\r\n".utf8))
             return connection
         }
 

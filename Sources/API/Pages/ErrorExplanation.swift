@@ -96,6 +96,9 @@ struct ErrorExplanation: Sendable {
         ErrorExplanation(
             .requests, "payload_too_large", "413", "Send at most 64 KiB.", "본문은 64 KiB 이하로 보내세요."),
         ErrorExplanation(
+            .requests, "misdirected_request", "421", "Send Host as the issuer has it.",
+            "Host 헤더를 issuer의 호스트와 같게 보내세요."),
+        ErrorExplanation(
             .requests, "idempotency_key_reused", "422",
             "This Idempotency-Key came with another request before. Use a new key for every new request.",
             "이 Idempotency-Key는 다른 요청에 이미 사용되었습니다. 새 요청에는 새 키를 사용하세요."),

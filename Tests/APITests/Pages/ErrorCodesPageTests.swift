@@ -14,7 +14,7 @@ import Testing
         insufficient_scope anonymous_not_allowed developer_required admin_required action_not_allowed ip_not_allowed
         bearer_only_disabled
         not_found identity_not_connected not_connected unknown_sub unknown_user_code approval_not_found
-        method_not_allowed plan_changed payload_too_large
+        method_not_allowed plan_changed payload_too_large misdirected_request
         identity_owned_by_another_account device_claimed_by_other_user idempotency_conflict already_decided
         approval_expired payload_changed
         unknown_platform unknown_provider invalid_identity_token email_linked_to_other_apple_account
