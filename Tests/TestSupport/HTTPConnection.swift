@@ -44,7 +44,7 @@ package final class HTTPConnection {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         try send(Array((head + "\r\n").utf8) + body)
-        return try receiveAnswer()
+        return try receiveAnswer(toHead: method == "HEAD")
     }
 
     package func send(_ bytes: [UInt8]) throws {
@@ -57,7 +57,9 @@ package final class HTTPConnection {
     }
 
     /// The next answer; it must announce its length, unless it is an interim one.
-    package func receiveAnswer() throws -> Answer {
+    ///
+    /// - Parameter toHead: whether HEAD was asked, so that no body follows.
+    package func receiveAnswer(toHead isHead: Bool = false) throws -> Answer {
         while endOfHead == nil { try receive() }
         let end = endOfHead ?? received.endIndex
         let head = received[..<end]
@@ -71,8 +73,9 @@ package final class HTTPConnection {
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
             let length = status < 200 ? 0 : answer.header("content-length").flatMap({ Int($0) })
         else { throw TestSupportError("an answer without status or length: \(lines)") }
-        while received.count < length { try receive() }
         answer.status = status
+        if isHead { return answer }
+        while received.count < length { try receive() }
         answer.body = Array(received.prefix(length))
         received = received.dropFirst(length)
         return answer

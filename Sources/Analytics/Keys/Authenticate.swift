@@ -16,11 +16,12 @@ extension Analytics {
         return found.key
     }
 
+    /// Of what single spaces separate the first two parts count (analytics §2.5).
     private func bearerToken(_ authorization: String?) throws(Refusal) -> String {
         guard let authorization else { throw .unauthorized("Missing authorization") }
         let parts = authorization.utf8.split(
-            separator: UInt8(ascii: " "), maxSplits: .max, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].elementsEqual("Bearer".utf8), !parts[1].isEmpty else {
+            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0].elementsEqual("Bearer".utf8), !parts[1].isEmpty else {
             throw .unauthorized("Invalid authorization format")
         }
         return String(Substring(parts[1]))

@@ -63,7 +63,11 @@ import Time
             ("Bearer", "Invalid authorization format"), ("Bearer ", "Invalid authorization format"),
             ("bearer \(scene.clientKey)", "Invalid authorization format"),
             ("Bearer  \(scene.clientKey)", "Invalid authorization format"),
-            ("Bearer \(scene.clientKey) ", "Invalid authorization format"),
+            ("Bearer  ", "Invalid authorization format"),
+            (" Bearer \(scene.clientKey)", "Invalid authorization format"),
+            ("Bearer\t\(scene.clientKey)", "Invalid authorization format"),
+            ("Bearer x \(scene.clientKey)", "Invalid or expired token"),
+            ("Bearer \(scene.clientKey)\tx", "Invalid API key"),
             ("Basic \(scene.clientKey)", "Invalid authorization format"),
             ("Bearer owl_client_unknown", "Invalid API key"), ("Bearer owl_agent_", "Invalid API key"),
             ("Bearer owl_import_x", "Invalid API key"), ("Bearer \(revoked)", "Invalid API key"),
@@ -98,6 +102,14 @@ import Time
     @Test func aMissingPermissionIsNamedBeforeTheBodyIsRead() throws {
         let key = try scene.makeKey(.client, permissions: [.usersWrite])
         let answer = client.send(.post, path, bytes: [0xFF], token: key, headers: [("content-encoding", "br")])
+    @Test(arguments: [" ", " x", "  x", " x y", " Bearer owl_client_unknown"])
+    func whatFollowsTheKeyDoesNotCount(rest: String) {
+        let answer = client.send(
+            .post, path, ["anonymous_id": "owl_anon_a", "user_id": "u"],
+            headers: [("authorization", "Bearer \(scene.clientKey)\(rest)")])
+        #expect(answer.status == 200)
+    }
+
         #expect("\(answer)" == refusal(403, "Missing permission: events:write"))
         let none = try scene.makeKey(.agent, permissions: [])
         #expect(
