@@ -62,26 +62,44 @@ final class Call {
     /// Runs a rule in one transaction and keeps its answer under the request's Idempotency-Key, if it has one, so that no
     /// effect exists without its answer. The closure may run again.
     ///
-    /// What the closure returns is committed, refusals included; what it throws leaves nothing behind.
+    /// What the closure returns is committed, refusals included; what it throws leaves nothing behind. Nor does a HEAD
+    /// request, which is safe (RFC 9110 §9.2.1): whoever checks a link must not use up the sign-in that it is good for.
     ///
     /// - Parameter keepsRefusals: whether a refusal is kept under the key as well, for something it carries.
     func commit(keepsRefusals: Bool = false, _ rule: (AccountsTransaction) throws -> Response) throws -> Response {
         let origin = Origin(
             requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
             userAgent: request.headers.first("user-agent"))
-        return try database.transaction(.accounts) { connection in
-            let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
-            if let idempotencyKey { try transaction.claim(idempotencyKey) }
-            let response = try rule(transaction)
-            try transaction.finish()
-            if let idempotencyKey {
-                if response.status.isSuccess || keepsRefusals {
-                    try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
-                } else {
-                    try transaction.release(idempotencyKey)
+        do {
+            return try database.transaction(.accounts) { connection in
+                let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
+                if let idempotencyKey { try transaction.claim(idempotencyKey) }
+                let response = try rule(transaction)
+                try transaction.finish()
+                if let idempotencyKey {
+                    if response.status.isSuccess || keepsRefusals {
+                        try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
+                    } else {
+                        try transaction.release(idempotencyKey)
+                    }
                 }
+                if request.method == .head { throw Rehearsed(response) }
+                return response
             }
-            return response
+        } catch let rehearsed as Rehearsed {
+            return rehearsed.response
         }
+    }
+}
+
+/// The answer to a HEAD request, thrown so that nothing of what made it is kept.
+private struct Rehearsed: Error {
+    let response: Response
+
+    /// - Parameter response: without cookies, which would open what is not there, and replace those that do.
+    init(_ response: Response) {
+        var response = response
+        response.headers.removeAll { $0.name == "Set-Cookie" }
+        self.response = response
     }
 }

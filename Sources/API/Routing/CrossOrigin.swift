@@ -5,7 +5,7 @@ extension Response {
     static let preflight = Response(
         .noContent,
         headers: [
-            Field("Access-Control-Allow-Methods", "GET, POST"),
+            Field("Access-Control-Allow-Methods", "GET, HEAD, POST"),
             Field("Access-Control-Allow-Headers", "Authorization, Content-Type"),
             Field("Access-Control-Max-Age", "86400"),
         ]

@@ -32,6 +32,7 @@ struct Router: Sendable {
         self.patterns = patterns
     }
 
+    /// HEAD is answered wherever GET is, by the same route (RFC 9110 §9.3.2).
     func match(_ method: Method, _ path: String) -> Match {
         // A path is its bytes. A dictionary of strings takes canonically equivalent ones for equal, and to hash one of
         // combining marks costs the square of its length; so does comparing characters, to split it.
@@ -50,11 +51,15 @@ struct Router: Sendable {
 
     private func choose(_ candidates: [(route: Int, arguments: [String])], _ method: Method) -> Match {
         if candidates.isEmpty { return .none }
-        if let match = candidates.first(where: { routes[$0.route].method == method }) {
+        let mounted = method == .head ? .get : method
+        if let match = candidates.first(where: { routes[$0.route].method == mounted }) {
             return .route(match.route, arguments: match.arguments)
         }
+        let methods = candidates.flatMap {
+            routes[$0.route].method == .get ? [.get, .head] : [routes[$0.route].method]
+        }
         return .otherMethods(
-            allow: candidates.map { routes[$0.route].method.rawValue }.sorted().joined(separator: ", "),
+            allow: methods.map(\.rawValue).sorted().joined(separator: ", "),
             isCrossOrigin: candidates.contains { routes[$0.route].isCrossOrigin })
     }
 

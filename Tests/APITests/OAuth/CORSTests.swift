@@ -41,13 +41,13 @@ import Testing
             ])
         #expect(answer.status == 204 && answer.text.isEmpty)
         #expect(answer.header("Access-Control-Allow-Origin") == "*")
-        #expect(answer.header("Access-Control-Allow-Methods") == "GET, POST")
+        #expect(answer.header("Access-Control-Allow-Methods") == "GET, HEAD, POST")
         #expect(answer.header("Access-Control-Allow-Headers") == "Authorization, Content-Type")
         #expect(answer.header("Access-Control-Allow-Credentials") == nil)
     }
 
     /// Also errors, which scripts have to read, and also without an Origin, so that caches need not tell answers apart.
-    @Test(arguments: open.sorted(), [Method.get, .post, .put])
+    @Test(arguments: open.sorted(), [Method.get, .head, .post, .put])
     func everyAnswerIsReadable(_ path: String, _ method: Method) {
         for headers in [Self.origin, [], Self.origin + [("cookie", "a=b"), ("authorization", "Bearer x")]] {
             let answer = client.send(method, path, bytes: [], headers: headers)
