@@ -186,6 +186,16 @@ import Testing
     @Test(arguments: ["/v1", "/v1/", "/v1/ingest/", "/v1/ingest/attachment", "/v1/ingest/attachment/"])
     func pathsAreTheRespondersBusiness(path: String) throws {
         #expect(try Front().get(path).status == 503, "no redirect")
+    @Test(arguments: ["/v1", "//v1", "//v1/ingest", "/v1//ingest"])
+    func pathsOfNothingHaveTheShapeAndTheLimit(path: String) throws {
+        let front = try Front(.production)
+        defer { withExtendedLifetime(front) {} }
+        let connection = try front.connect()
+        let first = try connection.ask("POST", path)
+        expect(first, 503, #"{"error":"Service temporarily unavailable"}"#)
+        expectRateLimit(try expectLimit(burst: 199, rate: 50) { try connection.ask("POST", path) })
+    }
+
     }
 
     @Test(arguments: [

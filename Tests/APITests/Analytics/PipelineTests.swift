@@ -32,12 +32,24 @@ import Time
 
     // MARK: Paths and methods
 
-    @Test(arguments: ["/v1/nothing", "/v1/identity/claim/", "/v1/Identity/claim", "/v1/", "/v1/identity"])
+    @Test(arguments: [
+        "/v1/nothing", "/v1/identity/claim/", "/v1/Identity/claim", "/v1/", "/v1/identity", "/v1", "//v1",
+        "//v1/ingest",
+        "/v1//ingest", "/v1/identity//claim", "/v1/ingest//", "///v1///ingest",
+    ])
     func unknownPathsAreNotFound(path: String) {
         for token in [nil, scene.clientKey] {
-            let answer = client.send(.post, path, [:], token: token)
-            #expect("\(answer)" == shapeC(404, "Not Found", "Route POST:\(path) not found"))
+            for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+                let answer = client.send(Method(rawValue: method), path, [:], token: token)
+                #expect("\(answer)" == shapeC(404, "Not Found", "Route \(method):\(path) not found"))
+                #expect(answer.header("Content-Type") == "application/json; charset=utf-8")
+            }
         }
+    }
+
+    @Test(arguments: ["/v1x", "/v10/ingest", "/V1/ingest", "/api/v1", "/api/v1//me", "//api/v1/me", "/v", "/"])
+    func otherPathsAreAnotherSurfaces(path: String) {
+        #expect("\(client.send(.get, path))" == refusal(404, "not_found"))
     }
 
     @Test func otherMethodsAreNotAllowed() {
@@ -90,6 +102,14 @@ import Time
         #expect("\(twice)" == refusal(401, "Invalid authorization format"))
     }
 
+    @Test(arguments: [" ", " x", "  x", " x y", " Bearer owl_client_unknown"])
+    func whatFollowsTheKeyDoesNotCount(rest: String) {
+        let answer = client.send(
+            .post, path, ["anonymous_id": "owl_anon_a", "user_id": "u"],
+            headers: [("authorization", "Bearer \(scene.clientKey)\(rest)")])
+        #expect(answer.status == 200)
+    }
+
     @Test func aKeyExpiresOnTime() throws {
         let key = try scene.makeKey(.client, expiresAt: app.time.now + .seconds(60))
         #expect(client.send(scene.claim("owl_anon_a", "u", token: key)).status == 200)
@@ -102,14 +122,6 @@ import Time
     @Test func aMissingPermissionIsNamedBeforeTheBodyIsRead() throws {
         let key = try scene.makeKey(.client, permissions: [.usersWrite])
         let answer = client.send(.post, path, bytes: [0xFF], token: key, headers: [("content-encoding", "br")])
-    @Test(arguments: [" ", " x", "  x", " x y", " Bearer owl_client_unknown"])
-    func whatFollowsTheKeyDoesNotCount(rest: String) {
-        let answer = client.send(
-            .post, path, ["anonymous_id": "owl_anon_a", "user_id": "u"],
-            headers: [("authorization", "Bearer \(scene.clientKey)\(rest)")])
-        #expect(answer.status == 200)
-    }
-
         #expect("\(answer)" == refusal(403, "Missing permission: events:write"))
         let none = try scene.makeKey(.agent, permissions: [])
         #expect(
