@@ -11,8 +11,9 @@ struct Parameters {
     /// When nginx handed it on, in milliseconds since 1970.
     private var handedOnAt: Int?
     private var headers: [(name: String, value: String)] = []
-    /// Nil: none was announced.
-    private(set) var contentLength: Int?
+    private var announcedLength: Int?
+    /// Whether nginx keeps the body back for its size.
+    private var isBodyUnread = false
 
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -31,8 +32,12 @@ struct Parameters {
         if path == nil { throw .missingParameter("DOCUMENT_URI") }
     }
 
+    /// How many bytes of a body follow on the connection; nil when that was not announced.
+    var contentLength: Int? { isBodyUnread ? 0 : announcedLength }
+
     func request(with body: any RequestBody) -> Request {
-        Request(
+        let body: any RequestBody = isBodyUnread ? UnreadBody(announced: announcedLength) : body
+        return Request(
             method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", headers: Headers(headers),
             remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited, body: body)
     }
@@ -65,6 +70,8 @@ struct Parameters {
             requestID = requestID ?? value.text
         } else if name.equals("HANDED_ON_AT") {
             handedOnAt = handedOnAt ?? value.milliseconds
+        } else if name.equals("BODY_UNREAD") {
+            isBodyUnread = true
         } else if name.equals("CONTENT_TYPE") {
             headers.append(("content-type", value.text))
         } else if name.equals("CONTENT_LENGTH") {
@@ -72,7 +79,7 @@ struct Parameters {
             guard value.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value.text) else {
                 throw .malformedContentLength
             }
-            contentLength = contentLength ?? length
+            announcedLength = announcedLength ?? length
             headers.append(("content-length", value.text))
         }
     }

@@ -31,6 +31,16 @@ extension RequestBody {
     }
 }
 
+/// A body that nginx did not read, because it is larger than nginx lets through. Nothing of it comes.
+package final class UnreadBody: RequestBody {
+    /// As announced; without an announcement as large as can be.
+    package let length: Int?
+
+    package init(announced length: Int?) { self.length = length ?? .max }
+
+    package func read(atMost count: Int) throws(BodyError) -> [UInt8] { throw .tooLarge }
+}
+
 /// A body that is in memory already.
 package final class BufferedBody: RequestBody {
     package let length: Int?

@@ -111,6 +111,20 @@ import Testing
         #expect(answer.header("Content-Length") == "1234" && answer.body.isEmpty)
     }
 
+    /// nginx says how long it was, and passes nothing of it on.
+    @Test(arguments: [("POST", "100000"), ("GET", "100000"), ("POST", nil)] as [(String, String?)])
+    func aBodyThatNginxKeepsBackIsNotWaitedFor(method: String, announced: String?) throws {
+        let fixture = try EchoFixture()
+        let client = try fixture.server.connect()
+        let headers = [("BODY_UNREAD", "1")] + (announced.map { [("CONTENT_LENGTH", $0)] } ?? [])
+        for _ in 0..<3 {
+            #expect(try client.ask(method, "/", headers: headers)?.status == 413)
+            #expect(try client.ask(method, "/part/1", headers: headers)?.status == 413)
+        }
+        #expect(try client.ask()?.status == 200, "the connection is kept")
+        #expect(try fixture.server.end().aborted == 0)
+    }
+
     @Test func aConnectionIsKeptOnlyOnRequest() throws {
         let fixture = try EchoFixture()
         let client = try fixture.server.connect()

@@ -85,6 +85,7 @@ struct FastCGIMessage {
         var values: [String: [UInt8]] = [:]
         var headers: [FuzzedResponder.Handled.Header] = []
         var length: Int?
+        var isUnread = false
         for pair in pairs {
             // libfcgi makes `NAME=value` with a zero byte behind it of each.
             let entry = (pair.name + [UInt8(ascii: "=")] + pair.value).prefix { $0 != 0 }
@@ -109,6 +110,7 @@ struct FastCGIMessage {
                 }
                 length = length ?? number
                 headers.append(.init(name: Array("content-length".utf8), value: value))
+            case "BODY_UNREAD": isUnread = true
             default: break
             }
         }
@@ -118,6 +120,8 @@ struct FastCGIMessage {
         handled.remoteAddress = values["REMOTE_ADDR"] ?? []
         handled.requestID = values["REQUEST_ID"]
         handled.headers = headers
+        // Whatever comes after all is thrown away.
+        if isUnread { return (handled, false) }
         let hasLength = length ?? body.count == body.count
         switch FuzzedResponder.Reading(path: path) {
         case .all:

@@ -138,10 +138,13 @@ import Testing
     @Test(arguments: [Front.Configuration.loopback, .production])
     func onlyUploadsMayBeLarge(_ configuration: Front.Configuration) throws {
         let front = try Front(configuration)
-        let echo = try Echo(socket: front.run.file("merganser.sock"))
-        defer { withExtendedLifetime((front, echo)) {} }
         let largest = 262_144_000
-        _ = try holdRequest("PUT", upload, length: largest, at: front)
+        do {
+            let echo = try Echo(socket: front.run.file("merganser.sock"))
+            defer { withExtendedLifetime(echo) {} }
+            _ = try holdRequest("PUT", upload, length: largest, at: front)
+        }
+        // With nobody there to ask, nginx judges by itself.
         for (method, path, length) in [
             ("PUT", upload, largest + 1), ("POST", "/v1/ingest/attachment", 4_194_305),
             ("POST", "/v1/import", 4_194_305),
@@ -183,9 +186,6 @@ import Testing
 
     // MARK: Errors of nginx's own
 
-    @Test(arguments: ["/v1", "/v1/", "/v1/ingest/", "/v1/ingest/attachment", "/v1/ingest/attachment/"])
-    func pathsAreTheRespondersBusiness(path: String) throws {
-        #expect(try Front().get(path).status == 503, "no redirect")
     @Test(arguments: ["/v1", "//v1", "//v1/ingest", "/v1//ingest"])
     func pathsOfNothingHaveTheShapeAndTheLimit(path: String) throws {
         let front = try Front(.production)
@@ -196,6 +196,9 @@ import Testing
         expectRateLimit(try expectLimit(burst: 199, rate: 50) { try connection.ask("POST", path) })
     }
 
+    @Test(arguments: ["/v1", "/v1/", "/v1/ingest/", "/v1/ingest/attachment", "/v1/ingest/attachment/"])
+    func pathsAreTheRespondersBusiness(path: String) throws {
+        #expect(try Front().get(path).status == 503, "no redirect")
     }
 
     @Test(arguments: [

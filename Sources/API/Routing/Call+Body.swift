@@ -36,6 +36,11 @@ extension Call {
         }
     }
 
+    /// For a method whose body means nothing and is not read.
+    func refuseLargeAnalyticsBody() throws(UnusableBody) {
+        if let length = request.body.length, length > Self.analyticsBodyLimit { throw .tooLarge }
+    }
+
     private func collect(or tooLarge: UnusableBody) throws(UnusableBody) -> [UInt8] {
         do {
             return try request.body.collect(limit: Self.analyticsBodyLimit)

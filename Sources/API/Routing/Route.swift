@@ -28,7 +28,7 @@ struct Route: Sendable {
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
-    /// A route of the analytics surface, whose body is read after its credential was checked (analytics §2.3). Only POST
+    /// A route of the analytics surface, whose body is judged after its credential was checked (analytics §2.3). Only POST
     /// has one that is read whole; an upload (PUT) reads its own.
     init(
         _ method: Method, _ pattern: String, _ credential: Credential<APIKey>,
@@ -41,7 +41,11 @@ struct Route: Sendable {
         isPage = false
         handle = { call in
             let key = try credential.check(call)
-            if method == .post { call.body = try call.readAnalyticsBody() }
+            switch method {
+            case .post: call.body = try call.readAnalyticsBody()
+            case .put: break
+            default: try call.refuseLargeAnalyticsBody()
+            }
             return try handler(call, key)
         }
     }

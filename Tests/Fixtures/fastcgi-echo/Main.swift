@@ -89,6 +89,8 @@ import Threads
             default: break
             }
             return echo(request, try request.body.collect(limit: 1 << 30))
+        } catch BodyError.tooLarge {
+            return Response(.payloadTooLarge)
         } catch {
             // Nobody gets it: the body did not come.
             return Response(.badRequest)

@@ -1,0 +1,217 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// What nginx and the server make of a request together.
+@Suite struct NginxServerTests {
+    private let front: Front
+    private let installation: Installation
+    private let server: ChildProcess
+    /// Of a client that may write events.
+    private let key: String
+
+    init() throws {
+        front = try Front()
+        installation = try Installation(["MERGANSER_SOCKET": front.run.file("merganser.sock")])
+        try installation.directory.link("fastcgi.sock", to: front.run.file("merganser.sock"))
+        let (_, project) = try installation.project()
+        let app = try installation.created(
+            "app", "create", "--project", project, "--platform", "web", "--name", "Notes")
+        let key = try installation.created(
+            "api-key", "create", "--type", "client", "--app", try #require(app["id"]?.string))
+        self.key = try #require(key["secret"]?.string)
+        server = try installation.readyServer()
+    }
+
+    private var authorization: (String, String) { ("Authorization", "Bearer \(key)") }
+
+    private func text(_ answer: HTTPConnection.Answer) -> String { String(decoding: answer.body, as: UTF8.self) }
+
+    // MARK: HEAD
+
+    /// By one kept connection, on which a body that were sent would be taken for the next answer.
+    @Test func headIsAnsweredAsGetWithoutABody() throws {
+        let (pak, _) = try installation.bootstrap("00000000-0000-0000-0000-000000000001")
+        let table = try String(
+            contentsOfFile: Repository.root + "/Tests/APITests/Golden/routes.txt", encoding: .utf8)
+        let paths = table.matches(of: /(?m)^GET +(\S+)/).map {
+            $0.1.replacing("{provider}", with: "apple").replacing(/\{[a-z_]+\}/, with: "x")
+        }.map(String.init)
+        #expect(paths.count > 30)
+        let connection = try front.connect()
+        for path in paths + ["/v1/nothing", "/nothing", "/healthz", "/metrics", "/dev/callback"] {
+            for headers in [[], [authorization], [("Authorization", "Bearer \(pak)")]] {
+                let get = try connection.ask("GET", path, headers: headers)
+                let head = try connection.ask("HEAD", path, headers: headers)
+                #expect(head.status == get.status, "\(path)")
+                let names = get.headers.map(\.name).filter { $0 != "set-cookie" }
+                #expect(head.headers.map(\.name) == names, "\(path)")
+                if !["/metrics", "/v1/nothing"].contains(path) {
+                    #expect(head.header("content-length") == get.header("content-length"), "\(path)")
+                }
+            }
+        }
+        let refused = try connection.ask("HEAD", "/api/v1/devices")
+        #expect(refused.status == 405 && refused.header("allow") == "POST")
+        #expect(try connection.ask("DELETE", "/v1/events").header("allow") == "GET, HEAD")
+        // nginx closes after a head, which takes no worker by surprise.
+        let metrics = String(decoding: try installation.ask("GET", "/metrics", at: "control.sock").body, as: UTF8.self)
+        #expect(metrics.contains(#"merganser_requests_total{route="/api/v1/me",method="HEAD",status="200"} 1"#))
+        #expect(try server.log.allSatisfy { $0["level"]?.string != "warning" && $0["level"]?.string != "error" })
+    }
+
+    // MARK: Doubled slashes
+
+    @Test(arguments: ["/v1", "/v1/", "//v1/ingest", "/v1//ingest", "/v1/%2Fingest", "/v1/ingest//", "///v1"])
+    func aPathWithDoubledSlashesIsUnknown(path: String) throws {
+        let connection = try front.connect()
+        let decoded = path.replacing("%2F", with: "/")
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let answer = try connection.ask(method, path, headers: [authorization])
+            #expect(answer.status == 404)
+            #expect(
+                text(answer)
+                    == #"{"statusCode":404,"error":"Not Found","message":"Route \#(method):\#(decoded) not found"}"#)
+            #expect(answer.header("content-type") == "application/json; charset=utf-8")
+        }
+        #expect(try connection.ask("HEAD", path).status == 404)
+    }
+
+    @Test(arguments: ["//api/v1/me", "/api//v1/me", "/api/v1/%2fme", "//", "//healthz", "//oauth/authorize"])
+    func soItIsElsewhere(path: String) throws {
+        let answer = try front.connect().ask("GET", path)
+        #expect(answer.status == 404 && text(answer) == #"{"error":"not_found"}"#)
+    }
+
+    // MARK: Bodies that are too large
+
+    /// What is announced and never sent.
+    struct Announced: CustomTestStringConvertible {
+        let method: String
+        let path: String
+        var length = 99_999_999
+        var headers: [(String, String)] = []
+        var isAuthorized = false
+        let status: Int
+        let body: String
+        var allow: String?
+
+        var testDescription: String { "\(method) \(path) \(length) \(headers) \(isAuthorized)" }
+
+        static let all = [
+            // Path and method come first.
+            Announced(method: "POST", path: "/api/v1/nothing", status: 404, body: #"{"error":"not_found"}"#),
+            Announced(
+                method: "POST", path: "/api/v1/nothing", length: 65_537, status: 404, body: #"{"error":"not_found"}"#),
+            Announced(
+                method: "PUT", path: "/api/v1/me", status: 405, body: #"{"error":"method_not_allowed"}"#,
+                allow: "GET, HEAD, PATCH"),
+            Announced(
+                method: "POST", path: "/v1/nothing", status: 404,
+                body: #"{"statusCode":404,"error":"Not Found","message":"Route POST:/v1/nothing not found"}"#),
+            Announced(
+                method: "POST", path: "/v1/events", isAuthorized: true, status: 405,
+                body: #"{"statusCode":405,"error":"Method Not Allowed","message":"Method POST not allowed"}"#,
+                allow: "GET, HEAD"),
+            Announced(
+                method: "POST", path: "/v1/ingest/attachment/x", length: 999_999_999, status: 405,
+                body: #"{"statusCode":405,"error":"Method Not Allowed","message":"Method POST not allowed"}"#,
+                allow: "PUT"),
+            // Then, under /api, the size.
+            Announced(method: "POST", path: "/api/v1/devices", status: 413, body: #"{"error":"payload_too_large"}"#),
+            Announced(
+                method: "PATCH", path: "/api/v1/me", length: 65_537, status: 413,
+                body: #"{"error":"payload_too_large"}"#),
+            Announced(method: "GET", path: "/api/v1/me", status: 413, body: #"{"error":"payload_too_large"}"#),
+            // Under /v1 the key, then its permissions, then the size.
+            Announced(method: "POST", path: "/v1/ingest", status: 401, body: #"{"error":"Missing authorization"}"#),
+            Announced(method: "GET", path: "/v1/events", status: 401, body: #"{"error":"Missing authorization"}"#),
+            Announced(
+                method: "DELETE", path: "/v1/attachments/x", isAuthorized: true, status: 413, body: tooLarge),
+            Announced(
+                method: "GET", path: "/v1/events", isAuthorized: true, status: 403,
+                body: #"{"error":"Missing permission: events:read"}"#),
+            Announced(method: "POST", path: "/v1/ingest", isAuthorized: true, status: 413, body: tooLarge),
+            Announced(
+                method: "POST", path: "/v1/ingest", length: 4_194_305, isAuthorized: true, status: 413, body: tooLarge),
+            Announced(
+                method: "POST", path: "/v1/ingest", headers: [("Content-Encoding", "gzip")], isAuthorized: true,
+                status: 413, body: #"{"error":"Compressed payload too large"}"#),
+            Announced(
+                method: "POST", path: "/v1/ingest", headers: [("Content-Encoding", "br")], isAuthorized: true,
+                status: 415,
+                body: #"{"statusCode":415,"error":"Unsupported Media Type","message":"Unsupported Content-Encoding"}"#),
+            Announced(
+                method: "PUT", path: "/v1/ingest/attachment/x", length: 999_999_999, status: 401,
+                body: #"{"error":"Missing authorization"}"#),
+        ]
+
+        private static let tooLarge =
+            #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
+    }
+
+    /// Nobody waits for a byte of it: neither nginx, which would keep it, nor a worker.
+    @Test(arguments: Announced.all)
+    func whatIsTooLargeIsJudgedUnread(_ announced: Announced) throws {
+        let headers = announced.headers + (announced.isAuthorized ? [authorization] : [])
+        let head =
+            "\(announced.method) \(announced.path) HTTP/1.1\r\nHost: localhost\r\n"
+            + headers.map { "\($0.0): \($0.1)\r\n" }.joined()
+        let waiting = try (0..<8).map { _ in
+            let connection = try front.connect()
+            try connection.send(Array("\(head)Content-Length: \(announced.length)\r\n\r\nx".utf8))
+            return connection
+        }
+        for connection in waiting {
+            let answer = try connection.receiveAnswer()
+            #expect(answer.status == announced.status && text(answer) == announced.body)
+            #expect(answer.header("allow") == announced.allow)
+            #expect(answer.header("x-request-id")?.count == 32)
+        }
+        #expect(try server.log.allSatisfy { $0["level"]?.string != "warning" && $0["level"]?.string != "error" })
+        #expect(try front.connect().ask("GET", "/api/v1/me").status == 401, "the workers are free")
+    }
+
+    /// What shows to be too large only while it is read.
+    @Test(arguments: [
+        ("/api/v1/nothing", 404, #"{"error":"not_found"}"#),
+        ("/api/v1/devices", 413, #"{"error":"payload_too_large"}"#),
+        (
+            "/v1/nothing", 404,
+            #"{"statusCode":404,"error":"Not Found","message":"Route POST:/v1/nothing not found"}"#
+        ),
+        (
+            "/v1/ingest", 413, #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
+        ),
+    ])
+    func aBodyWithoutAnAnnouncementIsJudgedToo(path: String, status: Int, body: String) throws {
+        let connection = try front.connect()
+        let part = [UInt8](repeating: UInt8(ascii: "x"), count: 5 << 20)
+        try connection.send(
+            Array(
+                """
+                POST \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n\
+                Transfer-Encoding: chunked\r\n\r\n\(String(part.count, radix: 16))\r\n
+                """.utf8))
+        try? connection.send(part)
+        let answer = try connection.receiveAnswer()
+        #expect(answer.status == status && text(answer) == body)
+    }
+
+    /// All of it is sent, and the answer is there nevertheless.
+    @Test func whoSendsItAllTheSameIsAnswered() throws {
+        let part = [UInt8](repeating: UInt8(ascii: "x"), count: 20 << 20)
+        for (path, status) in [("/api/v1/nothing", 404), ("/api/v1/devices", 413), ("/v1/ingest", 413)] {
+            let connection = try front.connect()
+            try connection.send(
+                Array(
+                    """
+                    POST \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n\
+                    Content-Length: \(part.count)\r\n\r\n
+                    """.utf8))
+            try? connection.send(part)
+            #expect(try connection.receiveAnswer().status == status, "\(path)")
+        }
+    }
+}
