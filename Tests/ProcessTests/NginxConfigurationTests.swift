@@ -22,9 +22,9 @@ import Threads
             )
             // nginx -t binds: not everybody may bind these, and not every machine has IPv6.
             .replacingOccurrences(of: "listen 443 ", with: "listen 18443 ")
-            .replacingOccurrences(of: "listen 80 ", with: "listen 18080 ")
+            .replacing(/listen 80\b/, with: "listen 18080")
             .replacingOccurrences(of: "listen [::]:443 ", with: "listen 127.0.0.2:18443 ")
-            .replacingOccurrences(of: "listen [::]:80 ", with: "listen 127.0.0.2:18080 ")
+            .replacing(/listen \[::\]:80\b/, with: "listen 127.0.0.2:18080")
         let outcome = try Nginx.check(configuration: prefix.write(text, to: "nginx.conf"), prefix: prefix.path)
         #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("[warn]"), "\(outcome.errorOutput)")
