@@ -148,7 +148,7 @@ import Time
     @Test func aKeyThatSomebodyElseLocksIsNoReasonToWait() throws {
         let db = try app.database.connect()
         try db.begin()
-        _ = try db.all("SELECT id FROM api_keys FOR UPDATE") { row in try row.read(String.self) }
+        _ = try db.all("SELECT last4 FROM api_keys FOR UPDATE") { row in try row.read(String.self) }
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         try db.rollback()
     }
