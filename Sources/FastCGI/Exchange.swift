@@ -28,8 +28,11 @@ final class Exchange {
     /// sent yet when the answer comes, and nginx drops the connection too. It would keep one whose request it has sent
     /// whole, and could lose the next request to our closing it.
     private static let largestDiscard = 262_144
-    /// How long that may take. nginx has the body and only needs to write it, unless it passes on a slow client's upload.
+    /// How long that may take: nginx has the body and only needs to write it.
     private static let longestDiscard = Duration.milliseconds(100)
+    /// How long where the connection is not kept, as of an upload that nginx passes on as a client sends it: for what is there
+    /// already.
+    private static let shortestDiscard = Duration.milliseconds(1)
 
     private let receiveTimeout: Duration
 
@@ -62,21 +65,21 @@ final class Exchange {
         // Whatever the handler made of it, nobody is left to take the answer.
         if body.hasFailed { throw .incompleteBody }
         // Before the answer: after it the peer may send another request, and libfcgi would read into that.
-        let isFinished = finish(body, of: request.method, on: connection)
+        let isFinished = finish(body, on: connection)
         try send(response, isHead: request.method == .head)
         if !isFinished { return .endedEarly }
         return merganser_fcgx_is_to_be_kept(self.request) != 0 ? .kept : .ended
     }
 
-    /// Reads a body to its end if the handler has not; false when that is too much, or takes too long.
-    private func finish(_ body: StreamBody, of method: Method, on connection: Int32) -> Bool {
-        // Where no body is expected, its end has come with the parameters.
-        if body.isAtEnd || method == .get || method == .head {
-            return body.discard(atMost: Exchange.largestDiscard, within: receiveTimeout)
-        }
-        setTimeout(SO_RCVTIMEO, Exchange.longestDiscard, connection)
+    /// Reads a body to its end if the handler has not; false when that is too much, or takes too long. Whatever was announced,
+    /// and for whatever method, nobody holds a worker with a body that nobody reads.
+    private func finish(_ body: StreamBody, on connection: Int32) -> Bool {
+        if body.isAtEnd { return !body.hasFailed }
+        let time =
+            merganser_fcgx_is_to_be_kept(request) != 0 ? Exchange.longestDiscard : Exchange.shortestDiscard
+        setTimeout(SO_RCVTIMEO, time, connection)
         defer { setTimeout(SO_RCVTIMEO, receiveTimeout, connection) }
-        return body.discard(atMost: Exchange.largestDiscard, within: Exchange.longestDiscard)
+        return body.discard(atMost: Exchange.largestDiscard, within: time)
     }
 
     /// FCGI_RESPONDER of the FastCGI specification §6.2.
