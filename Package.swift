@@ -29,7 +29,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Wrappers: the only targets that see a C library.
-        .target(name: "FastCGI", dependencies: ["CFastCGI", "HTTP", "Threads"], swiftSettings: strict),
+        .target(name: "FastCGI", dependencies: ["CFastCGI", "Files", "HTTP", "Threads"], swiftSettings: strict),
         .target(name: "Fetch", dependencies: ["CCurl", "Threads"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
@@ -82,9 +82,9 @@ let package = Package(
         .executableTarget(
             name: "merganserd",
             dependencies: [
-                "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "HTTP", "IdentityTokens",
-                "JSON",
-                "Logs", "MariaDB", "Migrations", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
+                "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Files", "HTTP",
+                "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(

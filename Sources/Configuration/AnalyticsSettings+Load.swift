@@ -23,8 +23,12 @@ extension AttachmentSettings {
         let directory = variables.attachmentDirectory
         let maximumSize = variables.integer(.attachmentMaximumSize, in: 1...1_099_511_627_776)
         let secret = variables.value(.attachmentSecret, KeyMaterial.init(text:))
-        guard let directory, let maximumSize, let secret else { return nil }
-        self.init(directory: directory, maximumSize: Int64(maximumSize), secret: secret.bytes)
+        let patience = variables.integer(.uploadPatience, in: 1...3600)
+        let sender = variables.choice(.attachmentSender, Sender.self)
+        guard let directory, let maximumSize, let secret, let patience, let sender else { return nil }
+        self.init(
+            directory: directory, maximumSize: Int64(maximumSize), secret: secret.bytes,
+            uploadPatience: .seconds(patience), sender: sender)
     }
 }
 

@@ -8,8 +8,8 @@ extension Variable {
         googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
         pakTTLDays, loginHistoryDays, linkByEmail, autoApproveApplications, errorDocsBase,
         aasaAppIDs, assetlinksPackage, assetlinksFingerprints,
-        attachmentDirectory, attachmentMaximumSize, attachmentSecret, attributionEndpoint, countryHeader,
-        tombstoneGrace,
+        attachmentDirectory, attachmentMaximumSize, attachmentSecret, attachmentSender, uploadPatience,
+        attributionEndpoint, countryHeader, tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
         instance, socket, socketGroup, controlSocket, threads, drainLimit, queueLimit, slowStatement, stateDirectory,
         logLevel,
@@ -98,6 +98,12 @@ extension Variable {
     static let attachmentSecret = Variable(
         "MERGANSER_ATTACHMENT_SECRET", "32 bytes, hex or base64", .required,
         "Signs download links, the same on all instances; make one with `openssl rand -hex 32`", isSecret: true)
+    static let attachmentSender = Variable(
+        "MERGANSER_ATTACHMENT_SENDER", "nginx | worker", .text("nginx"),
+        "Who sends downloads: nginx, from the same folder, or the server where nginx does not have it")
+    static let uploadPatience = Variable(
+        "MERGANSER_UPLOAD_PATIENCE_SECONDS", "seconds, 1 to 3600", .text("30"),
+        "How far an upload may fall behind 8 KiB a second before it is answered 408")
     static let attributionEndpoint = Variable(
         "MERGANSER_ATTRIBUTION_ENDPOINT", "URL", .text("https://api-adservices.apple.com/api/v1/"),
         "Where attribution tokens are resolved; https, in development also http to a loopback host")

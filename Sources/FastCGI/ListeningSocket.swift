@@ -1,4 +1,5 @@
 internal import CFastCGI
+internal import Files
 internal import Glibc
 internal import Synchronization
 
@@ -142,9 +143,8 @@ package final class ListeningSocket: Sendable {
     }
 
     private static func groupID(_ name: String) throws(FastCGIError) -> gid_t {
-        if let number = gid_t(name) { return number }
-        guard let entry = getgrnam(name) else { throw FastCGIError("there is no group \(name)") }
-        return entry.pointee.gr_gid
+        guard let group = Group(name) else { throw FastCGIError("there is no group \(name)") }
+        return group.number
     }
 }
 

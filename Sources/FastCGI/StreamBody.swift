@@ -35,6 +35,24 @@ final class StreamBody: RequestBody {
         return part
     }
 
+    func read(atMost limit: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8] {
+        precondition(limit > 0, "a part of the body has at least one byte")
+        if hasFailed { throw .incomplete }
+        var isOnTime = true
+        let part = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
+            while initialized < limit, isOnTime, let stream {
+                let start = ContinuousClock.now
+                let count = readWhatComes(
+                    stream, into: UnsafeMutableBufferPointer(rebasing: buffer[initialized...]))
+                isOnTime = pace.allows(count, in: .now - start)
+                initialized += count
+            }
+        }
+        if hasFailed { throw .incomplete }
+        if !isOnTime, !isAtEnd { throw .tooSlow }
+        return part
+    }
+
     /// Reads what is left and throws it away, if it is no more than `limit` and comes within `time`.
     ///
     /// - Returns: whether the end was reached, so that the connection's next byte begins another request.
@@ -45,12 +63,7 @@ final class StreamBody: RequestBody {
             let deadline = ContinuousClock.now + time
             var rest = limit
             while rest >= 0, let stream, ContinuousClock.now < deadline {
-                // One byte may have to be waited for; after it, as many as there are already.
-                rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
-                // libfcgi has skipped padding behind the end of what is there when it waits for the next record.
-                if isAtEnd { break }
-                let available = min(buffer.count, stream.pointee.stop - stream.pointee.rdNext)
-                rest -= read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<available]))
+                rest -= readWhatComes(stream, into: buffer)
             }
             return stream == nil && !hasFailed
         }
@@ -60,6 +73,19 @@ final class StreamBody: RequestBody {
     func invalidate() {
         if stream != nil { hasFailed = true }
         stream = nil
+    }
+
+    /// Waits for one byte, and reads with it as many as there are already.
+    ///
+    /// - Returns: how many were read; none at the end.
+    private func readWhatComes(
+        _ stream: UnsafeMutablePointer<FCGX_Stream>, into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let first = read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
+        // libfcgi has skipped padding behind the end of what is there when it waits for the next record.
+        let available = isAtEnd ? 0 : min(buffer.count - 1, stream.pointee.stop - stream.pointee.rdNext)
+        if available == 0 { return first }
+        return first + read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[1...available]))
     }
 
     /// - Returns: how many bytes were read; fewer than asked for at the end.

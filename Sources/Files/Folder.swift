@@ -8,6 +8,11 @@ package enum Folder {
         do throws(FileError) { try System.makeDirectory(path) } catch { if !error.isPresence { throw error } }
     }
 
+    /// Lets a group find what it knows the names of; it can neither list nor change anything.
+    package static func share(_ path: String, with group: Group) throws(FileError) {
+        try System.share(try Descriptor(path, O_RDONLY | O_DIRECTORY), with: group, mode: 0o710)
+    }
+
     /// Returns when the names in it are on disk.
     package static func synchronize(_ path: String) throws(FileError) {
         try System.synchronize(try Descriptor(path, O_RDONLY | O_DIRECTORY))

@@ -17,6 +17,12 @@ package final class NewFile {
     /// Returns when the content is on disk.
     package func synchronize() throws(FileError) { try System.synchronize(file) }
 
+    /// Lets a group read it.
+    package func share(with group: Group) throws(FileError) { try System.share(file, with: group, mode: 0o640) }
+
+    /// Has its times say nothing of when it was made or written: they are the epoch's.
+    package func hideTimes() throws(FileError) { try System.resetTimes(of: file) }
+
     /// Gives it the name it stays under, in place of what had that name. Another call changes nothing.
     ///
     /// - Parameter path: in the same file system. The name lasts once its folder is synchronized.

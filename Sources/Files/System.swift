@@ -56,6 +56,18 @@ enum System {
         return status
     }
 
+    /// - Parameter mode: whatever the umask.
+    static func share(_ file: Descriptor, with group: Group, mode: mode_t) throws(FileError) {
+        // The group first: until then the file is nobody else's.
+        try check("fchown", file.path) { fchown(file.number, uid_t.max, group.number) }
+        try check("fchmod", file.path) { fchmod(file.number, mode) }
+    }
+
+    static func resetTimes(of file: Descriptor) throws(FileError) {
+        let epoch = [timespec(), timespec()]
+        try check("futimens", file.path) { futimens(file.number, epoch) }
+    }
+
     static func synchronize(_ file: Descriptor) throws(FileError) {
         try check("fsync", file.path) { fsync(file.number) }
     }

@@ -5,6 +5,11 @@ package protocol RequestBody: AnyObject {
 
     /// The next part of the body, at most `count` bytes; empty exactly at its end.
     func read(atMost count: Int) throws(BodyError) -> [UInt8]
+
+    /// The same of a body that has to come fast enough.
+    ///
+    /// - Throws: `tooSlow` when it does not; the rest is left unread.
+    func read(atMost count: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8]
 }
 
 /// Why a body could not be read.
@@ -13,9 +18,42 @@ package enum BodyError: Error, Equatable {
     case tooLarge
     /// The peer closed, sent less or more than it announced, or took too long: nobody is left to answer.
     case incomplete
+    /// It fell behind the pace it had to keep.
+    case tooSlow
+}
+
+/// How fast somebody has to send: at a least rate, behind which they may fall by so much time.
+///
+/// Who sends faster gains no more than that time, so that a pause costs the same at any moment, and the whole takes at most
+/// that time and what its bytes take at the rate.
+package struct Pace: Sendable {
+    /// In bytes per second.
+    package let leastRate: Int
+    private let patience: Duration
+    /// How long it may be yet until more comes.
+    private var rest: Duration
+
+    package init(leastRate: Int, patience: Duration) {
+        self.leastRate = leastRate
+        self.patience = patience
+        rest = patience
+    }
+
+    /// - Returns: whether the wait for so many bytes was not too long.
+    package mutating func allows(_ bytes: Int, in time: Duration) -> Bool {
+        rest -= time
+        if rest <= .zero { return false }
+        rest = min(patience, rest + .seconds(Double(bytes) / Double(leastRate)))
+        return true
+    }
 }
 
 extension RequestBody {
+    /// Of a body that nobody has to wait for.
+    package func read(atMost count: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8] {
+        try read(atMost: count)
+    }
+
     /// The whole body.
     ///
     /// - Throws: `tooLarge` without reading when the announced length exceeds the limit, otherwise as soon as it does.

@@ -56,6 +56,7 @@ package struct Status: Hashable, Sendable {
     package static let forbidden = Status(403)
     package static let notFound = Status(404)
     package static let methodNotAllowed = Status(405)
+    package static let requestTimeout = Status(408)
     package static let conflict = Status(409)
     package static let gone = Status(410)
     package static let preconditionFailed = Status(412)
@@ -82,6 +83,7 @@ package struct Status: Hashable, Sendable {
         case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
         case 409: "Conflict"
         case 410: "Gone"
         case 412: "Precondition Failed"

@@ -4,6 +4,7 @@ import Analytics
 import Configuration
 import Database
 import FastCGI
+import Files
 import Foundation
 import IdentityTokens
 import Logging
@@ -23,7 +24,8 @@ final class Instance {
     private let makeDatabase: @Sendable () -> Database
     private let readiness: Readiness
 
-    init(_ configuration: Configuration, _ logger: Logger) {
+    init(_ configuration: Configuration, _ logger: Logger) throws {
+        let configuration = try configuration.sharingAttachments()
         self.configuration = configuration
         self.logger = logger
         let slowPeers = SlowPeerGate(workers: configuration.server.threads)
@@ -121,10 +123,11 @@ final class Instance {
 
     private func makeAttachmentDirectory() throws {
         do {
-            try AttachmentDirectory(configuration.analytics.attachments.directory).prepare()
+            try AttachmentDirectory(configuration.analytics.attachments).prepare()
         } catch {
             throw StartFailure.cannotMake(
-                "MERGANSER_ATTACHMENT_DIR: \(error); the folder above it must exist, and this process be able to write there"
+                "MERGANSER_ATTACHMENT_DIR: \(error); the folder above it must exist, and this process be able to write there, "
+                    + "and belong to the group MERGANSER_SOCKET_GROUP if that is set"
             )
         }
     }
@@ -219,6 +222,19 @@ final class Instance {
         } else {
             logger.warning("stopped at the limit with connections open", metadata: metadata)
         }
+    }
+}
+
+extension Configuration {
+    /// With nginx's group, which is to read the attachments that it sends.
+    fileprivate func sharingAttachments() throws(StartFailure) -> Configuration {
+        guard let name = server.socketGroup else { return self }
+        guard let group = Group(name) else {
+            throw .cannotMake("MERGANSER_SOCKET_GROUP: there is no group \(name); set nginx's own, such as www-data")
+        }
+        var configuration = self
+        configuration.analytics.attachments.nginxGroup = group
+        return configuration
     }
 }
 

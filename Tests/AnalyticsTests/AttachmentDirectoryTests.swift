@@ -33,6 +33,14 @@ import Time
         #expect(directory.text("store/\(digest.prefix(2))/\(digest)") == "one two")
     }
 
+    /// Nor is there anything else by which one who sends it tells that others did.
+    @Test func whatIsKeptHasNoTime() throws {
+        let content = try put(["secret"])
+        try content.keep()
+        let path = directory.file("store/\(content.digest.rawValue.prefix(2))/\(content.digest.rawValue)")
+        #expect(try Folder.modificationTime(of: path) == Timestamp(seconds: 0))
+    }
+
     @Test func whatIsNotKeptLeavesNothing() throws {
         struct Gone: Error {}
         var parts = 0
@@ -82,6 +90,25 @@ import Time
         #expect(abandoned.count == 1)
         #expect(try abandoned[0].remove())
         #expect(try !abandoned[0].remove())
+    }
+
+    /// Who knows a digest may read its file; nobody else may list, and what is still written is nobody's.
+    @Test func whatIsKeptMayBeReadByAGroup() throws {
+        // Root may give a file to any group, others to one of theirs.
+        let number = geteuid() == 0 ? 12_345 : getegid()
+        let shared = AttachmentDirectory(directory.file("shared"), readers: Group("\(number)"))
+        for _ in 0..<2 { try shared.prepare() }
+        let content = try shared.put(atMost: 10) { [] }
+        try content.keep()
+        let digest = content.digest.rawValue
+        func permissions(_ name: String) throws -> String {
+            let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("shared/\(name)"))
+            let group = attributes[.groupOwnerAccountID] as? Int == Int(number) ? "shared" : "own"
+            return String(attributes[.posixPermissions] as? Int ?? 0, radix: 8) + " " + group
+        }
+        for folder in ["", "00", "ff"] { #expect(try permissions(folder) == "710 shared") }
+        #expect(try permissions("\(digest.prefix(2))/\(digest)") == "640 shared")
+        #expect(try permissions("new").hasPrefix("700 "))
     }
 
     @Test func aFolderThatCannotBeMadeIsAnError() {

@@ -153,6 +153,12 @@ private let analytics = [
         ["MERGANSER_ATTACHMENT_SECRET": "short"],
         "MERGANSER_ATTACHMENT_SECRET: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32"),
     BadValue(
+        ["MERGANSER_ATTACHMENT_SENDER": "apache"],
+        "MERGANSER_ATTACHMENT_SENDER: is \"apache\"; set one of: nginx, worker"),
+    BadValue(
+        ["MERGANSER_UPLOAD_PATIENCE_SECONDS": "0"],
+        "MERGANSER_UPLOAD_PATIENCE_SECONDS: is \"0\"; set a whole number from 1 to 3600"),
+    BadValue(
         ["MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1/"],
         "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://127.0.0.1/\"; set an https URL"),
     BadValue(

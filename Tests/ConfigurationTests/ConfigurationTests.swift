@@ -65,6 +65,7 @@ import Testing
                 "MERGANSER_DATABASE_NAME": "n", "MERGANSER_DATABASE_CA_FILE": "/etc/ca.pem",
                 "MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1:9/resolve",
                 "MERGANSER_COUNTRY_HEADER": "X-Country", "MERGANSER_ATTACHMENT_MAX_BYTES": "1",
+                "MERGANSER_ATTACHMENT_SENDER": "worker", "MERGANSER_UPLOAD_PATIENCE_SECONDS": "3600",
                 "MERGANSER_TOMBSTONE_GRACE_SECONDS": "0",
                 "MERGANSER_INSTANCE": "green", "MERGANSER_SOCKET": "/tmp/m.sock", "MERGANSER_SOCKET_GROUP": "www-data",
                 "MERGANSER_THREADS": "3", "MERGANSER_DRAIN_LIMIT_SECONDS": "5",
@@ -97,6 +98,8 @@ import Testing
         #expect(configuration.analytics.attributionEndpoint == "http://127.0.0.1:9/resolve")
         #expect(configuration.analytics.countryHeader == "x-country")
         #expect(configuration.analytics.attachments.maximumSize == 1)
+        #expect(configuration.analytics.attachments.sender == .worker)
+        #expect(configuration.analytics.attachments.uploadPatience == .seconds(3600))
         #expect(configuration.analytics.tombstoneGrace == .zero)
         #expect(configuration.database.connection.address == .tcp(host: "db.example.com", port: 3307))
         #expect(configuration.database.connection.user == "u")

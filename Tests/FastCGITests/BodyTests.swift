@@ -99,6 +99,66 @@ import Testing
         #expect(try fixture.server.connect().ask()?.status == 200)
     }
 
+    /// Whatever the method and the announced length: waiting for as long as inside a request would be longer than the client
+    /// waits here.
+    @Test(
+        arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"], [nil, 0, 1000] as [Int?])
+    func aBodyThatNobodyReadsHoldsNoWorker(method: String, length: Int?) throws {
+        let fixture = try EchoFixture(threads: 1, receiveTimeout: .seconds(60))
+        for isKept in [true, false] {
+            let client = try fixture.server.connect()
+            let parameters = FastCGIClient.encode(FastCGIClient.parameters(method, "/unread", length: length))
+            try client.send(
+                FastCGIClient.beginRequest(keep: isKept)
+                    + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters))
+            if length == 1000 { try client.send(FastCGIClient.record(FastCGIClient.RecordType.standardInput, [1])) }
+            #expect(try client.receiveAnswer()?.status == 413)
+            #expect(try client.receiveEnd())
+            #expect(try fixture.server.connect().ask()?.status == 200)
+        }
+    }
+
+    // MARK: Pace
+
+    @Test func aBodyThatKeepsItsPaceArrives() throws {
+        let fixture = try EchoFixture(threads: 1)
+        for size in [0, 1, 8192, 65_536, 65_537, 300_000] {
+            for padding in [0, 7] as [UInt8] {
+                let client = try fixture.server.connect()
+                let parameters = FastCGIClient.encode(FastCGIClient.parameters("PUT", "/paced/1/20000"))
+                try client.send(FastCGIClient.request("PUT", "/paced/1/20000", body: noise(size), padding: padding))
+                #expect(try client.receiveAnswer()?.body == noise(size))
+                // The same without an announced length.
+                try client.send(
+                    FastCGIClient.beginRequest()
+                        + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters)
+                        + FastCGIClient.stream(FastCGIClient.RecordType.standardInput, noise(size), padding: padding))
+                #expect(try client.receiveAnswer()?.body == noise(size))
+            }
+        }
+    }
+
+    /// It comes for ever, and neither pauses for long nor ends.
+    @Test func aBodyThatComesTooSlowlyIsAnsweredMeanwhile() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let client = try fixture.server.connect()
+        let parameters = FastCGIClient.encode(FastCGIClient.parameters("PUT", "/paced/1000/200", length: 10_000_000))
+        try client.send(
+            FastCGIClient.beginRequest(keep: false)
+                + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters))
+        let byte = FastCGIClient.record(FastCGIClient.RecordType.standardInput, [7], padding: 7)
+        var count = 0
+        while !client.hasInput(within: .milliseconds(10)) {
+            try client.send(byte)
+            count += 1
+        }
+        let answer = try #require(try client.receiveAnswer())
+        #expect(answer.status == 408 && answer.body.count <= count)
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.connect().ask()?.status == 200)
+        #expect(try fixture.server.end().aborted == 0)
+    }
+
     @Test func aLargeUnreadBodyIsAnsweredBeforeItsEnd() throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()

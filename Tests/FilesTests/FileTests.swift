@@ -69,6 +69,11 @@ import Testing
         }
     }
 
+    @Test func aGroupHasANameOrANumber() {
+        #expect(Group("root")?.number == 0 && Group("0")?.number == 0)
+        #expect(Group("no-such-group") == nil && Group("-1") == nil)
+    }
+
     @Test func anErrorTellsCallPathAndReason() {
         let error = FileError(call: "write", path: "/data/x", code: ENOSPC)
         #expect("\(error)" == "write /data/x: No space left on device")

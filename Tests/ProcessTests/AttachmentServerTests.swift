@@ -110,14 +110,14 @@ import Testing
         #expect(unknown.status == 404 && text(unknown) == #"{"error":"Attachment not found"}"#)
         let type = try begin(id, size: size, type: "text/plain").receiveAnswer()
         #expect(type.status == 400)
-        // Three of four workers may wait for uploads.
-        let waiting = try (0..<3).map { _ in try begin(id, size: bytes.count) }
-        try server.wait(for: "three uploads") { try scene.stagedSizes().count == 3 }
+        // Three of four workers may wait for uploads, two of them for one network.
+        let waiting = try (0..<2).map { _ in try begin(id, size: bytes.count) }
+        try server.wait(for: "two uploads") { try scene.stagedSizes().count == 2 }
         let refused = try begin(id, size: bytes.count).receiveAnswer()
         #expect(refused.status == 503 && text(refused) == #"{"error":"Service temporarily unavailable"}"#)
         #expect(refused.header("retry-after") == "1")
         for connection in waiting { try connection.send(Array(bytes.dropFirst(1000))) }
-        #expect(try waiting.map { try $0.receiveAnswer().status }.sorted() == [200, 409, 409])
+        #expect(try waiting.map { try $0.receiveAnswer().status }.sorted() == [200, 409])
 
         let other = try scene.reserve(bytes, at: socket)
         let large = try begin(other, size: size).receiveAnswer()
@@ -131,7 +131,9 @@ import Testing
 
     @Test func theLargestUploadGrowsTheServerByNoMoreThanBuffers() throws {
         let front = try Front()
-        let scene = try AttachmentScene(["MERGANSER_SOCKET": front.run.file("merganser.sock")])
+        let scene = try AttachmentScene([
+            "MERGANSER_SOCKET": front.run.file("merganser.sock"), "MERGANSER_ATTACHMENT_SENDER": "worker",
+        ])
         let server = try scene.installation.readyServer()
         defer { withExtendedLifetime((front, server)) {} }
         let part = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -241,30 +243,48 @@ import Testing
 }
 
 /// An installation with an app and its client key.
-private final class AttachmentScene {
+final class AttachmentScene {
     let installation: Installation
-    private let key: String
+    private let project: String
+    let key: String
 
     init(_ variables: [String: String] = [:]) throws {
         installation = try Installation(variables)
-        let (_, project) = try installation.project()
+        project = try installation.project().project
+        key = try Self.makeKey(installation, project)
+    }
+
+    /// Behind an nginx that has its folder.
+    convenience init(behind front: Front, _ variables: [String: String] = [:]) throws {
+        let socket = front.run.file("merganser.sock")
+        try self.init(["MERGANSER_SOCKET": socket].merging(variables) { $1 })
+        try installation.directory.link("fastcgi.sock", to: socket)
+        try front.run.link("attachments", to: installation.directory.file("attachments"))
+    }
+
+    var uploadHeaders: [(String, String)] { Self.uploadHeaders(key) }
+
+    static func uploadHeaders(_ key: String) -> [(String, String)] {
+        [("Authorization", "Bearer \(key)"), ("Content-Type", "application/octet-stream")]
+    }
+
+    /// The client key of another app in the project.
+    func otherKey() throws -> String { try Self.makeKey(installation, project) }
+
+    private static func makeKey(_ installation: Installation, _ project: String) throws -> String {
         let app = try installation.created(
             "app", "create", "--project", project, "--platform", "web", "--name", "Notes")
         let key = try installation.created(
             "api-key", "create", "--type", "client", "--app", try #require(app["id"]?.string))
-        self.key = try #require(key["secret"]?.string)
+        return try #require(key["secret"]?.string)
     }
 
-    var uploadHeaders: [(String, String)] {
-        [("Authorization", "Bearer \(key)"), ("Content-Type", "application/octet-stream")]
-    }
-
-    func reserve(_ bytes: [UInt8], at socket: String? = nil) throws -> String {
-        try reserve(size: bytes.count, digest: sha256(bytes).hexadecimal, at: socket)
+    func reserve(_ bytes: [UInt8], at socket: String? = nil, key: String? = nil) throws -> String {
+        try reserve(size: bytes.count, digest: sha256(bytes).hexadecimal, at: socket, key: key)
     }
 
     /// - Returns: the reservation's id.
-    func reserve(size: Int, digest: String, at socket: String? = nil) throws -> String {
+    func reserve(size: Int, digest: String, at socket: String? = nil, key: String? = nil) throws -> String {
         let client = try FastCGIClient(socket ?? installation.directory.file("fastcgi.sock"))
         let body = """
             {"client_event_id":"018f3f1c-0000-7000-8000-000000000000","original_filename":"f","content_type":"text/plain",
@@ -272,7 +292,7 @@ private final class AttachmentScene {
             """
         let answer = try client.ask(
             "POST", "/v1/ingest/attachment",
-            headers: [("HTTP_AUTHORIZATION", "Bearer \(key)"), ("CONTENT_TYPE", "application/json")],
+            headers: [("HTTP_AUTHORIZATION", "Bearer \(key ?? self.key)"), ("CONTENT_TYPE", "application/json")],
             body: Array(body.utf8), keep: false)
         let id = try answer.flatMap { try JSONValue(json: $0.body)["attachment_id"]?.string }
         return try #require(id, "\(String(describing: answer))")

@@ -69,6 +69,7 @@ struct Front {
             .replacing(" ssl http2", with: "")
             .replacing(/ssl_certificate[^;]*;/, with: "")
             .replacing("/run/merganser/", with: "@RUN@/")
+            .replacing("/var/lib/merganser/attachments", with: "@RUN@/attachments")
             .replacing("/var/log/nginx", with: "@RUN@/logs")
             .replacing("http {\n", with: "http {\n\(Nginx.ownFolders)\n")
     }

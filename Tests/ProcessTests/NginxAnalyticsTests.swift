@@ -115,6 +115,38 @@ import Testing
         #expect(try responder.receive(until: "half of it"))
     }
 
+    /// The location they go to has another path.
+    @Test(arguments: [Front.Configuration.loopback, .production])
+    func theResponderSeesThePathOfAnUpload(_ configuration: Front.Configuration) throws {
+        let front = try Front(configuration)
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime((front, echo)) {} }
+        for (sent, seen) in [
+            ("x", "x"), ("x/y/", "x/y/"), ("%3Fa%3Db%20%25%C3%BC+%23", "?a=b %ü+#"), ("a//./b/../c", "a/c"),
+            ("$uri", "$uri"),
+        ] {
+            let answer = try front.connect().ask("PUT", "/v1/ingest/attachment/\(sent)?q=%20&r", body: [1, 2])
+            #expect(answer.header("x-path") == "/v1/ingest/attachment/\(seen)")
+            #expect(
+                answer.header("x-query") == "q=%20&r" && answer.header("x-method") == "PUT" && answer.body == [1, 2])
+        }
+        for method in ["GET", "PUT"] {
+            #expect(try front.connect().ask(method, "/-/upload", body: [1]).status == 404)
+        }
+    }
+
+    /// The one worker has given it away while nobody has taken a byte of it.
+    @Test func aLargeAnswerThatIsReadSlowlyHoldsNoWorker() throws {
+        let front = try Front()
+        let echo = try Echo(socket: front.run.file("merganser.sock"), threads: 1)
+        defer { withExtendedLifetime((front, echo)) {} }
+        let slow = try front.connect()
+        try slow.send(head("GET", "/v1/large/24000000", []))
+        #expect(slow.hasInput(within: .seconds(20)))
+        #expect(try front.connect().ask("GET", "/v1/events").status == 200)
+        #expect(try slow.receiveAnswer().body.count == 24_000_000)
+    }
+
     @Test func anUploadIsNeverWrittenToDisk() throws {
         let front = try Front()
         let echo = try Echo(socket: front.run.file("merganser.sock"))
@@ -147,7 +179,8 @@ import Testing
         // With nobody there to ask, nginx judges by itself.
         for (method, path, length) in [
             ("PUT", upload, largest + 1), ("POST", "/v1/ingest/attachment", 4_194_305),
-            ("POST", "/v1/import", 4_194_305),
+            ("POST", "/v1/import", 4_194_305), ("POST", upload, 4_194_305), ("GET", upload, 4_194_305),
+            ("DELETE", upload, 4_194_305), ("PUT", "/v1/ingest/attachment/", 4_194_305),
         ] {
             let connection = try front.connect()
             try connection.send(head(method, path, ["Content-Length: \(length)"]))

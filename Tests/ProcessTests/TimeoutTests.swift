@@ -42,6 +42,8 @@ import Testing
             // Of two that pass bytes on, the one beside the client gives up first.
             (["`client_body_timeout`, uploads"], "request's bytes"),
             (["request's bytes"], "`fastcgi_send_timeout`, uploads"),
+            // Who pauses is gone before one who is slow.
+            (["request's bytes"], "upload's patience"),
             (["`send_timeout`"], "answer's bytes"),
             (["queue"], "`fastcgi_send_timeout`"),
             // Whoever waits behind a migration that waits for a table is served.
@@ -112,6 +114,7 @@ import Testing
             "MariaDB's `connect_timeout`": globals[0],
             "MariaDB's `wait_timeout`": globals[1],
             "queue": try preset("MERGANSER_QUEUE_LIMIT_MILLISECONDS") / 1000,
+            "upload's patience": try preset("MERGANSER_UPLOAD_PATIENCE_SECONDS"),
             "drain": try preset("MERGANSER_DRAIN_LIMIT_SECONDS"),
             "stuck workers": WorkerProgress.patience,
             "systemd's `TimeoutStopSec`": try unit["TimeoutStopSec"],

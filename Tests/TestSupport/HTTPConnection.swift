@@ -56,6 +56,12 @@ package final class HTTPConnection {
         }
     }
 
+    /// Whether there is something to read, or will be soon.
+    package func hasInput(within time: Duration) -> Bool {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return !received.isEmpty || poll(&ready, 1, Int32(time / .milliseconds(1))) == 1
+    }
+
     /// The next answer; it must announce its length, unless it is an interim one.
     ///
     /// - Parameter toHead: whether HEAD was asked, so that no body follows.

@@ -62,6 +62,7 @@ extension Response {
             case .tooManyBytes: (.payloadTooLarge, "size_mismatch")
             case .tooFewBytes: (.badRequest, "size_mismatch")
             case .hashMismatch: (.badRequest, "hash_mismatch")
+            case .tooSlow: (.requestTimeout, "upload_too_slow")
             }
         let isUsers = rejection.code == .userQuotaExhausted
         return .json(

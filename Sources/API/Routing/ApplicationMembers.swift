@@ -98,7 +98,7 @@ extension Call {
         do {
             let rules = accounts.settings.applicationRules
             guard ApprovedChanges.takesLong(changes) else { return try ApprovedChanges(changes, by: rules) }
-            guard let approved = try service.slowPeers.pass({ try ApprovedChanges(changes, by: rules) }) else {
+            guard let approved = try waitOutside({ try ApprovedChanges(changes, by: rules) }) else {
                 throw Failure.temporarilyUnavailable
             }
             return approved

@@ -6,15 +6,22 @@ package import Time
 /// by a file system of theirs.
 package struct AttachmentDirectory: AttachmentStore {
     private let path: String
+    private let readers: Group?
 
-    /// - Parameter path: absolute; see `prepare`.
-    package init(_ path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: absolute; see `prepare`.
+    ///   - readers: who else may read what is kept, but neither list nor change it; nil: nobody.
+    package init(_ path: String, readers: Group? = nil) {
+        self.path = path
+        self.readers = readers
+    }
 
     /// Makes the folders there must be, and sees whether a file can be made. All folders at the start: an upload then has one
     /// to synchronize.
     package func prepare() throws(FileError) {
         try Folder.make(path)
         for folder in fans + [staging] { try Folder.make(folder) }
+        if let readers { for folder in fans + [path] { try Folder.share(folder, with: readers) } }
         try Folder.synchronize(path)
         _ = try newFile()
     }
@@ -30,9 +37,12 @@ package struct AttachmentDirectory: AttachmentStore {
             hash.update(part)
             try file.append(part)
         }
+        if let readers { try file.share(with: readers) }
         try file.synchronize()
         return StagedFile(size: size, digest: ContentDigest(hash.finish()), file: file, directory: self)
     }
+
+    package func location(of digest: ContentDigest) -> String { "\(digest.rawValue.prefix(2))/\(digest.rawValue)" }
 
     package func open(_ digest: ContentDigest) throws(FileError) -> StoredFile? { try StoredFile(file(digest)) }
 
@@ -64,7 +74,14 @@ package struct AttachmentDirectory: AttachmentStore {
 
     fileprivate func fan(_ digest: ContentDigest) -> String { "\(path)/\(digest.rawValue.prefix(2))" }
 
-    fileprivate func file(_ digest: ContentDigest) -> String { "\(fan(digest))/\(digest.rawValue)" }
+    fileprivate func file(_ digest: ContentDigest) -> String { "\(path)/\(location(of: digest))" }
+}
+
+extension AttachmentDirectory {
+    /// nginx reads the files only where it sends them.
+    package init(_ settings: AttachmentSettings) {
+        self.init(settings.directory, readers: settings.sender == .nginx ? settings.nginxGroup : nil)
+    }
 }
 
 private struct StagedFile: StagedContent {
@@ -75,6 +92,8 @@ private struct StagedFile: StagedContent {
 
     func keep() throws(FileError) {
         try file.rename(to: directory.file(digest))
+        // One file stands for all that are equal, and nginx tells its time to whoever gets it: not when others sent the same.
+        try file.hideTimes()
         try Folder.synchronize(directory.fan(digest))
     }
 }

@@ -12,6 +12,8 @@ package struct AttachmentRejection: Error, Equatable {
         /// Fewer.
         case tooFewBytes
         case hashMismatch
+        /// The bytes came too slowly.
+        case tooSlow
     }
 
     package let code: Code

@@ -12,6 +12,9 @@ package protocol AttachmentStore: Sendable {
     /// - Throws: `FileError`, or what `next` throws.
     func put(atMost limit: Int64, _ next: () throws -> [UInt8]) throws -> any StagedContent
 
+    /// Where the bytes of a digest are, below what the store keeps them in: hexadecimal digits and slashes.
+    func location(of digest: ContentDigest) -> String
+
     /// Nil when there is none.
     func open(_ digest: ContentDigest) throws(FileError) -> StoredFile?
 

@@ -6,6 +6,8 @@ package import Time
 package struct AttachmentDownload: Sendable {
     package let filename: String
     package let contentType: String
+    /// Where the store has it.
+    package let location: String
     package let content: StoredFile
 }
 
@@ -28,7 +30,9 @@ extension Analytics {
         guard let content = try attachmentStore.open(found.digest) else {
             throw MissingContent(digest: found.digest)
         }
-        return AttachmentDownload(filename: found.filename, contentType: found.contentType, content: content)
+        return AttachmentDownload(
+            filename: found.filename, contentType: found.contentType,
+            location: attachmentStore.location(of: found.digest), content: content)
     }
 }
 

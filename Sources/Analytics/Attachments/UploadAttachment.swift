@@ -6,12 +6,13 @@ import Time
 /// A reservation that may be filled now, as far as the checks before the body can tell.
 package struct AttachmentUpload: Sendable {
     package let id: Attachment.ID
+    package let app: App.ID
     package let size: Int64
     package let digest: ContentDigest
 }
 
 extension Analytics {
-    var attachmentStore: any AttachmentStore { AttachmentDirectory(settings.attachments.directory) }
+    var attachmentStore: any AttachmentStore { AttachmentDirectory(settings.attachments) }
 
     /// The checks that need no body (analytics §11.2), in their order.
     ///
@@ -30,7 +31,7 @@ extension Analytics {
         if contentType?.mediaType != "application/octet-stream" {
             throw Refusal.invalid("Request body must be sent with Content-Type: application/octet-stream")
         }
-        return AttachmentUpload(id: id, size: state.size, digest: state.digest)
+        return AttachmentUpload(id: id, app: app.id, size: state.size, digest: state.digest)
     }
 
     /// Takes the bytes of an upload, and makes them the attachment's. No lock is held until all of them are there.

@@ -126,6 +126,26 @@ import Testing
         #expect(answer.response.headers.filter { $0.name == "Cache-Control" }.map(\.value) == ["private, no-store"])
     }
 
+    @Test func nginxIsToldWhichFileToSend() throws {
+        let app = try TestApp(analytics: { $0.attachments.sender = .nginx })
+        let (scene, client) = (try AnalyticsScene(app), app.client())
+        try scene.store.prepare()
+        let id = try scene.attach(client, [1, 2, 3], ["original_filename": "a/../b", "content_type": "text/html"])
+        let path = try #require(link(in: client.send(.get, "/v1/attachments/\(id)", token: scene.agentKey)))
+        let digest = sha256([1, 2, 3]).hexadecimal
+        let answer = client.send(.get, path)
+        #expect(answer.status == 200 && answer.response.length == 0)
+        #expect(answer.header("X-Accel-Redirect") == "/-/attachments/\(digest.prefix(2))/\(digest)")
+        #expect(answer.header("Content-Type") == "text/html")
+        #expect(answer.header("Content-Disposition")?.hasPrefix(#"attachment; filename="a_.._b""#) == true)
+        #expect(answer.header("Cache-Control") == "private, no-store")
+        #expect(try scene.store.remove(try #require(ContentDigest(rawValue: digest))))
+        #expect(client.send(.get, path).status == 500)
+        #expect(app.log.lines.contains { $0.contains("the store has no file \(digest)") })
+        app.time.advance(by: .seconds(60))
+        #expect("\(client.send(.get, path))" == refusal(401, "Invalid or expired download link"))
+    }
+
     @Test func aLinkThatIsBadOrExpiredOpensNothing() throws {
         let id = try scene.attach(client, [1])
         let path = try #require(link(in: get("/v1/attachments/\(id)")))

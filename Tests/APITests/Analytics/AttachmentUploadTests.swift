@@ -191,9 +191,12 @@ import Threads
     }
 
     @Test func equalContentsAreStoredOnce() throws {
-        let (scene, bytes) = (scene, bytes)
+        let app = try TestApp(workers: 8)
+        let (scene, client) = (try AnalyticsScene(app), app.client())
+        try scene.store.prepare()
+        let bytes = bytes
         let ids = try (0..<12).map { _ in try scene.reserve(client, bytes) }
-        // One after the other within a thread, three threads at once: the gate lets no more pass.
+        // One after the other within a thread, three threads at once: the gate lets no more of one app pass.
         let answers = app.atOnce(3) { client, thread in
             (0..<4).map { scene.upload(client, ids[thread * 4 + $0], bytes).status }
         }
@@ -205,32 +208,59 @@ import Threads
         #expect(app.statistics.exhaustions.value == 0)
     }
 
-    /// Of four workers three may wait for uploads.
+    /// Of four workers three may wait for uploads, two of them for one app.
     @Test func uploadsLeaveWorkersFree() throws {
         let (app, scene, bytes) = (app, scene, bytes)
-        let ids = try (0..<4).map { _ in try scene.reserve(client, bytes) }
+        let other = try scene.makeApp().clientKey
+        let keys = [scene.clientKey, scene.clientKey, other]
+        let networks = (1...3).map { "192.0.2.\($0)" }
+        let ids = try keys.map { try scene.reserve(client, bytes, token: $0) }
         let waiting = Monitor((readers: 0, isOver: false))
-        let slow = (0..<3).map { number in
-            Thread {
+        func wait(_ number: Int) -> Threads.Thread {
+            let thread = Thread {
                 let body = ScriptedBody(length: 5) { read in
                     if read > 0 { return [] }
                     waiting.change { $0.readers += 1 }
                     _ = waiting.wait(atMost: .seconds(20)) { $0.isOver ? true : nil }
                     return bytes
                 }
-                let status = scene.upload(app.client(), ids[number], body: body).status
+                let status = scene.upload(
+                    app.client(), ids[number], body: body, token: keys[number], from: networks[number]
+                ).status
                 if status != 200 { Issue.record("upload \(number): \(status)") }
             }
+            #expect(waiting.wait(atMost: .seconds(20)) { $0.readers == number + 1 ? true : nil } == true)
+            return thread
         }
-        #expect(waiting.wait(atMost: .seconds(20)) { $0.readers == 3 ? true : nil } == true)
-        let unread = ScriptedBody(length: 5) { _ in [] }
-        let refused = scene.upload(client, ids[3], body: unread)
-        #expect("\(refused)" == refusal(503, "Service temporarily unavailable"))
-        #expect(refused.header("Retry-After") == "1" && unread.reads == 0)
+        func expectRefusal(_ token: String, from network: String) throws {
+            let id = try scene.reserve(client, bytes, token: token)
+            let unread = ScriptedBody(length: 5) { _ in [] }
+            let refused = scene.upload(client, id, body: unread, token: token, from: network)
+            #expect("\(refused)" == refusal(503, "Service temporarily unavailable"))
+            #expect(refused.header("Retry-After") == "1" && unread.reads == 0)
+        }
+        var slow = [wait(0), wait(1)]
+        try expectRefusal(scene.clientKey, from: "192.0.2.9")
+        slow.append(wait(2))
+        try expectRefusal(try scene.makeApp().clientKey, from: "192.0.2.9")
         #expect(client.send(scene.reservation(of: bytes)).status == 201)
         waiting.change { $0.isOver = true }
         slow.forEach { $0.join() }
-        #expect(scene.upload(client, ids[3], bytes).status == 200)
+        let id = try scene.reserve(client, bytes)
+        #expect(scene.upload(client, id, bytes).status == 200)
+    }
+
+    @Test func anUploadThatIsTooSlowKeepsItsReservation() throws {
+        let id = try scene.reserve(client, bytes)
+        let slow = ScriptedBody(length: 5) { read throws(BodyError) in
+            if read == 0 { return Array("hel".utf8) }
+            throw .tooSlow
+        }
+        #expect(
+            "\(scene.upload(client, id, body: slow))"
+                == rejection(408, "upload_too_slow", "Upload was slower than 8192 bytes per second"))
+        #expect(try scene.stagedFiles() == 0 && scene.storedFiles().isEmpty && !isUploaded(id))
+        #expect(scene.upload(client, id, bytes).status == 200)
     }
 
     private func isUploaded(_ id: String) throws -> Bool {

@@ -262,14 +262,14 @@ import Threads
         #expect(try setting.scene.records() == ["owl_anon_a -> u", "u"])
     }
 
-    /// Of four workers three may wait for the network.
+    /// Of eight workers six may wait for somebody outside, three of them for one app.
     @Test func oneTooManyIsTurnedAwayAtOnce() throws {
         let isOver = Monitor(false)
         let server = try LocalHTTPServer { _ in
             _ = isOver.wait(atMost: .seconds(9)) { $0 ? true : nil }
             return .response(status: 404)
         }
-        let setting = try Setting(endpoint: server.url, workers: 4)
+        let setting = try Setting(endpoint: server.url, workers: 8)
         let answers = setting.app.atOnce(4) { client, thread in
             if thread < 3 { return "\(setting.submit(by: client))" }
             _ = server.waitForRequests(3)

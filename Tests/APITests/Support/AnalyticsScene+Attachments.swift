@@ -40,13 +40,14 @@ extension AnalyticsScene {
 
     func upload(
         _ client: Client, _ id: String, body: any RequestBody, contentType: String? = "application/octet-stream",
-        token: String? = nil
+        token: String? = nil, from address: String = ""
     ) -> Answer {
         let type = contentType.map { [(name: "content-type", value: $0)] } ?? []
         return client.send(
             Request(
                 method: .put, path: "/v1/ingest/attachment/\(id)",
-                headers: Headers([("authorization", "Bearer \(token ?? clientKey)")] + type), body: body))
+                headers: Headers([("authorization", "Bearer \(token ?? clientKey)")] + type), remoteAddress: address,
+                body: body))
     }
 
     /// Reserves and uploads.

@@ -49,7 +49,8 @@ final class TestApp: Sendable {
         attachments = try TemporaryDirectory()
         var analyticsSettings = AnalyticsSettings(
             publicURL: "https://id.example",
-            attachments: AttachmentSettings(directory: attachments.path, secret: Array(repeating: 9, count: 32)))
+            attachments: AttachmentSettings(
+                directory: attachments.path, secret: Array(repeating: 9, count: 32), sender: .worker))
         analytics(&analyticsSettings)
         let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
         issuers = [.apple: apple, .google: google]

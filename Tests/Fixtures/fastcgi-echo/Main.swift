@@ -19,7 +19,8 @@ import Threads
 //     /field/NAME/VALUE
 //                     has that field besides
 //     /waited         its body is how many milliseconds it waited for a worker
-//     /gated          waits for its body with a permit of the SlowPeerGate, 503 without one
+//     /gated/HOLDER   waits for its body with a permit of the SlowPeerGate, 503 without one
+//     /paced/RATE/MS  408 when its body falls so far behind so many bytes a second
 //
 // On SIGTERM it drains and writes how that went.
 
@@ -69,7 +70,8 @@ import Threads
     private static func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     private static func answer(_ request: Request, _ gate: SlowPeerGate) -> Response {
-        let parts = request.path.split(separator: "/")
+        // nginx has a location of its own for /v1.
+        let parts = Array(request.path.split(separator: "/").drop { $0 == "v1" })
         let number = parts.dropFirst().first.flatMap { Int($0) } ?? 0
         do {
             switch parts.first {
@@ -84,8 +86,23 @@ import Threads
                 return echo(request, [], besides: [Response.Field(String(parts[1]), String(parts[2]))])
             case "waited": return echo(request, Array("\(Int(request.waited / .milliseconds(1)))".utf8))
             case "gated":
-                let body = try gate.pass { () throws(BodyError) in try request.body.collect(limit: 1 << 30) }
+                let holders = parts.dropFirst().map(String.init)
+                let body = try gate.pass(for: holders) { () throws(BodyError) in
+                    try request.body.collect(limit: 1 << 30)
+                }
                 return body.map { echo(request, $0) } ?? Response(.serviceUnavailable)
+            case "paced":
+                let patience = parts.dropFirst(2).first.flatMap { Int($0) } ?? 0
+                var pace = Pace(leastRate: number, patience: .milliseconds(patience))
+                var body: [UInt8] = []
+                do throws(BodyError) {
+                    while case let part = try request.body.read(atMost: 65_536, keeping: &pace), !part.isEmpty {
+                        body += part
+                    }
+                } catch .tooSlow {
+                    return echo(request, body, status: .requestTimeout)
+                }
+                return echo(request, body)
             default: break
             }
             return echo(request, try request.body.collect(limit: 1 << 30))
@@ -98,7 +115,7 @@ import Threads
     }
 
     private static func echo(
-        _ request: Request, _ body: [UInt8], besides fields: [Response.Field] = []
+        _ request: Request, _ body: [UInt8], status: Status = .ok, besides fields: [Response.Field] = []
     ) -> Response {
         var headers = [
             Response.Field("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
@@ -108,7 +125,7 @@ import Threads
             Response.Field("X-Length", request.body.length.map { String($0) } ?? "-"),
         ]
         headers += fields + request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
-        return Response(.ok, headers: headers, body: body)
+        return Response(status, headers: headers, body: body)
     }
 }
 

@@ -27,13 +27,13 @@ private struct AttributionReply: Encodable {
         throw Refusal.invalid("attribution_token is required")
     }
     try userID.check(field: "user_id")
-    let project = try key.liveApp().project.id
+    let app = try key.liveApp()
 
-    switch try call.attribution(token, mock: fields["dev_mock"]?.string) {
+    switch try call.attribution(token, mock: fields["dev_mock"]?.string, for: app.id) {
     case .pending:
         return .json(.ok, AttributionReply(attributed: nil, pending: true, retryAfterSeconds: 3600, properties: [:]))
     case .resolved(let isAttributed, let properties):
-        try call.analytics.store(properties, of: userID, in: project, call.database)
+        try call.analytics.store(properties, of: userID, in: app.project.id, call.database)
         let object = JSONObject(properties.map { ($0.key, .string($0.value)) })
         return .json(.ok, AttributionReply(attributed: isAttributed, pending: false, properties: .object(object)))
     }
@@ -41,7 +41,7 @@ private struct AttributionReply: Encodable {
 
 extension Call {
     /// - Parameter mock: the outcome asked for; it counts in development alone.
-    fileprivate func attribution(_ token: String, mock: String?) throws -> Attribution {
+    fileprivate func attribution(_ token: String, mock: String?, for app: App.ID) throws -> Attribution {
         if analytics.settings.isDevelopment, let attribution = mock.flatMap(Attribution.init(mock:)) {
             return attribution
         }
@@ -49,7 +49,7 @@ extension Call {
             throw Refusal.rejected("Attribution token rejected by upstream", reason: "empty token")
         }
         let network = AdNetwork(endpoint: analytics.settings.attributionEndpoint)
-        guard let attribution = try service.slowPeers.pass({ try network.resolve(token) }) else {
+        guard let attribution = try waitOutside(for: app, { try network.resolve(token) }) else {
             throw Refusal.temporarilyUnavailable
         }
         return attribution

@@ -20,13 +20,13 @@ private struct UploadReply: Encodable {
 }
 
 /// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx passes the body on as it comes, so that whoever sends it slowly
-/// keeps a worker waiting.
+/// keeps a worker waiting: not for ever, and never too many of them.
 @Sendable func uploadAttachment(_ call: Call, _ key: APIKey) throws -> Response {
     let upload = try call.database.read { connection in
         try call.analytics.beginUpload(
             call.arguments[0], contentType: call.request.headers.first("content-type"), by: key, connection)
     }
-    guard let response = try call.service.slowPeers.pass({ try receive(upload, call) }) else {
+    guard let response = try call.waitOutside(for: upload.app, { try receive(upload, call) }) else {
         throw Refusal.temporarilyUnavailable
     }
     return response
@@ -34,11 +34,18 @@ private struct UploadReply: Encodable {
 
 private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Response {
     let body = call.request.body
+    var pace = Pace(leastRate: 8192, patience: call.analytics.settings.attachments.uploadPatience)
     do {
-        try call.analytics.receive(upload, length: body.length, call.database) { try body.read(atMost: 65_536) }
+        try call.analytics.receive(upload, length: body.length, call.database) {
+            try body.read(atMost: 65_536, keeping: &pace)
+        }
     } catch let error as FileError {
         call.logger.error("attachment not stored", metadata: ["error": "\(error)"])
         throw Refusal.uploadFailed
+    } catch BodyError.tooSlow {
+        // The reservation is kept: a better network may take it.
+        throw Refusal.attachment(
+            AttachmentRejection(.tooSlow, "Upload was slower than \(pace.leastRate) bytes per second"))
     } catch is BodyError {
         throw UnusableBody.incomplete
     }

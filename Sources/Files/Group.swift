@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// A group of the system's.
+package struct Group: Equatable, Sendable {
+    package let number: UInt32
+
+    /// Nil when there is none.
+    ///
+    /// - Parameter name: a name or a number.
+    package init?(_ name: String) {
+        if let number = UInt32(name) {
+            self.number = number
+        } else if let entry = getgrnam(name) {
+            number = entry.pointee.gr_gid
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import HTTP
+import Testing
+
+/// Who is slow, and on whose account somebody waits.
+@Suite struct SlowPeerTests {
+    @Test func aPaceIsKeptByWhoeverFallsBehindByNoMoreThanThePatience() {
+        var pace = Pace(leastRate: 100, patience: .seconds(2))
+        let waits: [(bytes: Int, Duration)] =
+            // At the rate for ever.
+            Array(repeating: (100, .seconds(1)), count: 1000)
+            // Behind it by less than two seconds, and back.
+            + [(0, .milliseconds(1900)), (1000, .milliseconds(50))]
+            // What came fast buys no longer pause.
+            + [(1_000_000, .zero), (1, .milliseconds(1999))]
+        let isAllowed = waits.map { pace.allows($0.bytes, in: $0.1) }
+        #expect(isAllowed.allSatisfy { $0 })
+        let isAllowedMore = pace.allows(1_000_000, in: .milliseconds(20))
+        #expect(!isAllowedMore)
+    }
+
+    @Test func aTrickleEndsWhenThePatienceDoes() {
+        var pace = Pace(leastRate: 8192, patience: .seconds(30))
+        var seconds = 0
+        while pace.allows(1, in: .seconds(7)) { seconds += 7 }
+        #expect(seconds == 28)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"), ("2001:db8::1", "2001:db8:0:0::/64"), ("::1", "0:0:0:0::/64"),
+        ("::", "0:0:0:0::/64"), ("2001:db8::", "2001:db8:0:0::/64"), ("1::2:3:4:5:6:7", "1:0:2:3::/64"),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.1"), ("", ""), ("unix:", "unix::/64"),
+    ])
+    func aNetworkIsAnAddressOrTheSixtyFourBitsBeforeIt(address: String, network: String) {
+        #expect(Request(method: .get, path: "/", remoteAddress: address).remoteNetwork == network)
+    }
+}
