@@ -21,6 +21,6 @@ final class KeySetWaiters: Sendable {
             wait()
             return true
         }
-        return slowPeers.pass(wait) != nil
+        return slowPeers.pass(for: [], wait) != nil
     }
 }

@@ -387,7 +387,7 @@ import Time
         // These wait for nobody, and the others until the fetch is given up.
         #expect(turnedAway.wait(atMost: .seconds(10)) { $0 >= 6 - permits ? $0 : nil } == 6 - permits)
         threads.forEach { $0.join() }
-        #expect(gate.pass { true } == (permits > 0 ? true : nil))
+        #expect(gate.pass(for: [], { true }) == (permits > 0 ? true : nil))
     }
 
     @Test func stoppingReleasesEverybody() throws {
