@@ -159,7 +159,9 @@ import Testing
             let answer = client.send(
                 .post, input.path, bytes: body, token: scene.clientKey,
                 headers: [("content-type", "application/json")])
-            #expect("\(answer)".hasPrefix(input.answer), "\("\(answer)".prefix(200))")
+            // By bytes, and with nothing long to be told: answers repeat what was sent.
+            let isExpected = "\(answer)".utf8.starts(with: input.answer.utf8)
+            #expect(isExpected, "\(answer.status)")
         }
         #expect(cost < quasilinear)
     }
