@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `docs/security.md` goes through the RFCs, and names tests that there are.
+/// `docs/security.md` goes through the RFCs and all limits, and names tests that there are.
 @Suite struct SecurityDocumentTests {
     @Test(arguments: [
         (
@@ -18,7 +18,7 @@ import Testing
         #expect(Set(named) == Set(sections))
     }
 
-    @Test(arguments: ["RFC 9700", "RFC 8725"])
+    @Test(arguments: ["RFC 9700", "RFC 8725", "Resource limits"])
     func everyLineNamesTestsThatExist(rfc: String) throws {
         for row in try rows(of: rfc) {
             let names = row[3].matches(of: /`(\w+)\.(\w+)`/)
