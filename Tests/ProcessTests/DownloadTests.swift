@@ -56,6 +56,9 @@ import Testing
             #expect(text(refused) == #"{"statusCode":\#(status),"error":"\#(reason)","message":"Invalid request"}"#)
             #expect(refused.header("content-type") == "application/json; charset=utf-8")
             #expect(refused.header("cache-control")?.contains("no-store") == true)
+            for name in ["x-request-id", "x-logi-request-id", "x-content-type-options", "referrer-policy"] {
+                #expect(refused.headers.filter { $0.name == name }.count == 1, "\(status) \(name)")
+            }
         }
     }
 
