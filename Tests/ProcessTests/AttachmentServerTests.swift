@@ -189,7 +189,8 @@ import Testing
         let kept = Array("kept".utf8)
         #expect(try scene.upload(try scene.reserve(kept), kept) == 200)
         try scene.installation.database.connect().execute(
-            "UPDATE event_attachments SET deleted_at = NOW(3) - INTERVAL 1 SECOND WHERE id = ?", id)
+            "UPDATE event_attachments SET deleted_at = NOW(3) - INTERVAL 1 SECOND WHERE HEX(id) = ?",
+            id.replacing("-", with: "").uppercased())
         #expect(try scene.installation.tool("attachments", "clean", "--json").json()["removed"]?["attachments"] == 0)
         let plan = try scene.installation.tool("attachments", "clean", "--at-once", "--dry-run", "--json")
         #expect(try plan.json()["removed"]?["attachments"] == 1)
