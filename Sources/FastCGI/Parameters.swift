@@ -36,7 +36,7 @@ struct Parameters {
     var contentLength: Int? { isBodyUnread ? 0 : announcedLength }
 
     func request(with body: any RequestBody) -> Request {
-        let body: any RequestBody = isBodyUnread ? UnreadBody(announced: announcedLength) : body
+        let body: any RequestBody = isBodyUnread ? UnreadBody() : body
         return Request(
             method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", headers: Headers(headers),
             remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited, body: body)

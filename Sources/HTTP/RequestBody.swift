@@ -71,10 +71,10 @@ extension RequestBody {
 
 /// A body that nginx did not read, because it is larger than nginx lets through. Nothing of it comes.
 package final class UnreadBody: RequestBody {
-    /// As announced; without an announcement as large as can be.
-    package let length: Int?
+    /// As large as can be, whatever was announced: of a body in chunks nginx announces what it has read so far.
+    package var length: Int? { .max }
 
-    package init(announced length: Int?) { self.length = length ?? .max }
+    package init() {}
 
     package func read(atMost count: Int) throws(BodyError) -> [UInt8] { throw .tooLarge }
 }

@@ -124,6 +124,18 @@ import Testing
         #expect(
             large.status == 413
                 && text(large) == #"{"code":"size_mismatch","message":"Upload exceeded declared size"}"#)
+        // More than nginx takes, which the first chunk says before any of it has come.
+        let last = try scene.reserve(bytes, at: socket)
+        let chunked = try front.connect()
+        let fields = [scene.uploadHeaders[0], ("Content-Type", "application/octet-stream")]
+        try chunked.send(
+            Array(
+                """
+                PUT /v1/ingest/attachment/\(last) HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\
+                \(fields.map { "\($0.0): \($0.1)\r\n" }.joined())\r\n40000000\r\nx
+                """.utf8))
+        let endless = try chunked.receiveAnswer()
+        #expect(endless.status == 413 && endless.body == large.body)
         try scene.expectNoRowWithoutItsBytes(uploaded: 1)
     }
 

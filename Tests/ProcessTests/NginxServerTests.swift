@@ -175,23 +175,28 @@ import Testing
 
     /// What shows to be too large only while it is read.
     @Test(arguments: [
-        ("/api/v1/nothing", 404, #"{"error":"not_found"}"#),
-        ("/api/v1/devices", 413, #"{"error":"payload_too_large"}"#),
+        ("POST", "/api/v1/nothing", 404, #"{"error":"not_found"}"#),
+        ("POST", "/api/v1/devices", 413, #"{"error":"payload_too_large"}"#),
         (
-            "/v1/nothing", 404,
+            "POST", "/v1/nothing", 404,
             #"{"statusCode":404,"error":"Not Found","message":"Route POST:/v1/nothing not found"}"#
         ),
         (
-            "/v1/ingest", 413, #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
+            "POST", "/v1/ingest", 413,
+            #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
+        ),
+        (
+            "DELETE", "/v1/attachments/x", 413,
+            #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
         ),
     ])
-    func aBodyWithoutAnAnnouncementIsJudgedToo(path: String, status: Int, body: String) throws {
+    func aBodyWithoutAnAnnouncementIsJudgedToo(method: String, path: String, status: Int, body: String) throws {
         let connection = try front.connect()
         let part = [UInt8](repeating: UInt8(ascii: "x"), count: 5 << 20)
         try connection.send(
             Array(
                 """
-                POST \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n\
+                \(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n\
                 Transfer-Encoding: chunked\r\n\r\n\(String(part.count, radix: 16))\r\n
                 """.utf8))
         try? connection.send(part)
