@@ -59,7 +59,7 @@ import Testing
         let connection = try front.connect()
         let sent = cookies ? "Cookie: merganser_session=\(session); merganser_browser=\(browser)\r\n" : ""
         try connection.send(
-            start + Array(repeating: byte, count: filled) + end + Array("Host: a\r\n\(sent)\r\n".utf8))
+            start + Array(repeating: byte, count: filled) + end + Array("Host: localhost\r\n\(sent)\r\n".utf8))
         return (try connection.receiveAnswer(), filled)
     }
 

@@ -65,7 +65,7 @@ import Time
             ("data_mode=all", "d c b a"), ("data_mode=all&is_dev=true", "d"), ("data_mode=production&is_dev=true", ""),
             ("data_mode=x&is_dev=true", "d"), ("limit=2", "c b"), ("app_id=OTHER", "c"), ("app_id=x", ""),
             ("project_id=PROJECT", "c b a"), ("project_id=x", ""), ("team_id=TEAM", "c b a"), ("team_id=OTHER", ""),
-            ("cursor=x", "c b a"), ("status=", ""), ("status=new%00", ""), ("status=n%C3%A9w", ""),
+            ("cursor=x", "c b a"), ("status=", "c b a"), ("status=new%00", ""), ("status=n%C3%A9w", ""),
         ])
     func filters(query: String, expected: String) throws {
         let other = try scene.makeApp()

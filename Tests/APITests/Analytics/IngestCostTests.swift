@@ -60,7 +60,7 @@ import Testing
         try app.change(
             """
             INSERT INTO events (id, app_id, client_event_id, session_id, level, message, is_dev, timestamp, received_at)
-            SELECT UUID(), ?, CONCAT('3f2504e0-4f89-11d3-9a0c-', LPAD(HEX(i.seq), 12, '0')), UUID(), 'info',
+            SELECT RANDOM_BYTES(16), ?, UNHEX(CONCAT('3f2504e04f8911d39a0c', LPAD(HEX(i.seq), 12, '0'))), RANDOM_BYTES(16), 'info',
                    'stored', FALSE, ? - INTERVAL ? HOUR - INTERVAL n.seq MINUTE, ?
             FROM seq_1_to_100 i JOIN seq_1_to_1000 n WHERE n.seq <= ?
             """, scene.appID, app.time.now, hours, app.time.now, count)
@@ -117,7 +117,7 @@ import Testing
                 """
                 INSERT INTO event_attachments (id, project_id, app_id, event_client_id, event_id, original_filename,
                                                content_type, size_bytes, sha256, is_dev, created_at)
-                SELECT UUID(), ?, ?, ?, UUID(), 'f', 't', 1, SHA2(seq, 256), 0, ? FROM seq_1_to_1000 WHERE seq <= ?
+                SELECT RANDOM_BYTES(16), ?, ?, ?, RANDOM_BYTES(16), 'f', 't', 1, SHA2(seq, 256), 0, ? FROM seq_1_to_1000 WHERE seq <= ?
                 """, scene.project, scene.appID, uuid(7), app.time.now, count)
             try app.change("ANALYZE TABLE event_attachments")
             let day = count == 5 ? "2026-05-10" : "2026-05-11"
