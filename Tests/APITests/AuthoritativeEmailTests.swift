@@ -149,6 +149,20 @@ import Testing
         #expect(try addresses() == ["\(Self.address) 1", "g@gmail.com 1"])
     }
 
+    /// The identity vouched for the survivor's address, then for the absorbed account's: neither outlives it vouched for.
+    @Test func whatAnIdentityVouchedForEarlierIsLoweredWithIt() throws {
+        let absorbed = try signIn(app.proof("a", email: Self.address), with: .apple, on: 1)
+        let survivor = try signIn(google("g", "first@corp.example"), with: .google, on: 2)
+        try app.absorb(absorbed.userID, into: survivor.userID)
+        let signedIn = try signIn(google(), with: .google, on: 2)
+        #expect(try addresses() == ["\(Self.address) 1", "first@corp.example 1"])
+        let apple = app.proof("b").adding(["provider": "apple"])
+        #expect(client.send(.post, Self.link, apple, token: signedIn.token).status == 200)
+        #expect(client.send(.delete, Self.link + "/google", token: signedIn.token).status == 200)
+        let left = try addresses()
+        #expect(left.allSatisfy { !$0.hasSuffix(" 1") }, "\(left)")
+    }
+
     // MARK: At once
 
     /// One takes the address, the other owns it. Whoever is first, they are two, and the address is one's.

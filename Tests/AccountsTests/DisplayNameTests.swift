@@ -14,6 +14,9 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\u{2028}", "\u{2029}"])
+    func whatBeginsALineIsNot(_ separator: String) { #expect(!DisplayName.isAcceptable("Ada\(separator)")) }
+
     @Test func whatTurnsTheDirectionIsNot() {
         for value in [0x202A...0x202E, 0x2066...0x2069].joined() {
             let scalar = Unicode.Scalar(UInt32(value)).map(String.init) ?? ""

@@ -40,9 +40,9 @@ extension LoginEmail {
     /// What remains of it when identities go: what only they said of it goes with them.
     fileprivate func without(_ removed: [Identity], _ remaining: [Identity]) -> LoginEmail? {
         let (gone, left) = (removed.filter(vouches), remaining.filter(vouches))
-        if gone.isEmpty { return self }
-        if left.isEmpty { return nil }
-        let isLowered = gone.contains(where: \.emailAuthoritative) && !left.contains(where: \.emailAuthoritative)
+        if !gone.isEmpty && left.isEmpty { return nil }
+        // Also by one that says another address now: it may have said this one when it vouched.
+        let isLowered = removed.contains(where: \.emailAuthoritative) && !left.contains(where: \.emailAuthoritative)
         return LoginEmail(address: address, isAuthoritative: isAuthoritative && !isLowered)
     }
 

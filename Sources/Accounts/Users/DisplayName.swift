@@ -1,7 +1,7 @@
 /// Text that others read as the name of somebody or something.
 package enum DisplayName {
-    /// Whether it may be one (accounts §1.7): it has no control characters, and none that turns the direction of the text
-    /// it stands in.
+    /// Whether it may be one (accounts §1.7): it has no control characters, none that begins a line, and none that turns
+    /// the direction of the text it stands in.
     package static func isAcceptable(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isAcceptable) }
 
     /// Without the characters that are not acceptable, and with spaces in place of tabs and line ends: a name that comes
@@ -19,7 +19,7 @@ package enum DisplayName {
     private static func isAcceptable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069: false
-        default: scalar.properties.generalCategory != .control
+        default: ![.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
         }
     }
 }

@@ -117,7 +117,9 @@ import Testing
                 """
                 INSERT INTO event_attachments (id, project_id, app_id, event_client_id, event_id, original_filename,
                                                content_type, size_bytes, sha256, is_dev, created_at)
-                SELECT RANDOM_BYTES(16), ?, ?, ?, RANDOM_BYTES(16), 'f', 't', 1, SHA2(seq, 256), 0, ? FROM seq_1_to_1000 WHERE seq <= ?
+                SELECT RANDOM_BYTES(16), ?, ?, UNHEX(REPLACE(?, '-', '')), RANDOM_BYTES(16), 'f', 't', 1,
+                       SHA2(seq, 256), 0, ?
+                FROM seq_1_to_1000 WHERE seq <= ?
                 """, scene.project, scene.appID, uuid(7), app.time.now, count)
             try app.change("ANALYZE TABLE event_attachments")
             let day = count == 5 ? "2026-05-10" : "2026-05-11"
