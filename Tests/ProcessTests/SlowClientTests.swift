@@ -18,7 +18,8 @@ import Testing
             for length in ["Content-Length: 1000", "Transfer-Encoding: chunked"] {
                 let slow = try (0..<4).map { _ in
                     let connection = try front.connect()
-                    try connection.send(Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\r\n\r\n1".utf8))
+                    try connection.send(
+                        Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\r\n\r\n1".utf8))
                     return connection
                 }
                 // Who has no key is told so before the body has come.
