@@ -52,6 +52,7 @@ final class Call {
     ///
     /// - Throws: `invalidRequest` for what is no JSON object, or a known member of the wrong type.
     func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
+        guard body.isStreamSafeJSON else { throw Failure.invalidRequest }
         do {
             return try Body(json: body.isEmpty ? Array("{}".utf8) : body)
         } catch {

@@ -11,11 +11,15 @@ struct Form {
 
     /// The value of a parameter; nil when it is absent or has none (RFC 6749 §3.2).
     ///
-    /// - Throws: `invalid_request` when it came more than once.
+    /// - Throws: `invalid_request` when it came more than once, or is no text that can be compared at little cost.
     func value(_ name: String) throws(OAuthError) -> String? {
         let values = parameters.all(name)
         if values.count > 1 { throw OAuthError(.invalidRequest, "\(name) is given more than once") }
-        return values.first.flatMap { $0.isEmpty ? nil : $0 }
+        guard let value = values.first, !value.isEmpty else { return nil }
+        if !value.isStreamSafe {
+            throw OAuthError(.invalidRequest, "\(name) has more than 30 combining marks in a row")
+        }
+        return value
     }
 
     /// - Throws: `invalid_request` without it.

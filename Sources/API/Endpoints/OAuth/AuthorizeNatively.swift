@@ -84,7 +84,10 @@ extension AuthorizationParameters {
 
     init(query: String) {
         let parameters = QueryParameters(query)
-        self.init(encodedState: parameters.encoded("state")) { parameters.all($0) }
+        // One that takes long to compare is as good as none.
+        self.init(encodedState: parameters.encoded("state")) { name in
+            parameters.all(name).map { $0.isStreamSafe ? $0 : "" }
+        }
     }
 }
 

@@ -1,0 +1,63 @@
+import HTTP
+import JSON
+import TestSupport
+import Testing
+
+@testable import API
+
+/// Swift orders combining marks before it compares strings, in time that grows with the square of a row of them.
+@Suite struct CombiningMarkTests {
+    private let scene: OAuthScene
+    private static let pair = "\u{300}\u{316}"
+    private static let form = [("content-type", "application/x-www-form-urlencoded")]
+
+    init() throws { scene = try OAuthScene() }
+
+    private static func marks(_ pairs: Int) -> String { String(repeating: pair, count: pairs) }
+
+    @Test(arguments: ["grant_type", "client_id", "scope", "client_secret"])
+    func ofAForm(_ name: String) throws {
+        let rest = ["client_id", "grant_type"].filter { $0 != name }.map { "&\($0)=x" }.joined()
+        let factor = try growth(from: 3_900) {
+            Array("\(name)=\(Self.marks($0))\(rest)".utf8)
+        } work: { body in
+            let answer = scene.client.send(.post, "/oauth/token", bytes: body, headers: Self.form)
+            #expect(answer.status == 400 || answer.status == 401)
+        }
+        #expect(factor < quasilinear, "\(factor)")
+    }
+
+    @Test(arguments: [("/api/v1/devices", "platform"), ("/api/v1/auth/anonymous_bootstrap", "device_platform")])
+    func ofABody(_ path: String, _ name: String) throws {
+        for escaped in [false, true] {
+            let factor = try growth(from: 1_250) { pairs in
+                let value = escaped ? String(repeating: #"\u0300\u0316"#, count: pairs) : Self.marks(pairs)
+                return Array(#"{"\#(name)":"\#(value)"}"#.utf8)
+            } work: { body in
+                #expect(scene.client.send(.post, path, bytes: body).status == 400)
+            }
+            #expect(factor < quasilinear, "\(factor) \(escaped)")
+        }
+    }
+
+    @Test(arguments: ["response_type", "scope", "redirect_uri", "prompt", "nonce"])
+    func ofAnAuthorizeRequest(_ name: String) throws {
+        let rp = try scene.register()
+        let factor = try growth(from: 600) { pairs in
+            "/oauth/authorize?client_id=\(rp.clientID)&\(name)=" + String(repeating: "%CC%80%CC%96", count: pairs)
+        } work: { path in
+            #expect(scene.client.send(.get, path).status < 500)
+        }
+        #expect(factor < quasilinear, "\(factor)")
+    }
+
+    @Test(arguments: [("", 30, true), ("a", 31, false), ("e", 29, true)])
+    func thirtyInARowAreText(_ start: String, _ count: Int, _ isSafe: Bool) {
+        let text = start + String(repeating: "\u{301}", count: count)
+        #expect(text.isStreamSafe == isSafe)
+        #expect((text + "a" + text).isStreamSafe == isSafe)
+        #expect(
+            Array(#"{"a":"\#(start)\#(String(repeating: #"\u0301"#, count: count))\n"}"#.utf8).isStreamSafeJSON
+                == isSafe)
+    }
+}
