@@ -41,8 +41,9 @@ let package = Package(
 
         // Values and services.
         .target(name: "Time", swiftSettings: safe),
-        .target(name: "HTTP", swiftSettings: safe),
-        .target(name: "JSON", swiftSettings: safe),
+        .target(name: "Text", swiftSettings: safe),
+        .target(name: "HTTP", dependencies: ["Text"], swiftSettings: safe),
+        .target(name: "JSON", dependencies: ["Text"], swiftSettings: safe),
         .target(name: "JOSE", dependencies: ["JSON", "OpenSSL"], swiftSettings: safe),
         .target(
             name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Threads", "Time"],
@@ -54,18 +55,20 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time",
+                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text", "Threads", "Time",
             ],
             swiftSettings: safe),
         .target(
             name: "Analytics",
-            dependencies: ["Database", "Fetch", "Files", "JOSE", "JSON", "MariaDB", "OpenSSL", "Threads", "Time"],
+            dependencies: [
+                "Database", "Fetch", "Files", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text", "Threads", "Time",
+            ],
             swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
                 "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB", "Migrations",
-                "OpenSSL", "Threads", "Time",
+                "OpenSSL", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -125,7 +128,7 @@ let package = Package(
             dependencies: [
                 "API", "Accounts", "Analytics", "Database", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB",
                 "OpenSSL",
-                "TestSupport", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
+                "TestSupport", "Text", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(

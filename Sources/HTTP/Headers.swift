@@ -1,11 +1,19 @@
+internal import Text
+
 /// Header fields in the order they came. Names are kept in lower case with dashes, as HTTP/2 writes them.
 package struct Headers: Sendable {
-    package private(set) var fields: [(name: String, value: String)]
+    package private(set) var fields: [(name: String, value: String)] = []
 
-    package init(_ fields: [(name: String, value: String)] = []) { self.fields = fields }
+    package init(_ fields: [(name: String, value: String)] = []) {
+        for field in fields { append(field.name, field.value) }
+    }
 
+    /// A value that is not stream-safe is kept as an empty one: no field is free text, and comparing it would take long.
+    ///
     /// - Parameter name: in lower case.
-    package mutating func append(_ name: String, _ value: String) { fields.append((name, value)) }
+    package mutating func append(_ name: String, _ value: String) {
+        fields.append((name, value.isStreamSafe ? value : ""))
+    }
 
     /// The first field of that name: nginx before 1.23 hands over a repeated header as a second parameter.
     /// - Parameter name: in lower case.

@@ -1,3 +1,5 @@
+internal import Text
+
 /// A query string decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for themselves, bytes
 /// that are no UTF-8 become U+FFFD. Of parameters with the same name the first counts.
 package struct QueryParameters {
@@ -31,6 +33,9 @@ package struct QueryParameters {
     }
 
     package subscript(name: String) -> String? { first(name).map { Self.decoded(bytes[$0]) } }
+
+    /// The value as text that is compared: one that is not stream-safe is as good as none.
+    package func comparable(_ name: String) -> String? { self[name].flatMap { $0.isStreamSafe ? $0 : nil } }
 
     /// Every value of that name, in order.
     package func all(_ name: String) -> [String] {

@@ -1,3 +1,5 @@
+internal import Text
+
 /// A parsed text: one node for each value and each member name, in the order of the text.
 final class Document {
     static let maximumDepth = 64
@@ -45,6 +47,17 @@ final class Document {
     /// Whether some string in the node, names among them, has an escape that is half of a surrogate pair.
     func hasLoneSurrogate(in node: Int) -> Bool {
         (node..<next(node)).contains { kind($0) == .escapedString && unescaped($0).hasLoneSurrogate }
+    }
+
+    /// The first string, names among them, that is not stream-safe.
+    var firstUnsafeString: Int? {
+        nodes.indices.first { node in
+            switch kind(node) {
+            case .string: text(node).contains { $0 >= 0x80 } && string(node)?.isStreamSafe == false
+            case .escapedString: string(node)?.isStreamSafe == false
+            default: false
+            }
+        }
     }
 
     private func unescaped(_ node: Int) -> (utf8: [UInt8], hasLoneSurrogate: Bool) {

@@ -10,6 +10,8 @@ package enum JSONError: Error, Equatable, Sendable {
     case missing(path: String)
     /// What must be exact has an escape that is half of a surrogate pair.
     case loneSurrogate(path: String)
+    /// What is compared has too many combining marks in a row.
+    case combiningMarks(path: String)
     /// The type decoded into refused the value.
     case refused(path: String, reason: String)
 
@@ -35,6 +37,7 @@ extension JSONError: CustomStringConvertible {
         case .wrongType(let path, let expected): "\(at(path)) must be \(expected)"
         case .missing(let path): "\(at(path)) is missing"
         case .loneSurrogate(let path): "\(at(path)) has a lone surrogate"
+        case .combiningMarks(let path): "\(at(path)) has more than 30 combining marks in a row"
         case .refused(let path, let reason): "\(at(path)): \(reason)"
         }
     }

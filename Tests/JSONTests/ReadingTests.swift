@@ -101,6 +101,20 @@ import Testing
         #expect(throws: JSONError.loneSurrogate(path: path)) { try Deciding(text: text) }
     }
 
+    @Test(arguments: ["\u{301}", #"\u0301"#, #"\ud834\udd65"#])
+    func whatIsComparedHasThirtyMarksInARowAtMost(mark: String) throws {
+        func body(_ count: Int, between: String = "") -> [UInt8] {
+            let marks = String(repeating: mark + between, count: count)
+            return Array(#"{"a":"\#(marks)e\#(marks)","b":["x","\#(marks)"],"\#(marks)":1}"#.utf8)
+        }
+        #expect(try JSONValue(json: body(30), isCompared: true) == JSONValue(json: body(30)))
+        #expect(throws: JSONError.combiningMarks(path: "a")) { try JSONValue(json: body(31), isCompared: true) }
+        #expect(throws: Never.self) { try JSONValue(json: body(31)) }
+        #expect(throws: Never.self) { try JSONValue(json: body(31, between: #"\n"#), isCompared: true) }
+        let name = Array(#"{"\#(String(repeating: mark, count: 31))":1}"#.utf8)
+        #expect(throws: JSONError.self) { try JSONValue(json: name, isCompared: true) }
+    }
+
     @Test func whatDecidesReadsOtherwiseAsAnyValue() throws {
         let value = try Deciding(text: #"{"list":["\ud83d\ude00"],"name":"\ud83d","x":"\ud83d"}"#)
         #expect(value.secret == nil && value.list == ["😀"] && value.name == "\u{FFFD}")

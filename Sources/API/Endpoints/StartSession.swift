@@ -2,6 +2,7 @@ import Accounts
 import HTTP
 import IdentityTokens
 import JSON
+import Text
 
 private struct StartSessionRequest: Decodable {
     var fullName: PersonName?
@@ -19,7 +20,7 @@ private struct StartSessionRequest: Decodable {
 
 /// `POST /api/v1/auth/{provider}/session` (accounts §1.6): signs in with a provider's identity token.
 @Sendable func startSession(_ call: Call, _: Anyone) throws -> Response {
-    guard let provider = Provider(rawValue: call.arguments[0]) else { throw Failure.unknownProvider }
+    guard let provider = Provider(bytes: call.arguments[0]) else { throw Failure.unknownProvider }
     let body = try call.decode(StartSessionRequest.self)
     let fullName = try checked(body.fullName)
     let device = try namedDevice(body)

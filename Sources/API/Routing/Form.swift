@@ -1,6 +1,7 @@
 import Accounts
 import Analytics
 import HTTP
+import Text
 
 /// A form body's parameters (RFC 6749 Appendix B): pairs are split at the first `=`, characters that clients should have
 /// escaped are taken as they are.

@@ -1,5 +1,6 @@
 import Analytics
 import HTTP
+import Text
 import Time
 
 /// The query parameters that the reads of analytics §13 have in common.
@@ -7,7 +8,7 @@ extension QueryParameters {
     var scope: ReadScope { ReadScope(team: self["team_id"], project: self["project_id"], app: self["app_id"]) }
     var limit: PageLimit { PageLimit(self["limit"]) }
     /// Nil when none is named, or none that there is.
-    var dataMode: DataMode? { self["data_mode"].flatMap(DataMode.init) }
+    var dataMode: DataMode? { self["data_mode"].flatMap(DataMode.init(bytes:)) }
 
     func cursor<ID>(of type: ID.Type = ID.self) -> Cursor<ID>? { self["cursor"].flatMap(Cursor.init) }
 
@@ -18,7 +19,7 @@ extension QueryParameters {
 
     /// `true` or `false`; anything else is as if it were not there.
     func bool(_ name: String) -> Bool? {
-        switch self[name] {
+        switch comparable(name) {
         case "true": true
         case "false": false
         default: nil

@@ -19,7 +19,8 @@ package struct DownloadLinks: Sendable {
     ///
     /// - Throws: 401 for one that is missing, changed or expired.
     package func verify(_ token: String?, at now: Timestamp) throws(Refusal) -> Attachment.ID {
-        let parts = (token ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let parts = (token ?? "").utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         guard parts.count == 3, constantTimeEqual(Array(signature(parts[0], parts[1]).utf8), Array(parts[2].utf8)),
             let id = Attachment.ID(parts[0]), let expiry = Int64(parts[1]), now < Timestamp(seconds: expiry)
         else { throw .unauthorized("Invalid or expired download link") }

@@ -1,3 +1,5 @@
+internal import Text
+
 /// The second row that the message of an event asks for (analytics §8.4).
 package enum EventCopy: Equatable, Sendable {
     case metric(Metric)

@@ -1,4 +1,5 @@
 package import JSON
+internal import Text
 package import Time
 
 /// One event as it was sent, checked (analytics §8.2). This folder owns the way of events into the tables: the checks, what

@@ -17,7 +17,7 @@ package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
 
     /// Nil for what is no cursor, which is read like none at all.
     package init?(_ text: String) {
-        guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: UTF8.self) else {
+        guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: Unicode.ASCII.self) else {
             return nil
         }
         let parts = plain.split(separator: " ", omittingEmptySubsequences: false)

@@ -1,5 +1,5 @@
 /// Whether a read shows what real people do, what developers do, or both (analytics §13).
-package enum DataMode: String, Sendable {
+package enum DataMode: String, Sendable, CaseIterable {
     case production, development, all
 
     /// What `is_dev` may be.

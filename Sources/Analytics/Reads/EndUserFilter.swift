@@ -1,3 +1,4 @@
+internal import Text
 package import Time
 
 /// Which end users a read shows (analytics §13.2).
@@ -8,7 +9,7 @@ package struct EndUserFilter: Sendable {
     }
 
     /// What they are listed by, newest first.
-    package enum SortKey: String, Sendable {
+    package enum SortKey: String, Sendable, CaseIterable {
         case lastSeen = "last_seen"
         case firstSeen = "first_seen"
     }
@@ -28,7 +29,7 @@ package struct EndUserFilter: Sendable {
 
     /// - Parameter list: statuses between commas; others are ignored, and none or all of them mean no filter.
     package mutating func setBilling(_ list: String) {
-        let statuses = Set(list.commaSeparated.compactMap(BillingStatus.init))
+        let statuses = Set(list.commaSeparated.compactMap(BillingStatus.init(bytes:)))
         billing = statuses.count == BillingStatus.allCases.count ? [] : statuses
     }
 }

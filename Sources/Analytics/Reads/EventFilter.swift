@@ -1,3 +1,4 @@
+internal import Text
 package import Time
 
 /// Which events a read shows (analytics §13.1).
@@ -18,8 +19,8 @@ package struct EventFilter: Sendable {
     /// - Parameter list: levels between commas; none means all.
     package mutating func setLevels(_ list: String) throws(Refusal) {
         let names = list.commaSeparated
-        levels = Set(names.compactMap(NewEvent.Level.init))
-        let unknown = names.filter { NewEvent.Level(rawValue: $0) == nil }
+        levels = Set(names.compactMap(NewEvent.Level.init(bytes:)))
+        let unknown = names.filter { NewEvent.Level(bytes: $0) == nil }
         guard unknown.isEmpty else {
             throw .invalid(
                 "Unknown log level(s): \(unknown.joined(separator: ", ")). Allowed: "
@@ -37,5 +38,7 @@ package struct EventFilter: Sendable {
 
 extension String {
     /// The parts between commas, without the white space around them; empty ones are left out.
-    var commaSeparated: [String] { split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty } }
+    var commaSeparated: [String] {
+        utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)).trimmed }.filter { !$0.isEmpty }
+    }
 }

@@ -1,5 +1,5 @@
 /// Which way a list goes by its sort value; rows with the same value go by their id, the same way.
-package enum ListOrder: String, Sendable {
+package enum ListOrder: String, Sendable, CaseIterable {
     case ascending = "asc"
     case descending = "desc"
 

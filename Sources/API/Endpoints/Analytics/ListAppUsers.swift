@@ -1,6 +1,7 @@
 import Analytics
 import HTTP
 import JSON
+import Text
 
 struct AppUsersReply: Encodable {
     var users: [EndUser]
@@ -39,7 +40,7 @@ extension Call {
         filter.dataMode = query.dataMode ?? .production
         filter.since = try query.time("since", now: now)
         filter.until = try query.time("until", now: now)
-        filter.sort = query["sort"].flatMap(EndUserFilter.SortKey.init) ?? .lastSeen
+        filter.sort = query["sort"].flatMap(EndUserFilter.SortKey.init(bytes:)) ?? .lastSeen
         return filter
     }
 }

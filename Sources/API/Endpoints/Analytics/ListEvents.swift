@@ -1,6 +1,7 @@
 import Analytics
 import HTTP
 import JSON
+import Text
 
 private struct EventsReply: Encodable {
     var events: [ListedEvent]
@@ -18,7 +19,7 @@ private struct EventsReply: Encodable {
 @Sendable func listEvents(_ call: Call, _ key: APIKey) throws -> Response {
     let query = call.queryParameters
     let page = try call.analytics.events(
-        try call.eventFilter(), query["order"].flatMap(ListOrder.init) ?? .descending, after: query.cursor(),
+        try call.eventFilter(), query["order"].flatMap(ListOrder.init(bytes:)) ?? .descending, after: query.cursor(),
         limit: query.limit, of: key.team, call.database)
     return .json(.ok, EventsReply(events: page.rows, cursor: page.cursor, hasMore: page.hasMore))
 }

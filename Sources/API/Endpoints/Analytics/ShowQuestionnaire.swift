@@ -42,7 +42,8 @@ private struct OfferReply: Encodable {
     let query = call.queryParameters
     let app = try key.questionnaireApp(bundleID: query["bundle_id"])
     let offer = try call.analytics.offer(
-        of: call.arguments[0], to: try EndUserID(named: query["user_id"]), isForced: query["force"] == "true", in: app,
+        of: call.arguments[0], to: try EndUserID(named: query["user_id"]), isForced: query.bool("force") == true,
+        in: app,
         call.database)
     switch offer {
     case .ineligible(let reason): return .json(.ok, IneligibleReply(reason: reason.rawValue))

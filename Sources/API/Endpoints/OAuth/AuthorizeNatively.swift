@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import JSON
+import Text
 import Time
 
 /// `POST /api/v1/oauth/authorize` (accounts §2.3): the server's own app answers a relying party's request for its user.

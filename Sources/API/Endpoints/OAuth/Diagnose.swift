@@ -51,7 +51,9 @@ private struct Health {
     let parameters = call.queryParameters
     let question = Diagnosis.Question(parameters)
     let (diagnosis, health) = call.diagnosis(of: question)
-    if parameters["format"] == "json" || call.prefersJSON { return .json(.ok, DiagnosisReply(diagnosis, health)) }
+    if parameters.comparable("format") == "json" || call.prefersJSON {
+        return .json(.ok, DiagnosisReply(diagnosis, health))
+    }
     return .page(
         DiagnosePage(
             question: DiagnosePage.Question(parameters),
@@ -83,7 +85,7 @@ extension Call {
 extension Diagnosis.Question {
     /// The parameters, or those of the whole authorize request in `url`.
     fileprivate init(_ parameters: QueryParameters) {
-        if let url = parameters["url"], !url.isEmpty {
+        if let url = parameters.comparable("url"), !url.isEmpty {
             let query = url.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }
             let request = QueryParameters(String(query))
             let challenge = request.nonEmpty("code_challenge")
@@ -103,15 +105,15 @@ extension Diagnosis.Question {
 }
 
 extension QueryParameters {
-    fileprivate func nonEmpty(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+    fileprivate func nonEmpty(_ name: String) -> String? { comparable(name).flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 extension DiagnosePage.Question {
     fileprivate init(_ parameters: QueryParameters) {
         self.init(
-            url: parameters["url"] ?? "", clientID: parameters["client_id"] ?? "",
-            redirectURI: parameters["redirect_uri"] ?? "", scope: parameters["scope"] ?? "",
-            codeChallengeMethod: parameters["code_challenge_method"] ?? "")
+            url: parameters.comparable("url") ?? "", clientID: parameters.comparable("client_id") ?? "",
+            redirectURI: parameters.comparable("redirect_uri") ?? "", scope: parameters.comparable("scope") ?? "",
+            codeChallengeMethod: parameters.comparable("code_challenge_method") ?? "")
     }
 }
 

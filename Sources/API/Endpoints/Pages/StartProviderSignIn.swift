@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import IdentityTokens
+import Text
 
 /// `GET /auth/{provider}/web/start` (accounts §2.4): sends the browser to the provider.
 @Sendable func startProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
@@ -32,7 +33,7 @@ import IdentityTokens
 extension Call {
     /// The provider that the path names, if browsers can sign in with it.
     func webProvider() throws -> (Provider, ProviderSettings, clientID: String) {
-        guard let provider = Provider(rawValue: arguments[0]),
+        guard let provider = Provider(bytes: arguments[0]),
             let settings = accounts.identityTokens.providers[provider], let clientID = settings.webClientID
         else { throw ErrorPage.Problem.notFound }
         return (provider, settings, clientID)
