@@ -107,7 +107,7 @@ import Testing
             "database connection": connection.connectTimeout,
             "database answer": connection.readTimeout,
             "statement": connection.maxStatementTime,
-            "count of events": try statementTime(in: "Sources/Analytics/Reads/ReadEvents+Store.swift"),
+            "count of events": try statementTime(in: "Sources/Analytics/Events/ReadEvents+Store.swift"),
             "lock wait": connection.lockWaitTimeout,
             "table lock": connection.forMigrations.lockWaitTimeout,
             "idle transaction": connection.idleTransactionTimeout,
