@@ -1,7 +1,4 @@
 /// What an operator asked for and cannot have; the text says what to do instead.
-///
-/// This folder owns what operators do by hand: they create teams, projects, apps, keys and questionnaires, change and
-/// look at them. It does not own the commands and what they print (`merganserctl`).
 package struct OperatorError: Error, Equatable, CustomStringConvertible {
     package let description: String
 

@@ -4,8 +4,8 @@ import Foundation
 
 /// The operator's command line.
 ///
-/// This target owns commands, their arguments and what they print. It does not own what they do to the tables: that is
-/// `Operations` of `Accounts` and `Analytics`, and `Migrations`. Results go to standard output, errors to standard error;
+/// This target owns commands, their arguments and what they print. It does not own what they do to the tables: that is in
+/// `Accounts`, `Analytics` and `Migrations`. Results go to standard output, errors to standard error;
 /// with `--json` both are one JSON object. The exit status is 0 only on success (`ToolError.Kind`).
 @main
 enum Main {

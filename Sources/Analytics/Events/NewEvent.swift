@@ -3,8 +3,8 @@ internal import Text
 package import Time
 
 /// One event as it was sent, checked (analytics §8.2). This folder owns the way of events into the tables: the checks, what
-/// is a duplicate, the metric and funnel copies, and what events tell about users, apps and attachments. Reading them is
-/// in `Reads`, how long they are kept in `Jobs`.
+/// is a duplicate, the metric and funnel copies, and what events tell about users, apps and attachments; and the way
+/// out: lists, counts and single events. How long they are kept is in `Jobs`.
 ///
 /// A class, because there are too many fields to copy them on each step of that way.
 package final class NewEvent: Sendable {

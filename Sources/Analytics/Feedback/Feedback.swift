@@ -1,7 +1,7 @@
 package import JSON
 
 /// What an end user wrote to a project (analytics §10). This folder owns feedback, and the metadata of clients that
-/// questionnaires take too; reading it is in `Reads`.
+/// questionnaires take too.
 package struct Feedback: Sendable {
     package typealias ID = EntityID<Feedback>
 

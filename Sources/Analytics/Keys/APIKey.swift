@@ -3,7 +3,7 @@ import OpenSSL
 package import Time
 
 /// The principal of every request to the analytics surface. This folder owns keys, their permissions and how a request
-/// is let in by one; operators make and revoke them in `Operations`.
+/// is let in by one; operators make and revoke them.
 package struct APIKey: Sendable {
     package typealias ID = EntityID<APIKey>
 

@@ -1,7 +1,7 @@
 import MariaDB
 
-/// Apps that share their end users. This folder owns teams, projects and apps as requests see them; operators make and
-/// change them in `Operations`.
+/// Apps that share their end users. This folder owns teams, projects and apps: how requests see
+/// them, how operators make and change them, how agents list them.
 package struct Project: Sendable {
     package typealias ID = EntityID<Project>
 

@@ -1,7 +1,7 @@
 import MariaDB
 
 /// Questions that a project asks its end users (analytics §12). This folder owns definitions, the rules for answers, what
-/// is asked of whom, and the responses; operators make definitions in `Operations`.
+/// is asked of whom, and the responses; operators make the definitions.
 package struct Questionnaire: Sendable {
     package typealias ID = EntityID<Questionnaire>
 

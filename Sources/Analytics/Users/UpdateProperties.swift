@@ -1,7 +1,7 @@
 package import Database
 import MariaDB
 
-/// `POST /v1/identity/properties` (analytics §6). This folder owns what clients may set; how it is stored is in `Users`.
+/// `POST /v1/identity/properties` (analytics §6). What clients may set.
 package struct UpdateProperties: Sendable {
     package var userID: EndUserID
     package var changes: PropertyChanges
