@@ -10,7 +10,7 @@ PEER ?=
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
 WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
 
-run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), tell swap, sign-in and claim
+run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), walk through a swap, a sign-in and a claim
 	@scripts/instance run
 stop: ## Stop what make run started
 	@scripts/instance stop

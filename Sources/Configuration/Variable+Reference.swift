@@ -7,7 +7,7 @@ extension Variable {
         }.joined(separator: "\n")
     }
 
-    /// The same as a Markdown table, for the README.
+    /// The same as a Markdown table, for docs/configuration.md.
     package static var markdownReference: String {
         let rows = all.map { variable in
             let name = "`\(variable.name)`" + (variable.isSecret ? ", `…_FILE`" : "")

@@ -66,7 +66,7 @@ enum Main {
         still has open, and leaves. Logs are lines of JSON on standard error.
 
           --check      say whether the configuration is right, and leave
-          --reference  print what follows as a Markdown table, as README.md has it
+          --reference  print what follows as a Markdown table, as docs/configuration.md has it
 
         The configuration is read once, from environment variables. NAME_FILE instead of NAME gives the path of a
         file that holds a secret. An empty value counts as none, unless said otherwise.

@@ -26,10 +26,10 @@ import Testing
         #expect(problems(explicit) == [])
     }
 
-    @Test func readmeHasTheTable() throws {
+    @Test func thePageHasTheTable() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        #expect(readme.contains(Variable.markdownReference), "paste the output of `merganserd --reference`")
+        let page = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        #expect(page.contains(Variable.markdownReference), "paste the output of `merganserd --reference`")
     }
 }

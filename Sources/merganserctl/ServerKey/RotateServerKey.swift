@@ -11,7 +11,7 @@ struct RotateServerKey: ParsableCommand {
             From MERGANSER_SERVER_KEY_PREVIOUS to MERGANSER_SERVER_KEY: private signing keys, webhook keys, stored \
             answers, and sign-ins under way. At most \(SealedValues.batch) values a transaction, beside the running \
             servers; an interrupted run is gone on with by the next, and one more does no harm. Every instance must \
-            have both keys before; README.md has the whole procedure.
+            have both keys before; docs/deployment.md has the whole procedure.
             """)
 
     @OptionGroup var job: Job
