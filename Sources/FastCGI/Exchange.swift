@@ -58,7 +58,8 @@ final class Exchange {
         }
         guard request.pointee.role == Exchange.responder else { throw .unsupportedRole }
         let parameters = try Parameters(environment)
-        let body = StreamBody(input, length: parameters.contentLength)
+        let body = StreamBody(
+            input, length: parameters.contentLength, on: connection, receiveTimeout: receiveTimeout)
         defer { body.invalidate() }
         let request = parameters.request(with: body)
         let response = handler(request)
@@ -74,7 +75,7 @@ final class Exchange {
     /// Reads a body to its end if the handler has not; false when that is too much, or takes too long. Whatever was announced,
     /// and for whatever method, nobody holds a worker with a body that nobody reads.
     private func finish(_ body: StreamBody, on connection: Int32) -> Bool {
-        if body.isAtEnd { return !body.hasFailed }
+        guard body.isOpen else { return body.isAtEnd }
         let time =
             merganser_fcgx_is_to_be_kept(request) != 0 ? Exchange.longestDiscard : Exchange.shortestDiscard
         setTimeout(SO_RCVTIMEO, time, connection)
@@ -161,9 +162,12 @@ extension [UInt8] {
     }
 }
 
-/// - Parameter option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+/// - Parameters:
+///   - option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+///   - timeout: as long as a microsecond at least, since zero would be for ever.
 func setTimeout(_ option: Int32, _ timeout: Duration, _ connection: Int32) {
     let (seconds, attoseconds) = timeout.components
     var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+    if time.tv_sec == 0 { time.tv_usec = max(1, time.tv_usec) }
     setsockopt(connection, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
 }

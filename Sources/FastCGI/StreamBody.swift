@@ -1,63 +1,100 @@
 internal import CFastCGI
+internal import Glibc
 import HTTP
 
 /// A body that is read from its connection as somebody asks for it.
 final class StreamBody: RequestBody {
     let length: Int?
-    /// The peer closed, paused too long, or sent another length than it announced.
-    private(set) var hasFailed = false
 
-    var isAtEnd: Bool { stream == nil }
+    private enum State {
+        case open(UnsafeMutablePointer<FCGX_Stream>)
+        case atEnd
+        /// Nothing came for as long as was waited. libfcgi reads no further, but the peer can be answered.
+        case timedOut
+        /// The peer closed, paused too long, or sent another length than it announced; or the request is over.
+        case failed
+    }
 
-    /// Nil: read to its end, or the request is over.
-    private var stream: UnsafeMutablePointer<FCGX_Stream>?
+    private var state: State
     private var count = 0
+    private let connection: Int32
+    private let receiveTimeout: Duration
 
     /// The most that is read at once when no length was announced.
     private static let partSize = 65_536
 
-    init(_ stream: UnsafeMutablePointer<FCGX_Stream>, length: Int?) {
-        self.stream = stream
+    /// - Parameter receiveTimeout: what is set on the connection.
+    init(
+        _ stream: UnsafeMutablePointer<FCGX_Stream>, length: Int?, on connection: Int32, receiveTimeout: Duration
+    ) {
+        state = .open(stream)
         self.length = length
+        self.connection = connection
+        self.receiveTimeout = receiveTimeout
+    }
+
+    /// Whether more of it may be read.
+    var isOpen: Bool { stream != nil }
+
+    var isAtEnd: Bool {
+        if case .atEnd = state { true } else { false }
+    }
+
+    /// Whether nobody is left to answer.
+    var hasFailed: Bool {
+        if case .failed = state { true } else { false }
+    }
+
+    private var stream: UnsafeMutablePointer<FCGX_Stream>? {
+        if case .open(let stream) = state { stream } else { nil }
     }
 
     func read(atMost limit: Int) throws(BodyError) -> [UInt8] {
         precondition(limit > 0, "a part of the body has at least one byte")
-        if hasFailed { throw .incomplete }
-        guard let stream else { return [] }
+        guard let stream else { return try deliver([]) }
         let rest = length.map { $0 - count } ?? StreamBody.partSize
         // One byte more than is left finds the stream's end in the same call.
         let capacity = min(limit - 1, rest, Int(Int32.max) - 1) + 1
         let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
             initialized = read(stream, into: buffer)
         }
-        if hasFailed { throw .incomplete }
-        return part
+        // nginx has whole what somebody reads without a pace.
+        if case .timedOut = state { state = .failed }
+        return try deliver(part)
     }
 
     func read(atMost limit: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8] {
         precondition(limit > 0, "a part of the body has at least one byte")
-        if hasFailed { throw .incomplete }
+        // A client may send for ever what is no part of the body: the pace also ends the wait for a first byte.
+        defer { setTimeout(SO_RCVTIMEO, receiveTimeout, connection) }
         var isOnTime = true
         let part = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
             while initialized < limit, isOnTime, let stream {
                 let start = ContinuousClock.now
+                setTimeout(SO_RCVTIMEO, pace.rest, connection)
                 let count = readWhatComes(
                     stream, into: UnsafeMutableBufferPointer(rebasing: buffer[initialized...]))
                 isOnTime = pace.allows(count, in: .now - start)
                 initialized += count
             }
         }
-        if hasFailed { throw .incomplete }
-        if !isOnTime, !isAtEnd { throw .tooSlow }
-        return part
+        if !isOnTime, isOpen { throw .tooSlow }
+        return try deliver(part)
+    }
+
+    /// - Returns: the part, unless the body ended before its end.
+    private func deliver(_ part: [UInt8]) throws(BodyError) -> [UInt8] {
+        switch state {
+        case .open, .atEnd: return part
+        case .timedOut: throw .tooSlow
+        case .failed: throw .incomplete
+        }
     }
 
     /// Reads what is left and throws it away, if it is no more than `limit` and comes within `time`.
     ///
     /// - Returns: whether the end was reached, so that the connection's next byte begins another request.
     func discard(atMost limit: Int, within time: Duration) -> Bool {
-        if isAtEnd { return !hasFailed }
         if let length, length - count > limit { return false }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
             let deadline = ContinuousClock.now + time
@@ -65,14 +102,13 @@ final class StreamBody: RequestBody {
             while rest >= 0, let stream, ContinuousClock.now < deadline {
                 rest -= readWhatComes(stream, into: buffer)
             }
-            return stream == nil && !hasFailed
+            return isAtEnd
         }
     }
 
     /// Ends the loan of the stream.
     func invalidate() {
-        if stream != nil { hasFailed = true }
-        stream = nil
+        if isOpen { state = .failed }
     }
 
     /// Waits for one byte, and reads with it as many as there are already.
@@ -83,7 +119,7 @@ final class StreamBody: RequestBody {
     ) -> Int {
         let first = read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
         // libfcgi has skipped padding behind the end of what is there when it waits for the next record.
-        let available = isAtEnd ? 0 : min(buffer.count - 1, stream.pointee.stop - stream.pointee.rdNext)
+        let available = isOpen ? min(buffer.count - 1, stream.pointee.stop - stream.pointee.rdNext) : 0
         if available == 0 { return first }
         return first + read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[1...available]))
     }
@@ -97,11 +133,11 @@ final class StreamBody: RequestBody {
         let read = Int(FCGX_GetStr(bytes, Int32(buffer.count), stream))
         count += read
         if read < buffer.count {
-            hasFailed = FCGX_GetError(stream) != 0 || count != length ?? count
-            self.stream = nil
+            // The error is that of read(2), or one of libfcgi's own, which are negative.
+            let error = FCGX_GetError(stream)
+            state = error == EAGAIN ? .timedOut : error != 0 || count != length ?? count ? .failed : .atEnd
         } else if let length, count > length {
-            hasFailed = true
-            self.stream = nil
+            state = .failed
         }
         return read
     }

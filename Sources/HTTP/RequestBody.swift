@@ -30,8 +30,8 @@ package struct Pace: Sendable {
     /// In bytes per second.
     package let leastRate: Int
     private let patience: Duration
-    /// How long it may be yet until more comes.
-    private var rest: Duration
+    /// How long it may be yet until more comes; positive unless `allows` said no.
+    package private(set) var rest: Duration
 
     package init(leastRate: Int, patience: Duration) {
         self.leastRate = leastRate

@@ -159,6 +159,44 @@ import Testing
         #expect(try fixture.server.end().aborted == 0)
     }
 
+    /// Wherever it stops, and however long one may be silent elsewhere: between two records, in a header, in content or, which
+    /// libfcgi does not tell from a wait for the next header, in padding.
+    @Test(arguments: [0, 3, 50, 8192, 8200]) func aBodyThatStopsIsAnsweredWhenThePatienceEnds(sent: Int) throws {
+        let fixture = try EchoFixture(threads: 1, receiveTimeout: .seconds(60))
+        let parameters = FastCGIClient.encode(FastCGIClient.parameters("PUT", "/paced/1000000/300", length: 10_000))
+        let record = FastCGIClient.record(FastCGIClient.RecordType.standardInput, noise(8184), padding: 200)
+        for isKept in [true, false] {
+            let client = try fixture.server.connect()
+            try client.send(
+                FastCGIClient.beginRequest(keep: isKept)
+                    + FastCGIClient.stream(FastCGIClient.RecordType.parameters, parameters) + record[..<sent])
+            #expect(try client.receiveAnswer()?.status == 408)
+            #expect(try client.receiveEnd())
+            #expect(try fixture.server.connect().ask()?.status == 200)
+        }
+        #expect(try fixture.server.end() == Drained(requests: 4, cut: 0, aborted: 0))
+    }
+
+    @Test func aBodyThatIsCutKeepsNobodyWaitingForItsPace() throws {
+        let fixture = try EchoFixture(threads: 1)
+        let client = try fixture.server.connect()
+        let request = FastCGIClient.request("PUT", "/paced/1/3600000", body: noise(1000))
+        try client.send(Array(request[..<500]))
+        client.finishSending()
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.end() == Drained(requests: 0, cut: 0, aborted: 1))
+    }
+
+    /// The patience of one request is not that of the next.
+    @Test func afterAPacedBodyAPauseIsAsLongAsElsewhere() throws {
+        let fixture = try EchoFixture(threads: 1, receiveTimeout: .milliseconds(300))
+        let client = try fixture.server.connect()
+        #expect(try client.ask("PUT", "/paced/1/3600000", body: noise(1000))?.body == noise(1000))
+        try client.send(FastCGIClient.beginRequest())
+        #expect(try client.receiveEnd())
+        #expect(try fixture.server.end() == Drained(requests: 1, cut: 0, aborted: 1))
+    }
+
     @Test func aLargeUnreadBodyIsAnsweredBeforeItsEnd() throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()

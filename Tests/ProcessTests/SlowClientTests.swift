@@ -59,6 +59,19 @@ import Testing
         try scene.expectNoRowWithoutItsBytes(uploaded: 1)
     }
 
+    /// A client may send for ever, and yet nothing of its body: nginx has nothing to pass on, and no reason to end it.
+    @Test(arguments: ["5;", "5;a=\"", "0", "5\r\nabcde\r\n0\r\nTrailer: "])
+    func anUploadInChunksThatNeverComeIsAnsweredWhenThePatienceEnds(beginning: String) throws {
+        let front = try Front()
+        let scene = try AttachmentScene(behind: front, ["MERGANSER_UPLOAD_PATIENCE_SECONDS": "1"])
+        let server = try scene.installation.readyServer()
+        defer { withExtendedLifetime((front, server)) {} }
+        let slow = try begin(front, try scene.reserve(bytes), scene.key, in: "Transfer-Encoding: chunked", beginning)
+        while !slow.hasInput(within: .milliseconds(20)) { try slow.send(Array("0".utf8)) }
+        #expect(try slow.receiveAnswer().status == 408)
+        #expect(try scene.stagedSizes().isEmpty)
+    }
+
     /// From as many networks as there are uploads.
     @Test func oneAppsUploadsLeaveRoomForAnothers() throws {
         let front = try Front(.production)
@@ -92,14 +105,24 @@ import Testing
     private func begin(
         _ front: Front, _ id: String, _ key: String, from address: String = "192.0.2.1"
     ) throws -> HTTPConnection {
+        let connection = try begin(front, id, key, from: address, in: "Content-Length: \(bytes.count)", "")
+        try connection.send(Array(bytes.prefix(1000)))
+        return connection
+    }
+
+    /// - Parameters:
+    ///   - framing: a field that says how the body ends.
+    ///   - beginning: of the body.
+    private func begin(
+        _ front: Front, _ id: String, _ key: String, from address: String = "192.0.2.1", in framing: String,
+        _ beginning: String
+    ) throws -> HTTPConnection {
         let connection = try front.connect()
-        let fields =
-            AttachmentScene.uploadHeaders(key) + [
-                ("Host", "localhost"), ("Content-Length", "\(bytes.count)"), ("X-Forwarded-For", address),
-            ]
+        let fields = AttachmentScene.uploadHeaders(key) + [("Host", "localhost"), ("X-Forwarded-For", address)]
         let head =
-            "PUT /v1/ingest/attachment/\(id) HTTP/1.1\r\n" + fields.map { "\($0.0): \($0.1)\r\n" }.joined() + "\r\n"
-        try connection.send(Array(head.utf8) + bytes.prefix(1000))
+            "PUT /v1/ingest/attachment/\(id) HTTP/1.1\r\n" + fields.map { "\($0.0): \($0.1)\r\n" }.joined()
+            + "\(framing)\r\n\r\n"
+        try connection.send(Array((head + beginning).utf8))
         return connection
     }
 }

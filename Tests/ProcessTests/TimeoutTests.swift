@@ -40,10 +40,8 @@ import Testing
             (["queue", "ad network", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, `/v1`"),
             (["repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, uploads"),
             // Of two that pass bytes on, the one beside the client gives up first.
-            (["`client_body_timeout`, uploads"], "request's bytes"),
+            (["`client_body_timeout`, uploads"], "upload's patience"),
             (["request's bytes"], "`fastcgi_send_timeout`, uploads"),
-            // Who pauses is gone before one who is slow.
-            (["request's bytes"], "upload's patience"),
             (["`send_timeout`"], "answer's bytes"),
             (["queue"], "`fastcgi_send_timeout`"),
             // Whoever waits behind a migration that waits for a table is served.
