@@ -67,8 +67,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB", "Migrations",
-                "OpenSSL", "Text", "Threads", "Time",
+                "Accounts", "Analytics", "Database", "Fetch", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB",
+                "Migrations", "OpenSSL", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),

@@ -5,7 +5,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16, in network order.
     let bytes: [UInt8]
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     /// - Parameter literal: IPv4 in every notation that resolvers take for an address (inet_aton(3)): one to four numbers,
     ///   each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.
@@ -44,10 +44,22 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The IPv4 address that an IPv6 address stands for (RFC 4291 §2.5.5.2).
-    package var unmapped: IPAddress {
-        let prefix = Array(repeating: 0 as UInt8, count: 10) + [0xFF, 0xFF]
-        return bytes.starts(with: prefix) ? IPAddress(bytes: Array(bytes.dropFirst(12))) : self
+    package var unmapped: IPAddress { bytes.starts(with: IPAddress.mapped) ? IPAddress(bytes: bytes.suffix(4)) : self }
+
+    /// What one customer has at least: an IPv4 address itself, also in an IPv6 address (RFC 4291 §2.5.5.2, RFC 6052 §2.1);
+    /// of another IPv6 address the first 64 bits (RFC 6177 §2), the rest zero.
+    package var network: IPAddress {
+        if bytes.count == 4 { return self }
+        if bytes.starts(with: IPAddress.mapped) || bytes.starts(with: IPAddress.translated) {
+            return IPAddress(bytes: bytes.suffix(4))
+        }
+        return IPAddress(bytes: bytes.prefix(8) + Array(repeating: 0, count: 8))
     }
+
+    /// ::ffff:0:0/96
+    private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
+    /// 64:ff9b::/96
+    private static let translated: [UInt8] = [0x00, 0x64, 0xFF, 0x9B] + Array(repeating: 0, count: 8)
 
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

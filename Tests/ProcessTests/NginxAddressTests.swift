@@ -1,3 +1,4 @@
+import Fetch
 import TestSupport
 import Testing
 
@@ -44,6 +45,22 @@ import Testing
         }
         #expect(try addresses.same.map(isLimited) == addresses.same.indices.map { $0 > 0 }, "\(addresses.same)")
         for address in addresses.others { #expect(try !isLimited(address), "\(address)") }
+    }
+
+    /// The server makes networks of its own, from the address that nginx hands over, and shares its workers out by them.
+    @Test(arguments: clients)
+    func theServersClientsAreThoseOfNginx(_ addresses: (same: [String], others: [String])) throws {
+        let front = try Front(.production)
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime((front, echo)) {} }
+        func network(_ address: String) throws -> IPAddress {
+            let answer = try front.get("/api/v1/me", headers: [("X-Forwarded-For", address)])
+            let remote = try #require(answer.header("x-remote"))
+            return try #require(IPAddress(remote), "\(address) is handed over as \(remote)").network
+        }
+        let client = try network(addresses.same[0])
+        for address in addresses.same { #expect(try network(address) == client, "\(address)") }
+        for address in addresses.others { #expect(try network(address) != client, "\(address)") }
     }
 
     @Test(arguments: ["/api/v1/devices", "/oauth/authorize", "/v1/projects"])
