@@ -15,14 +15,35 @@ import Time
     private let server: LocalHTTPServer
     private let reply: Replies
 
-    /// What the server answers; by default the issuer's key set.
+    /// What the server answers, and when; by default the issuer's key set, at once.
     private final class Replies: Sendable {
-        private let reply = Mutex<LocalHTTPServer.Reply?>(nil)
+        private struct State {
+            var reply: LocalHTTPServer.Reply?
+            var isHeld = false
+        }
 
-        var current: LocalHTTPServer.Reply? { reply.withLock { $0 } }
+        private let state = Monitor(State())
 
-        func set(_ new: LocalHTTPServer.Reply?) { reply.withLock { $0 = new } }
+        /// Waits while it is held.
+        var current: LocalHTTPServer.Reply? {
+            state.wait(atMost: .seconds(60)) { $0.isHeld ? nil : $0 }?.reply
+        }
+
+        func set(_ new: LocalHTTPServer.Reply?) { state.change { $0.reply = new } }
+
+        /// Has the server answer nobody until `release()`.
+        func hold() { state.change { $0.isHeld = true } }
+
+        func release() { state.change { $0.isHeld = false } }
     }
+
+    /// With limits that no machine is too busy for: who waits for a fetch waits until it is over.
+    private static let unhurried: KeySetLimits = {
+        var limits = KeySetLimits()
+        limits.patience = .seconds(60)
+        limits.fetchTimeout = .seconds(60)
+        return limits
+    }()
 
     init() throws {
         let issuer = TestIssuer(.apple, clock: clock.clock)
@@ -36,7 +57,7 @@ import Time
     }
 
     private func verifier(
-        cacheDirectory: String? = nil, initial: Bool = false, limits: KeySetLimits = KeySetLimits()
+        cacheDirectory: String? = nil, initial: Bool = false, limits: KeySetLimits = unhurried
     ) -> IdentityTokenVerifier {
         IdentityTokenVerifier(
             providers: [.apple: issuer.settings(jwksURL: server.url)], cacheDirectory: cacheDirectory,
@@ -194,7 +215,7 @@ import Time
     }
 
     @Test func tenThousandUnknownKeysFetchOnce() throws {
-        var limits = KeySetLimits()
+        var limits = KeySetTests.unhurried
         limits.waitingCallers = 8
         let verifier = verifier(initial: true, limits: limits)
         let tokens = (0..<10_000).map { issuer.token(kid: "unknown-\($0)", alg: .es256) }
@@ -308,7 +329,10 @@ import Time
             (.endless, "the answer is larger than 262144 bytes"),
             (.raw(Array("garbage\r\n\r\n".utf8)), "Received HTTP/0.9 when not allowed"),
         ]
-        let verifier = verifier(initial: true)
+        // Only unknown keys have it fetch: when it would try again by itself, the thread judges by the time of both clocks.
+        var limits = KeySetTests.unhurried
+        limits.retryPause = .seconds(86_400)...(.seconds(86_400))
+        let verifier = verifier(initial: true, limits: limits)
         for (answer, error) in useless {
             reply.set(answer)
             #expect(throws: InvalidIdentityToken(.unknownKey)) { try verify(verifier, issuer.token(kid: "unknown")) }
@@ -322,10 +346,10 @@ import Time
     // MARK: Slow provider
 
     @Test func callersWaitForASlowProviderOnlyBriefly() throws {
-        reply.set(.silence)
-        var limits = KeySetLimits()
+        reply.set(.response(status: 500))
+        reply.hold()
+        var limits = KeySetTests.unhurried
         limits.patience = .milliseconds(100)
-        limits.fetchTimeout = .seconds(2)
         let verifier = verifier(initial: true, limits: limits)
         let time = try ContinuousClock().measure {
             #expect(throws: InvalidIdentityToken(.unknownKey)) { try verify(verifier, issuer.token(kid: "unknown")) }
@@ -334,40 +358,52 @@ import Time
             #expect(try status(verifier).fetches == 0)
         }
         #expect(time >= .milliseconds(100))
+        reply.release()
         try waitForFetches(1, verifier)
         #expect(try status(verifier).failures == 1)
     }
 
-    @Test func onlySomeCallersWait() throws {
+    @Test func aProviderThatIsSilentIsGivenUp() throws {
         reply.set(.silence)
-        var limits = KeySetLimits()
+        var limits = KeySetTests.unhurried
+        limits.fetchTimeout = .milliseconds(100)
+        let verifier = verifier(initial: true, limits: limits)
+        #expect(throws: InvalidIdentityToken(.unknownKey)) { try verify(verifier, issuer.token(kid: "unknown")) }
+        let status = try status(verifier)
+        #expect(status.fetches == 1 && status.failures == 1)
+        #expect(status.lastError?.contains("timed out") == true, "\(status.lastError ?? "no error")")
+    }
+
+    @Test func onlySomeCallersWait() throws {
+        reply.hold()
+        var limits = KeySetTests.unhurried
         limits.waitingCallers = 2
-        limits.patience = .seconds(30)
-        limits.fetchTimeout = .seconds(2)
         let verifier = verifier(initial: true, limits: limits)
         let unknown = issuer.token(kid: "unknown")
-        let turnedAway = Atomic(0)
+        let turnedAway = Monitor(0)
         let threads = (0..<5).map { _ in
             Thread {
                 do {
                     _ = try verifier.verify(unknown, rawNonce: "nonce", provider: .apple)
                 } catch is KeySetUnavailable {
-                    turnedAway.add(1, ordering: .relaxed)
+                    turnedAway.change { $0 += 1 }
                 } catch {}
             }
         }
+        #expect(turnedAway.wait(atMost: .seconds(30)) { $0 >= 3 ? $0 : nil } == 3)
+        reply.release()
         threads.forEach { $0.join() }
-        #expect(turnedAway.load(ordering: .relaxed) == 3)
+        #expect(turnedAway.withLock { $0 } == 3)
         #expect(server.requests.count == 1)
         #expect(throws: Never.self) { try verify(verifier) }
     }
 
     /// Two slow providers hold no more callers than one, and none when other requests that wait leave no room.
     @Test(arguments: [2, 1, 0]) func callersOfAllProvidersAreCountedTogether(permits: Int) throws {
-        reply.set(.silence)
-        var limits = KeySetLimits()
+        reply.set(.response(status: 500))
+        reply.hold()
+        var limits = KeySetTests.unhurried
         limits.waitingCallers = 2
-        limits.patience = .seconds(30)
         let google = TestIssuer(.google, clock: clock.clock)
         // Of that many workers, so many may wait for somebody outside.
         let gate = SlowPeerGate(workers: [0: 1, 1: 2, 2: 3][permits] ?? 0)
@@ -384,16 +420,16 @@ import Time
                 turnedAway.change { $0 += 1 }
             }
         }
-        // These wait for nobody, and the others until the fetch is given up.
-        #expect(turnedAway.wait(atMost: .seconds(10)) { $0 >= 6 - permits ? $0 : nil } == 6 - permits)
+        // These wait for nobody, and the others until the fetch is over.
+        #expect(turnedAway.wait(atMost: .seconds(30)) { $0 >= 6 - permits ? $0 : nil } == 6 - permits)
+        reply.release()
         threads.forEach { $0.join() }
         #expect(gate.pass(for: [], { true }) == (permits > 0 ? true : nil))
     }
 
     @Test func stoppingReleasesEverybody() throws {
         reply.set(.silence)
-        var limits = KeySetLimits()
-        limits.patience = .seconds(30)
+        var limits = KeySetTests.unhurried
         limits.fetchTimeout = .milliseconds(500)
         let verifier = verifier(limits: limits)
         let token = issuer.token()
