@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import TestSupport
 import Testing
 
@@ -79,8 +79,23 @@ import Testing
         #expect(try server.connect().ask()?.status == 200)
         // As systemd does when it starts the other instance.
         #expect(fcntl(listener.descriptor, F_SETFL, 0) == 0)
-        // Idle workers look at a shared listener once a second, and block in it if they may.
-        usleep(1_500_000)
+        // Idle workers look at a shared listener once a second, and block in it if they may. One that has gone to sleep three
+        // times has looked: the others may have been after an answer it still gave, and for a lock.
+        let before = try timesAsleep(server.process.pid)
+        try server.process.wait(for: "both workers to look") {
+            try timesAsleep(server.process.pid).count { $0.value >= before[$0.key, default: 0] + 3 } >= 2
+        }
         #expect(try server.end() == Drained(requests: 1, cut: 0, aborted: 0))
+    }
+
+    /// How often each thread of a process has begun to wait for something (proc(5)), by its number.
+    private func timesAsleep(_ pid: pid_t) throws -> [String: Int] {
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
+        return try Dictionary(
+            uniqueKeysWithValues: threads.map { thread in
+                let status = try String(contentsOfFile: "/proc/\(pid)/task/\(thread)/status", encoding: .utf8)
+                let count = try #require(status.firstMatch(of: /\nvoluntary_ctxt_switches:\t(\d+)/)).1
+                return (thread, try #require(Int(count)))
+            })
     }
 }
