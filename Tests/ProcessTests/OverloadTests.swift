@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import JSON
 import MariaDB
 import TestSupport
@@ -21,34 +21,43 @@ import Testing
     @Test func whatHasBegunIsServedAndWhatWaitsTooLongIsRefused() throws {
         let server = try installation.readyServer()
         let (pak, _) = try installation.bootstrap("00000000-0000-0000-0000-000000000001")
-        let lock = try installation.database.connect()
-        func ask() throws -> HTTPConnection {
+        let holder = try installation.database.connect()
+        func ask(_ method: String, _ body: String = "") throws -> HTTPConnection {
             let connection = try front.connect()
-            try connection.send(
-                Array("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(pak)\r\n\r\n".utf8))
+            let headers = "Host: localhost\r\nAuthorization: Bearer \(pak)\r\nContent-Length: \(body.utf8.count)\r\n"
+            try connection.send(Array("\(method) /api/v1/me HTTP/1.1\r\n\(headers)\r\n\(body)".utf8))
             return connection
         }
 
-        // When nginx hands the second request on is its own affair, so it may come too late to be too late.
-        var refused: HTTPConnection.Answer?
-        for _ in 0..<20 where refused == nil {
-            // The only worker waits for the table, far longer than the limit for those that wait for it.
-            try lock.executeScript("LOCK TABLES paks WRITE")
-            let first = try ask()
-            try server.wait(for: "the worker") { try metric("merganser_requests_in_flight") == 1 }
-            let second = try ask()
-            usleep(300_000)
-            #expect(try installation.control("/healthz")?.status == 200)
-            try lock.executeScript("UNLOCK TABLES")
-            #expect(try first.receiveAnswer().status == 200)
-            let answer = try second.receiveAnswer()
-            if answer.status != 200 { refused = answer }
-        }
-        #expect(refused?.status == 503 && refused?.header("retry-after") == "1")
-        #expect(refused.map { String(decoding: $0.body, as: UTF8.self) } == #"{"error":"temporarily_unavailable"}"#)
+        // The only worker waits for a row, and tries again when it did so in vain.
+        try holder.executeScript("START TRANSACTION; SELECT id FROM users FOR UPDATE")
+        let first = try ask("PATCH", #"{"nickname":"Sesame"}"#)
+        try server.wait(for: "the worker") { try metric("merganser_requests_in_flight") == 1 }
+        let second = try ask("GET")
+        try server.wait(for: "nginx to hand the second request on") { try waitingConnections() == 1 }
+        // From here on it waits for longer than the limit, for certain.
+        usleep(110_000)
+        #expect(try installation.control("/healthz")?.status == 200)
+        try holder.rollback()
+        #expect(try first.receiveAnswer().status == 200)
+        let refused = try second.receiveAnswer()
+        #expect(refused.status == 503 && refused.header("retry-after") == "1")
+        #expect(String(decoding: refused.body, as: UTF8.self) == #"{"error":"temporarily_unavailable"}"#)
         #expect(try metric("merganser_requests_shed_total") == 1)
         #expect(try server.logged("overloaded: requests that waited too long for a worker are refused"))
-        #expect(try ask().receiveAnswer().status == 200)
+        #expect(try ask("GET").receiveAnswer().status == 200)
+    }
+
+    /// How many connections to the server nobody has accepted yet: the kernel lists them by the listener's path, which begins
+    /// so, and without an inode (proc_net(5)).
+    private func waitingConnections() throws -> Int {
+        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/net/unix"))
+        // It comes in several parts, which String(contentsOfFile:) does not expect.
+        let text = try String(decoding: file.readToEnd() ?? Data(), as: UTF8.self)
+        return text.split(separator: "\n").count { line in
+            let fields = line.split(separator: " ")
+            return fields.count == 8 && fields[6] == "0" && fields[7].hasPrefix(front.run.file("merganser.sock"))
+        }
     }
 
     /// A sample without labels.
