@@ -34,15 +34,7 @@ import Time
             answer.change { $0 = result }
         }
         defer { thread.join() }
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try scene.value(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist
-            WHERE db = DATABASE() AND info LIKE 'SELECT id, anonymous%FROM users%FOR UPDATE'
-            """) == 0
-        {
-            try #require(ContinuousClock.now < deadline, "nobody waits for the lock")
-        }
+        try app.waitForALockWait()
         try change(holder)
         try holder.executeScript("COMMIT")
         return try #require(answer.wait(atMost: .seconds(30)) { $0 })

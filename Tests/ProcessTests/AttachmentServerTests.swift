@@ -32,7 +32,7 @@ import Testing
         try holder.execute("INSERT INTO attachment_locks (sha256) VALUES (?)", sha256(bytes).hexadecimal)
         let client = try scene.beginUpload(id, bytes)
         try client.send(FastCGIClient.stream(FastCGIClient.RecordType.standardInput, bytes))
-        try server.wait(for: "the upload to wait") { try scene.isWaiting("INSERT INTO attachment_locks%") }
+        try server.wait(for: "the upload to wait") { try scene.hasLockWait }
         #expect(try scene.stagedSizes() == [100_000])
         #expect(!scene.isStored(bytes))
         try killAndRecover(server, scene, id) { try holder.rollback() }
@@ -55,7 +55,7 @@ import Testing
         let client = try scene.beginUpload(id, bytes)
         try client.send(FastCGIClient.stream(FastCGIClient.RecordType.standardInput, bytes))
         try server.wait(for: "the upload to wait") {
-            try scene.isStored(bytes) && scene.isWaiting("UPDATE event_attachments SET uploaded_at%")
+            try scene.isStored(bytes) && scene.hasLockWait
         }
         #expect(try scene.stagedSizes().isEmpty)
         try killAndRecover(server, scene, id) { try holder.rollback() }
@@ -349,13 +349,9 @@ final class AttachmentScene {
         try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
     }
 
-    /// Whether a statement like that waits for a lock.
-    func isWaiting(_ statement: String) throws -> Bool {
-        try installation.database.connect().first(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist WHERE db = ? AND info LIKE ? AND time_ms > 20
-            """, installation.database.name, statement
-        ) { row in try row.read(Int.self) } ?? 0 > 0
+    /// Whether a transaction waits for a lock of another one.
+    var hasLockWait: Bool {
+        get throws { try installation.database.hasLockWait(installation.database.connect()) }
     }
 
     func expectNoRowWithoutItsBytes(uploaded: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -37,6 +37,22 @@ package final class TestDatabase: Sendable {
 
     package func connect() throws -> Connection { try Connection(options) }
 
+    /// Whether one of its sessions waits for a lock of InnoDB that another one has.
+    ///
+    /// The monitor's text says so at once. INNODB_LOCK_WAITS is a copy, renewed only when nobody has looked for 0.1 s.
+    ///
+    /// - Parameter connection: to look with.
+    package func hasLockWait(_ connection: Connection) throws -> Bool {
+        let sessions = try connection.query("SELECT id FROM information_schema.processlist WHERE db = '\(name)'")
+            .map { $0[0].text }
+        // What stands before is about the past.
+        let status = try connection.query("SHOW ENGINE INNODB STATUS")[0][2].text
+        let transactions = status.components(separatedBy: "\nTRANSACTIONS\n").last ?? ""
+        return transactions.matches(of: /\nLOCK WAIT .*\nMariaDB thread id (\d+),/).contains {
+            sessions.contains(String($0.1))
+        }
+    }
+
     /// Every row of every table, one a line, tables by name and rows by their columns: for comparing before and after.
     package func dump() throws -> String {
         let db = try connect()

@@ -161,11 +161,7 @@ import Time
             let report = try? AttachmentCleanup(scene.store, at: app.time.now).run(Database(app.database.options))
             files.change { $0 = report?.files }
         }
-        try app.waitUntil(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist
-            WHERE db = ? AND info LIKE 'INSERT INTO attachment_locks%' AND time_ms > 20
-            """)
+        try app.waitForALockWait()
         _ = try scene.reserve(client, bytes)
         try holder.rollback()
         cleaner.join()
@@ -190,11 +186,7 @@ import Time
             let answer = scene.upload(scene.app.client(), id, bytes).status
             status.change { $0 = answer }
         }
-        try app.waitUntil(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist
-            WHERE db = ? AND info LIKE 'INSERT INTO attachment_locks%' AND time_ms > 20
-            """)
+        try app.waitForALockWait()
         #expect(try scene.store.remove(try #require(ContentDigest(rawValue: digest))))
         try holder.commit()
         uploader.join()

@@ -368,11 +368,7 @@ import Time
             ).status
             answer.change { $0 = status }
         }
-        try app.waitUntil(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist
-            WHERE db = ? AND info LIKE 'SELECT e.id%LOCK IN SHARE MODE' AND time_ms > 20
-            """)
+        try app.waitForALockWait()
         try ingest.commit()
         thread.join()
         #expect(answer.withLock { $0 } == 201)

@@ -274,11 +274,7 @@ import Time
         try writer.executeScript("START TRANSACTION; SELECT id FROM app_users WHERE user_id = 'owl_anon_b' FOR UPDATE")
         let scene = scene
         let job = JobThread { _ = try scene.compaction().run(scene.database()) }
-        try app.waitUntil(
-            """
-            SELECT COUNT(*) FROM information_schema.processlist
-            WHERE db = ? AND info LIKE 'SELECT u.id, u.user_id%FOR UPDATE' AND time_ms > 20
-            """)
+        try app.waitForALockWait()
         #expect(try app.count("SELECT COUNT(*) FROM app_users WHERE user_id = 'owl_anon_b'") == 1)
         try writer.executeScript("ROLLBACK")
         #expect(job.failure == nil)

@@ -164,11 +164,7 @@ import Threads
             let json = app.client().send(request).json
             answer.change { $0 = json }
         }
-        try app.waitUntil(
-            """
-            SELECT COUNT(*) FROM information_schema.PROCESSLIST
-            WHERE DB = ? AND INFO LIKE '%horizon%LOCK IN SHARE MODE' AND ID <> CONNECTION_ID()
-            """)
+        try app.waitForALockWait()
         // An event of this month cannot be concerned, and does not wait.
         #expect(app.client().send(scene.ingest([scene.event("meanwhile")]))["accepted"] == 1)
         try retention.commit()

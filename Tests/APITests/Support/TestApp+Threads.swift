@@ -45,8 +45,20 @@ extension TestApp {
     /// - Parameter sql: has the schema's name as its argument.
     func waitUntil(_ sql: StaticString, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let db = try database.connect()
+        try wait(sourceLocation) {
+            try db.first(sql, database.name) { row in try row.read(Int.self) } ?? 0 > 0
+        }
+    }
+
+    /// Waits until a transaction waits for a lock of another one.
+    func waitForALockWait(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let db = try database.connect()
+        try wait(sourceLocation) { try database.hasLockWait(db) }
+    }
+
+    private func wait(_ sourceLocation: SourceLocation, until condition: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        while try db.first(sql, database.name, read: { row in try row.read(Int.self) }) == 0 {
+        while try !condition() {
             try #require(ContinuousClock.now < deadline, sourceLocation: sourceLocation)
             usleep(5000)
         }
