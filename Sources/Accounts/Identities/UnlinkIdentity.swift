@@ -33,7 +33,6 @@ extension Accounts {
             .identityUnlinked, user: user.id, actor: caller.actor, ["provider": .string(provider)])
         return (user, remaining)
     }
-
 }
 
 extension LoginEmail {
