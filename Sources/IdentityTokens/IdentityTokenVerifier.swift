@@ -43,9 +43,9 @@ package final class IdentityTokenVerifier: Sendable {
         }
         do {
             let jwt = try JWT(token)
-            guard jwt.algorithm != nil else { throw JOSEError.unsupportedAlgorithm }
+            guard let algorithm = jwt.algorithm else { throw JOSEError.unsupportedAlgorithm }
             guard let keyID = jwt.keyID else { throw JOSEError.unknownKey }
-            try jwt.verify(with: try source.keySet(for: keyID))
+            try jwt.verify(with: try source.keySet(for: keyID, algorithm))
             return try IdentityToken(
                 jwt.claims, provider: provider, settings: settings, rawNonce: rawNonce, now: clock.now)
         } catch let error as JOSEError {

@@ -75,9 +75,13 @@ final class KeySetSource: Sendable {
     // MARK: For callers
 
     /// The set to look the key up in. Waits for a fetch only if the key is in no set yet; the set returned need not have it.
-    func keySet(for keyID: String) throws(KeySetUnavailable) -> KeySet {
+    ///
+    /// - Parameter algorithm: the token's. A known name may have got a key of another type since.
+    func keySet(for keyID: String, _ algorithm: Algorithm) throws(KeySetUnavailable) -> KeySet {
         let now = clock.now
-        let search = try state.withLock { state throws(KeySetUnavailable) in try find(keyID, now, &state) }
+        let search = try state.withLock { state throws(KeySetUnavailable) in
+            try find(keyID, algorithm, now, &state)
+        }
         switch search {
         case .found(let keySet): return keySet
         case .due(let keySet):
@@ -99,10 +103,10 @@ final class KeySetSource: Sendable {
     }
 
     private func find(
-        _ keyID: String, _ now: Timestamp, _ state: inout State
+        _ keyID: String, _ algorithm: Algorithm, _ now: Timestamp, _ state: inout State
     ) throws(KeySetUnavailable) -> Search {
         let current = usable(state, now)
-        if let keySet = current?.keySet, keySet[keyID] != nil {
+        if let keySet = current?.keySet, keySet[keyID, algorithm] != nil {
             return isDue(state, now) ? .due(keySet) : .found(keySet)
         }
         if !state.isFetching, !state.isWanted {

@@ -214,6 +214,24 @@ import Time
         }
     }
 
+    /// A key of another type under a known name is as unknown as one under another name, and as seldom asked for.
+    @Test func aKeyOfAnotherTypeFetchesTheNextSet() throws {
+        let verifier = verifier()
+        try verify(verifier)
+        let renamed = Signer(keyID: TestIssuer.rsa.keyID, key: TestIssuer.ellipticCurveKey)
+        #expect(throws: InvalidIdentityToken(.unsupportedAlgorithm)) { try verify(verifier, token(renamed)) }
+        #expect(server.requests.count == 2)
+        issuer.publish([TestIssuer.rsa, renamed])
+        for _ in 0..<10 {
+            #expect(throws: InvalidIdentityToken(.unsupportedAlgorithm)) { try verify(verifier, token(renamed)) }
+        }
+        #expect(server.requests.count == 2)
+        clock.advance(by: .seconds(60))
+        try verify(verifier, token(renamed))
+        try verify(verifier)
+        #expect(server.requests.count == 3)
+    }
+
     @Test func tenThousandUnknownKeysFetchOnce() throws {
         var limits = KeySetTests.unhurried
         limits.waitingCallers = 8
