@@ -190,6 +190,8 @@ import Testing
         #expect(try signInAgain("ada@example.com") == ["Ada Lovelace|ada@example.com|ada@example.com"])
         try app.change("UPDATE users SET name = 'Countess', contact_email = 'c@example.com'")
         #expect(try signInAgain("new@example.com") == ["Countess|c@example.com|ada@example.com"])
+        try app.change("UPDATE users SET name = '\u{3164}'")
+        #expect(try signInAgain("new@example.com") == ["Ada Lovelace|c@example.com|ada@example.com"])
         try app.change("UPDATE users SET name = ' ', contact_email = 'x@y.internal', login_email = NULL")
         #expect(try signInAgain("new@example.com") == ["Ada Lovelace|new@example.com|new@example.com"])
     }
@@ -206,6 +208,8 @@ import Testing
             (["given_name": "길동", "family_name": "홍"], "홍길동"),
             (["given_name": "Ada", "family_name": "Lovelace"], "Ada Lovelace"),
             (["given_name": " ", "family_name": ""], .null), ([:], .null),
+            (["given_name": "\u{3164}", "family_name": "\u{200B} \u{FEFF}"], .null),
+            (["given_name": "\u{2060}", "family_name": "Lovelace"], "Lovelace"),
         ]
         for (number, (parts, name)) in names.enumerated() {
             let answer = signIn(app.proof("\(number)").adding(["full_name": parts]))

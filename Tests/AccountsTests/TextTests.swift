@@ -22,6 +22,21 @@ import Testing
         for text: String? in ["a", " a", "\u{0}"] { #expect(!text.isBlank) }
     }
 
+    @Test(
+        arguments: [
+            "\u{AD}", "\u{34F}", "\u{61C}", "\u{115F}", "\u{1160}", "\u{17B4}", "\u{180B}", "\u{180E}", "\u{200B}",
+            "\u{200C}", "\u{200D}", "\u{200E}", "\u{2060}", "\u{2064}", "\u{206A}", "\u{3164}", "\u{FE00}", "\u{FE0F}",
+            "\u{FEFF}", "\u{FFA0}", "\u{FFF0}", "\u{1D173}", "\u{E0020}", "\u{E0100}", " \u{200B}\u{3000}\u{FE0F} ",
+        ] as [String?])
+    func blankIsWhatIsDrawnAsNothing(_ text: String?) {
+        #expect(text.isBlank)
+        #expect(!(text.map { "a" + $0 }).isBlank)
+    }
+
+    /// Which belong to the letter or the picture before or after them.
+    @Test(arguments: ["❤\u{FE0F}", "👩\u{200D}👩", "\u{AD}x", "ᄀ\u{1160}", "\u{301}"] as [String?])
+    func aCharacterThatIsSeenIsNoBlank(_ text: String?) { #expect(!text.isBlank) }
+
     @Test func textIsCutAtTheColumnsCharacters() {
         #expect("abc".cut(to: 2) == "ab" && "abc".cut(to: 3) == "abc" && "".cut(to: 1) == "")
         #expect("홍길동".cut(to: 2) == "홍길")

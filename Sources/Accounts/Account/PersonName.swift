@@ -27,6 +27,7 @@ package struct PersonName: Codable, Equatable, Sendable {
     package var fits: Bool { (display?.unicodeScalars.count ?? 0) <= User.longestName }
 
     private func trimmed(_ part: String?) -> String {
+        if part.isBlank { return "" }
         let part = (part ?? "").drop(while: \.isWhitespace)
         return String(part[..<(part.lastIndex { !$0.isWhitespace }.map(part.index(after:)) ?? part.startIndex)])
     }

@@ -15,8 +15,8 @@ package struct ProfileChanges: Sendable {
 }
 
 extension Accounts {
-    /// - Throws: `invalidRequest` for more than 200 characters and for a name that is none to show, `invalidContactEmail` for what is no address or a
-    ///   synthetic one.
+    /// - Throws: `invalidRequest` for more than 200 characters and for a name that is none to show, `invalidContactEmail`
+    ///   for what is no address or a synthetic one.
     package func updateProfile(
         of caller: Caller, _ changes: ProfileChanges, in transaction: AccountsTransaction
     ) throws -> User {
@@ -26,7 +26,8 @@ extension Accounts {
             }
         }
         for name in [changes.name, changes.nickname] {
-            if let name = name ?? nil, !DisplayName.isAcceptable(name) { throw Failure.invalidRequest }
+            guard let name = name ?? nil, !name.isEmpty else { continue }
+            if Optional(name).isBlank || !DisplayName.isAcceptable(name) { throw Failure.invalidRequest }
         }
         if let address = changes.contactEmail ?? nil, !EmailAddress.isAcceptable(address) {
             throw Failure.invalidContactEmail

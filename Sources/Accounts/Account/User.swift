@@ -34,6 +34,11 @@ package struct User: Equatable, Sendable {
 }
 
 extension String? {
-    /// Absent, empty or white space only.
-    package var isBlank: Bool { self?.allSatisfy(\.isWhitespace) ?? true }
+    /// Absent, or without a character that is seen: empty, or only white space and characters that are drawn as nothing
+    /// (Unicode Default_Ignorable_Code_Point), as U+200B, U+2060, U+3164 and variation selectors are.
+    package var isBlank: Bool {
+        self?.unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
+        } ?? true
+    }
 }

@@ -94,7 +94,8 @@ package enum InvalidApplication: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .name:
-            "the name must have 1 to 200 characters, no control characters and none that turn the direction of text"
+            "the name must have 1 to 200 characters, one that is seen among them, no control characters and none that "
+                + "turn the direction of text"
         case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
         case .redirectURI(let invalid): invalid.description
         case .scopeCount(let count): "an application has at most \(Scopes.countLimit) scopes, not \(count)"

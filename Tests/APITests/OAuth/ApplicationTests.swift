@@ -201,7 +201,9 @@ import Testing
 
     @Test(
         arguments: [
-            ["name": ""], ["name": " "], ["name": "a\u{7}b"], ["name": "Shop\u{202E}"], ["name": "\u{2067}Shop"],
+            ["name": ""], ["name": " "], ["name": "\u{200B}"], ["name": "\u{2060} \u{FEFF}"],
+            ["name": "\u{3164}\u{FFA0}"], ["name": "\u{AD}\u{FE0F}"], ["name": "a\u{7}b"], ["name": "Shop\u{202E}"],
+            ["name": "\u{2067}Shop"],
             ["name": .string(String(repeating: "n", count: 201))],
             ["name": 1], ["name": .null], ["client_type": "secret"], ["client_type": .null], ["client_type": 1],
             ["redirect_uris": []], ["redirect_uris": "https://notes.example/cb"], ["redirect_uris": [1]],

@@ -127,6 +127,8 @@ import Testing
             (["given_name": " ", "family_name": "Lovelace", "name": "Ada L."], "Ada L."),
             (["given_name": 1, "family_name": ["x"], "name": "Ada"], "Ada"),
             (["given_name": .null, "name": 1], "NULL"),
+            (["given_name": "\u{200B}", "family_name": "Lovelace", "name": "Ada L."], "Ada L."),
+            (["given_name": "\u{115F}", "family_name": "\u{2060}", "name": "\u{FEFF}"], "NULL"),
             (["name": " "], "NULL"), (["name": .string(String(repeating: "x", count: 201))], "NULL"),
             (["name": "\u{202E}adA\u{0}"], "adA"), ([:], "NULL"),
         ]
