@@ -311,4 +311,18 @@ struct EventChecksTests {
         let languages = try check(Self.event(["supported_languages": value])).supportedLanguages
         #expect(languages?.map { Array($0.utf8) } == expected?.map { Array($0.utf8) })
     }
+
+    /// A longer list is no list of languages, and no reason to refuse the event.
+    @Test func languagesAreAsManyAndAsLongAsThereAre() throws {
+        func count(_ languages: [String]) throws -> Int? {
+            let value = JSONValue.array(languages.map { .string($0) })
+            return try check(Self.event(["supported_languages": value])).supportedLanguages?.count
+        }
+        let many = (0..<200).map { "l\($0)" }
+        #expect(try count(many) == 200)
+        #expect(try count(many + many + ["Base", ""]) == 200)
+        #expect(try count(many + ["en"]) == nil)
+        #expect(try count(["en", String(repeating: "x", count: 35)]) == 2)
+        #expect(try count(["en", String(repeating: "x", count: 36)]) == nil)
+    }
 }

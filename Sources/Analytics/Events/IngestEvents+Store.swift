@@ -181,7 +181,10 @@ extension AnalyticsTransaction {
     func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {
         guard let languages = events.lazy.compactMap(\.event.supportedLanguages).first else { return }
         let text = list(languages)
-        guard app.supportedLanguages?.utf8.elementsEqual(text.utf8) != true else { return }
+        let isKnown = try connection.first(
+            "SELECT supported_languages <=> ? FROM apps WHERE id = ?", text, app.id
+        ) { row in try row.read(Bool.self) }
+        if isKnown == true { return }
         try connection.execute(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
     }

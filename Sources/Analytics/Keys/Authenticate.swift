@@ -44,7 +44,7 @@ extension Connection {
         try first(
             """
             SELECT k.id, k.key_type, k.permissions, k.team_id, k.last_used_at, k.expires_at,
-                   a.id, a.platform, a.bundle_id, a.supported_languages, a.deleted_at IS NOT NULL,
+                   a.id, a.platform, a.bundle_id, a.deleted_at IS NOT NULL,
                    p.id, p.claim_conflict, p.attachment_user_quota_bytes, p.attachment_project_quota_bytes,
                    p.deleted_at IS NOT NULL
             FROM api_keys k LEFT JOIN apps a ON a.id = k.app_id LEFT JOIN projects p ON p.id = a.project_id
@@ -67,8 +67,7 @@ extension App {
     /// Nil for the NULLs of an outer join.
     fileprivate init?(from row: inout Row) throws(MariaDBError) {
         let (id, platform) = (try row.read(ID?.self), try row.read(Platform?.self))
-        let (bundleID, languages) = (try row.read(String?.self), try row.read(String?.self))
-        let isDeleted = try row.read(Bool?.self)
+        let (bundleID, isDeleted) = (try row.read(String?.self), try row.read(Bool?.self))
         let (project, claimConflict) = (try row.read(Project.ID?.self), try row.read(Project.ClaimConflict?.self))
         let (userQuota, projectQuota) = (try row.read(Int64?.self), try row.read(Int64?.self))
         let isProjectDeleted = try row.read(Bool?.self)
@@ -80,6 +79,6 @@ extension App {
             project: Project(
                 id: project, claimConflict: claimConflict, attachmentUserQuota: userQuota,
                 attachmentProjectQuota: projectQuota, isDeleted: isProjectDeleted),
-            platform: platform, bundleID: bundleID, supportedLanguages: languages, isDeleted: isDeleted)
+            platform: platform, bundleID: bundleID, isDeleted: isDeleted)
     }
 }

@@ -6,8 +6,6 @@ package struct App: Sendable {
     package var project: Project
     package var platform: Platform
     package var bundleID: String?
-    /// A JSON array.
-    package var supportedLanguages: String?
     package var isDeleted: Bool
 
     /// Neither it nor its project is deleted.

@@ -558,5 +558,8 @@ import Time
         #expect(try languages() == [#"["en","fr"] operator"#])
         send(["fr"])
         #expect(try languages() == [#"["fr"] sdk"#])
+        // A list that is too long is none.
+        send(.array((0...200).map { .string("l\($0)") }), [.string(String(repeating: "x", count: 36))])
+        #expect(try languages() == [#"["fr"] sdk"#])
     }
 }
