@@ -6,6 +6,9 @@ package struct Properties: Sendable {
 
     /// How many a client may set.
     package static let maximumCount = 50
+    /// How many there may be before a merge leaves `asa_` keys out that only a client can have written: those of two users
+    /// fit in. Without it each claim could bring 50 more.
+    static let maximumMergedCount = 100
 
     package private(set) var entries: [Entry]
 
@@ -32,15 +35,19 @@ package struct Properties: Sendable {
         entries += changes.sets.filter { !known.contains(MemberName($0.key)) }
     }
 
-    /// What a merge makes of them: all of these, and of the anonymous record's other keys those that the server wrote, then
-    /// the rest in ascending order while there is room (§6.2).
+    /// What a merge makes of them: all of these, and of the anonymous record's other keys those that the server writes, then
+    /// the rest in ascending order while there is room (§6.2); for `asa_` keys there is more.
     mutating func absorb(_ anonymous: Properties) {
         let known = Set(entries.map { MemberName($0.key) })
         let others = anonymous.entries.filter { !known.contains(MemberName($0.key)) }.sorted {
             $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
         }
-        entries += others.filter { Self.isServerWritten($0.key) }
-        entries += others.filter { !Self.isServerWritten($0.key) }.prefix(max(0, Self.maximumCount - entries.count))
+        func add(_ kind: Kind, atMost count: Int) {
+            entries += others.filter { Kind($0.key) == kind }.prefix(max(0, count - entries.count))
+        }
+        add(.serverWritten, atMost: .max)
+        add(.attribution, atMost: Self.maximumMergedCount)
+        add(.other, atMost: Self.maximumCount)
     }
 
     /// The moment all questionnaires were dismissed (§12).
@@ -48,10 +55,23 @@ package struct Properties: Sendable {
     /// The network that brought the user (§7).
     package static let attributionSource = "attribution_source"
 
-    private static func isServerWritten(_ key: String) -> Bool {
-        key.utf8.elementsEqual(attributionSource.utf8) || key.utf8.elementsEqual(dismissedAt.utf8)
-            || key.utf8.starts(with: "asa_".utf8)
+    /// How a merge treats a key.
+    private enum Kind {
+        case serverWritten
+        /// Another that begins with `asa_`.
+        case attribution
+        case other
+
+        init(_ key: String) {
+            if serverWrittenNames.contains(MemberName(key)) {
+                self = .serverWritten
+            } else {
+                self = key.utf8.starts(with: "asa_".utf8) ? .attribution : .other
+            }
+        }
     }
+
+    private static let serverWrittenNames = Set(([dismissedAt] + Attribution.propertyNames).map { MemberName($0) })
 
     /// As the wire and the table have them.
     package var object: JSONObject { JSONObject(entries.map { ($0.key, .string($0.value)) }) }

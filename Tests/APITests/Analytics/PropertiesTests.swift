@@ -185,6 +185,23 @@ import Testing
         #expect(merged["_questionnaires_dismissed_at"] == "2025" && merged["attribution_source"] == "none")
     }
 
+    /// Each claim brings what the ad network said, and whatever else a client calls so for the first two users.
+    @Test func claimsDoNotMakeARecordGrowForever() throws {
+        let written = ["asa_campaign_id", "asa_ad_id", "asa_keyword_id", "asa_claim_type", "asa_ad_group_id"]
+        var counts: [Int] = []
+        for (number, key) in written.enumerated() {
+            let made = (0..<49).map { ("asa_\(number)_\($0)", JSONValue.string("x")) }
+            let user = JSONValue.string("owl_anon_\(number)")
+            let members = JSONValue.object(JSONObject(made + [(key, "network")]))
+            #expect(client.send(scene.properties(user, members)).status == 200)
+            #expect(client.send(scene.claim(user, "u")).status == 200)
+            guard case .object(let merged) = state() else { return #expect(Bool(false)) }
+            counts.append(merged.members.count)
+            #expect(merged[key] == "network" && merged["asa_0_48"] == "x")
+        }
+        #expect(counts == [50, 100, 101, 102, 103])
+    }
+
     @Test func theRestComesInAscendingOrderOfKeys() throws {
         _ = client.send(scene.properties("owl_anon_a", ["b": "1", "\u{E9}": "2", "a": "3", "Z": "4"]))
         _ = client.send(scene.properties("u", entries(0..<47)))

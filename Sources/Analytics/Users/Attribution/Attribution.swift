@@ -21,19 +21,23 @@ package enum Attribution: Sendable {
             return
         }
         var properties = [(key: Properties.attributionSource, value: "apple_search_ads")]
-        for (member, key) in Self.keys {
+        for (member, key) in Self.numbers {
             if let number = positive(answer[member]) { properties.append((key, number)) }
         }
         if let claimType = answer["claimType"]?.string, !claimType.isEmpty, !claimType.hasNUL {
-            properties.append(("asa_claim_type", claimType.cut(to: UpdateProperties.maximumValueLength)))
+            properties.append((Self.claimType, claimType.cut(to: UpdateProperties.maximumValueLength)))
         }
         self = .resolved(isAttributed: true, properties: properties)
     }
 
-    private static let keys = [
+    private static let numbers = [
         ("campaignId", "asa_campaign_id"), ("adGroupId", "asa_ad_group_id"), ("keywordId", "asa_keyword_id"),
         ("adId", "asa_ad_id"), ("creativeSetId", "asa_creative_set_id"),
     ]
+    private static let claimType = "asa_claim_type"
+
+    /// The keys of all properties that attribution stores.
+    static let propertyNames = [Properties.attributionSource] + numbers.map(\.1) + [claimType]
 
     /// What a developer asks to be told; nil when that is nothing known.
     package init?(mock: String) {
