@@ -464,6 +464,7 @@ CREATE TABLE `identity_claims` (
   PRIMARY KEY (`id`),
   UNIQUE KEY `identity_claims_claim` (`project_id`,`anonymous_id`,`app_user_id`),
   KEY `identity_claims_user` (`app_user_id`,`claimed_at`),
+  KEY `identity_claims_latest` (`project_id`,`anonymous_id`,`claimed_at`),
   CONSTRAINT `identity_claims_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

@@ -13,11 +13,16 @@ extension Connection {
         ) { row in try row.read(Int.self) } != nil
     }
 
-    func claimants(of id: EndUserID, in project: Project.ID) throws -> Set<AppUser.ID> {
-        Set(
-            try all("SELECT app_user_id FROM identity_claims WHERE project_id = ? AND anonymous_id = ?", project, id) {
-                row in try row.read()
-            })
+    /// Whether a user claimed an id, and whether anybody did.
+    func isClaimed(
+        _ id: EndUserID, in project: Project.ID, by user: AppUser.ID
+    ) throws -> (byUser: Bool, byAnybody: Bool) {
+        try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
+                   EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ?)
+            """, project, id, user, project, id
+        ) { row in (try row.read(), try row.read()) } ?? (false, false)
     }
 
     func records(named names: [EndUserID], in project: Project.ID) throws -> Set<AppUser.ID> {

@@ -45,12 +45,12 @@ extension Analytics {
 extension AnalyticsTransaction {
     fileprivate func claim(_ claim: Claim, in project: Project) throws -> Int {
         let (anonymous, real) = try lockBoth(claim, in: project.id)
-        let claimants = try connection.claimants(of: claim.anonymousID, in: project.id)
-        if claimants.contains(real.id) {
+        let isClaimed = try connection.isClaimed(claim.anonymousID, in: project.id, by: real.id)
+        if isClaimed.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
         }
-        if !claimants.isEmpty, project.claimConflict == .refuse {
+        if isClaimed.byAnybody, project.claimConflict == .refuse {
             // Thrown, so that the placeholders go too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }

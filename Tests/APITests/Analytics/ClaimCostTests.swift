@@ -96,7 +96,47 @@ import Time
         #expect(repeated.rowsWritten == 0)
     }
 
-    /// What the two tests above look at does see the event tables when they are used.
+    /// Whoever asks whose an id is reads its latest claim, however many there are.
+    @Test func anIDThatManyClaimedCostsWhatOneThatFewDidDoes() throws {
+        func costs(claims count: Int) throws -> [String: Int] {
+            let app = try TestApp()
+            let scene = try AnalyticsScene(app)
+            try scene.makeQuestionnaire()
+            for number in 1...count { _ = try scene.insertUser("user \(number)") }
+            try app.change(
+                """
+                INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
+                SELECT project_id, 'owl_anon_a', id, '2026-05-01' + INTERVAL id SECOND FROM app_users ORDER BY RAND(1)
+                """)
+            try app.change("ANALYZE TABLE identity_claims, app_users")
+            let meter = try ReadMeter(app)
+            func requests(_ round: Int) -> [String: RepeatableRequest] {
+                let (own, other) = (scene.event(of: "owl_anon_a"), scene.event(of: "user 1"))
+                return [
+                    "claim": scene.claim("owl_anon_a", .string("newcomer \(round)")),
+                    "properties": scene.properties("owl_anon_a", ["a": .string("\(round)")]),
+                    "questionnaire": scene.show("survey", "&user_id=owl_anon_a"),
+                    "one user's events": scene.ingest([own]), "two users' events": scene.ingest([own, other]),
+                ]
+            }
+            // Each statement is prepared once a connection.
+            for request in requests(1).values { #expect(meter.client.send(request).status == 200) }
+            return try requests(2).mapValues { request in
+                let (answer, cost) = try meter.measure { $0.send(request) }
+                #expect(answer.status == 200)
+                let claims = cost.plan.filter { $0.table == "c" || $0.table == "identity_claims" }
+                #expect(claims.allSatisfy { !$0.extra.contains("filesort") }, "\(claims)")
+                return cost.rowsRead
+            }
+        }
+        let (few, many) = (try costs(claims: 3), try costs(claims: 1000))
+        for (request, rows) in few {
+            let grown = try #require(many[request])
+            #expect(grown <= rows + 5, "\(request): \(rows), \(grown)")
+        }
+    }
+
+    /// What the first two tests look at does see the event tables when they are used.
     @Test func theServersStatisticsSeeTheEventTables() throws {
         let app = try TestApp()
         let scene = try AnalyticsScene(app)
