@@ -176,7 +176,7 @@ import Testing
         let clientID = try scene.create(by: developer)
         let operators = try scene.register().clientID
         try app.expectUnchanged {
-            for clientID in [clientID, operators, "logi_none", "a%00b", "é"] {
+            for clientID in [clientID, operators, "logi_none", "a%00b", "\(clientID)\0", "é"] {
                 let path = "\(OAuthScene.applications)/\(clientID)"
                 let answers = [
                     scene.client.send(.get, path, token: other.token),

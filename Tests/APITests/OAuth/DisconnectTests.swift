@@ -100,7 +100,7 @@ import Testing
         _ = try scene.signIn(rp, as: person)
         #expect(disconnect(rp.clientID, as: person.token).status == 204)
         try app.expectUnchanged {
-            for clientID in [rp.clientID, stranger.clientID, "logi_none", "%00", "é"] {
+            for clientID in [rp.clientID, stranger.clientID, "logi_none", "%00", "\(rp.clientID)\0", "é"] {
                 #expect("\(disconnect(clientID, as: person.token))" == refusal(404, "not_connected"), "\(clientID)")
             }
         }
