@@ -23,6 +23,9 @@ CREATE TABLE projects (
     retention_days_funnels         INT UNSIGNED NULL,
     attachment_user_quota_bytes    BIGINT UNSIGNED NULL,
     attachment_project_quota_bytes BIGINT UNSIGNED NULL,
+    -- What its rows in event_attachments declare, and how many there are; triggers there keep both.
+    attachment_bytes               BIGINT UNSIGNED NOT NULL DEFAULT 0,
+    attachment_files               BIGINT UNSIGNED NOT NULL DEFAULT 0,
     created_at                     DATETIME(3) NOT NULL,
     deleted_at                     DATETIME(3) NULL,
     PRIMARY KEY (id),

@@ -24,6 +24,9 @@ CREATE TABLE app_users (
     total_revenue_usd_cents BIGINT NULL,
     revenue_synced_at       DATETIME(3) NULL,
     is_dev                  BOOLEAN NOT NULL DEFAULT FALSE,
+    -- What its rows in event_attachments declare, and how many there are; triggers there keep both.
+    attachment_bytes        BIGINT UNSIGNED NOT NULL DEFAULT 0,
+    attachment_files        BIGINT UNSIGNED NOT NULL DEFAULT 0,
     PRIMARY KEY (id),
     UNIQUE KEY app_users_project_user (project_id, user_id),
     UNIQUE KEY app_users_public_id (public_id),

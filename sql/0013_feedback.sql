@@ -52,16 +52,54 @@ CREATE TABLE event_attachments (
     KEY event_attachments_client_event (app_id, event_client_id, event_id),
     KEY event_attachments_client_created (app_id, event_client_id, deleted_at, created_at),
     KEY event_attachments_project (project_id, created_at),
-    KEY event_attachments_user (app_user_id, deleted_at, size_bytes),
+    KEY event_attachments_user (app_user_id, deleted_at),
     KEY event_attachments_sha256 (sha256),
     KEY event_attachments_event (event_id, deleted_at, created_at),
     KEY event_attachments_app (app_id, deleted_at, created_at),
     KEY event_attachments_deleted (deleted_at),
-    -- What quotas add up, and what clean-up looks for.
-    KEY event_attachments_quota (project_id, deleted_at, size_bytes),
+    -- What clean-up looks for.
     KEY event_attachments_pending (uploaded_at, created_at),
     CONSTRAINT event_attachments_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
+
+-- The project and the end user of each row count it, deleted or not, so that a quota costs the same however many there are.
+-- A row changes its end user and never its project or its size. A count that is too low already is damage for
+-- `merganserctl verify` to tell, not a reason to stop.
+
+CREATE TRIGGER event_attachments_added AFTER INSERT ON event_attachments FOR EACH ROW
+BEGIN
+    UPDATE app_users
+    SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+    WHERE id = NEW.app_user_id;
+    UPDATE projects
+    SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+    WHERE id = NEW.project_id;
+END;
+
+CREATE TRIGGER event_attachments_moved AFTER UPDATE ON event_attachments FOR EACH ROW
+BEGIN
+    IF NOT NEW.app_user_id <=> OLD.app_user_id THEN
+        UPDATE app_users
+        SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+            attachment_files = attachment_files - LEAST(attachment_files, 1)
+        WHERE id = OLD.app_user_id;
+        UPDATE app_users
+        SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+        WHERE id = NEW.app_user_id;
+    END IF;
+END;
+
+CREATE TRIGGER event_attachments_removed AFTER DELETE ON event_attachments FOR EACH ROW
+BEGIN
+    UPDATE app_users
+    SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+        attachment_files = attachment_files - LEAST(attachment_files, 1)
+    WHERE id = OLD.app_user_id;
+    UPDATE projects
+    SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+        attachment_files = attachment_files - LEAST(attachment_files, 1)
+    WHERE id = OLD.project_id;
+END;
 
 -- Empty but for rows of transactions under way, which exclude each other by them: who puts a file in its place and who
 -- removes it.

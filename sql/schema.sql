@@ -107,6 +107,8 @@ CREATE TABLE `app_users` (
   `total_revenue_usd_cents` bigint(20) DEFAULT NULL,
   `revenue_synced_at` datetime(3) DEFAULT NULL,
   `is_dev` tinyint(1) NOT NULL DEFAULT 0,
+  `attachment_bytes` bigint(20) unsigned NOT NULL DEFAULT 0,
+  `attachment_files` bigint(20) unsigned NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `app_users_project_user` (`project_id`,`user_id`),
   UNIQUE KEY `app_users_public_id` (`public_id`),
@@ -310,15 +312,49 @@ CREATE TABLE `event_attachments` (
   KEY `event_attachments_client_event` (`app_id`,`event_client_id`,`event_id`),
   KEY `event_attachments_client_created` (`app_id`,`event_client_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_project` (`project_id`,`created_at`),
-  KEY `event_attachments_user` (`app_user_id`,`deleted_at`,`size_bytes`),
+  KEY `event_attachments_user` (`app_user_id`,`deleted_at`),
   KEY `event_attachments_sha256` (`sha256`),
   KEY `event_attachments_event` (`event_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_app` (`app_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_deleted` (`deleted_at`),
-  KEY `event_attachments_quota` (`project_id`,`deleted_at`,`size_bytes`),
   KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
   CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TRIGGER event_attachments_added AFTER INSERT ON event_attachments FOR EACH ROW
+BEGIN
+    UPDATE app_users
+    SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+    WHERE id = NEW.app_user_id;
+    UPDATE projects
+    SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+    WHERE id = NEW.project_id;
+END;
+
+CREATE TRIGGER event_attachments_moved AFTER UPDATE ON event_attachments FOR EACH ROW
+BEGIN
+    IF NOT NEW.app_user_id <=> OLD.app_user_id THEN
+        UPDATE app_users
+        SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+            attachment_files = attachment_files - LEAST(attachment_files, 1)
+        WHERE id = OLD.app_user_id;
+        UPDATE app_users
+        SET attachment_bytes = attachment_bytes + NEW.size_bytes, attachment_files = attachment_files + 1
+        WHERE id = NEW.app_user_id;
+    END IF;
+END;
+
+CREATE TRIGGER event_attachments_removed AFTER DELETE ON event_attachments FOR EACH ROW
+BEGIN
+    UPDATE app_users
+    SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+        attachment_files = attachment_files - LEAST(attachment_files, 1)
+    WHERE id = OLD.app_user_id;
+    UPDATE projects
+    SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
+        attachment_files = attachment_files - LEAST(attachment_files, 1)
+    WHERE id = OLD.project_id;
+END;
 
 CREATE TABLE `events` (
   `id` binary(16) NOT NULL,
@@ -616,6 +652,8 @@ CREATE TABLE `projects` (
   `retention_days_funnels` int(10) unsigned DEFAULT NULL,
   `attachment_user_quota_bytes` bigint(20) unsigned DEFAULT NULL,
   `attachment_project_quota_bytes` bigint(20) unsigned DEFAULT NULL,
+  `attachment_bytes` bigint(20) unsigned NOT NULL DEFAULT 0,
+  `attachment_files` bigint(20) unsigned NOT NULL DEFAULT 0,
   `created_at` datetime(3) NOT NULL,
   `deleted_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),

@@ -3,34 +3,28 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    func lockQuotas(of project: Project.ID) throws -> (user: AttachmentQuota, project: AttachmentQuota) {
+    /// A project's quotas, and what its attachments come to.
+    func lockQuotas(
+        of project: Project.ID
+    ) throws -> (user: AttachmentQuota, project: AttachmentQuota, used: Int64) {
         let quotas = try connection.first(
             """
-            SELECT attachment_user_quota_bytes, attachment_project_quota_bytes FROM projects WHERE id = ? FOR UPDATE
+            SELECT attachment_user_quota_bytes, attachment_project_quota_bytes, attachment_bytes
+            FROM projects WHERE id = ? FOR UPDATE
             """, project
-        ) { row in AttachmentQuota.effective(user: try row.read(), project: try row.read()) }
+        ) { row in
+            let quotas = AttachmentQuota.effective(user: try row.read(), project: try row.read())
+            return (quotas.user, quotas.project, try row.read(Int64.self))
+        }
         guard let quotas else { throw MariaDBError("the project of an app is gone") }
         return quotas
     }
 
-    /// What a user's attachments come to, uploaded or not; deleted ones too, until their file is gone with their row
-    /// (analytics §17). The record is locked, so they stay that user's.
+    /// What a user's attachments come to. The record is locked, so none is added meanwhile.
     func attachmentBytes(of user: AppUser) throws -> Int64 {
-        try connection.first(
-            """
-            SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
-            FROM event_attachments WHERE app_user_id = ?
-            """, user.id
-        ) { row in try row.read() } ?? 0
-    }
-
-    func attachmentBytes(in project: Project.ID) throws -> Int64 {
-        try connection.first(
-            """
-            SELECT CAST(COALESCE(SUM(size_bytes), 0) AS SIGNED)
-            FROM event_attachments WHERE project_id = ?
-            """, project
-        ) { row in try row.read() } ?? 0
+        try connection.first("SELECT attachment_bytes FROM app_users WHERE id = ?", user.id) { row in
+            try row.read()
+        } ?? 0
     }
 
     func insert(

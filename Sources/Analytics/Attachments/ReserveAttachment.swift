@@ -30,8 +30,7 @@ extension AnalyticsTransaction {
                 "User attachment quota")
         }
         try quotas.project.check(
-            used: attachmentBytes(in: app.project.id), adding: reservation.size, .quotaExhausted,
-            "Project attachment quota")
+            used: quotas.used, adding: reservation.size, .quotaExhausted, "Project attachment quota")
 
         let id = Attachment.ID(at: now)
         try insert(reservation, id, for: app, owner: owner?.id)

@@ -27,10 +27,6 @@ extension AnalyticsTransaction {
     func setUploaded(_ id: Attachment.ID) throws {
         try connection.execute("UPDATE event_attachments SET uploaded_at = ? WHERE id = ?", now, id)
     }
-
-    func removeReservation(_ id: Attachment.ID) throws {
-        try connection.execute("DELETE FROM event_attachments WHERE id = ? AND uploaded_at IS NULL", id)
-    }
 }
 
 extension Connection {

@@ -15,23 +15,21 @@ extension Connection {
         }
     }
 
-    /// Deletes a batch.
-    ///
-    /// - Returns: how many there were; fewer than a batch when there are no more.
-    func delete(_ rows: OutlivedRows) throws -> Int {
+    /// The next batch, oldest first.
+    func outlived(_ rows: OutlivedRows) throws -> [Attachment.ID] {
         switch rows {
         case .deleted(let time):
-            try execute(
-                "DELETE FROM event_attachments WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", time,
+            try all(
+                "SELECT id FROM event_attachments WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", time,
                 AttachmentCleanup.batch
-            ).affectedRows
+            ) { row in try row.read() }
         case .pending(let time):
-            try execute(
+            try all(
                 """
-                DELETE FROM event_attachments
+                SELECT id FROM event_attachments
                 WHERE uploaded_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?
                 """, time, AttachmentCleanup.batch
-            ).affectedRows
+            ) { row in try row.read() }
         }
     }
 

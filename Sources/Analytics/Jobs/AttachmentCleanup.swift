@@ -67,9 +67,13 @@ package struct AttachmentCleanup: Sendable {
     private func removeRows(_ rows: OutlivedRows, _ database: Database, _ count: (Int) -> Void) throws {
         if isDryRun { return count(try database.read { try $0.count(rows) }) }
         while true {
-            let deleted = try database.transaction(.analytics) { try $0.delete(rows) }
-            count(deleted)
-            if deleted < Self.batch { return }
+            let batch = try database.read { try $0.outlived(rows) }
+            // Fewer than the batch has, when another node removes them too.
+            let removed = try database.transaction(.analytics) { connection in
+                try AnalyticsTransaction(connection: connection, now: now).remove(batch, ifStill: rows)
+            }
+            count(removed)
+            if batch.count < Self.batch { return }
         }
     }
 

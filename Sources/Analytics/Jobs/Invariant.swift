@@ -13,6 +13,7 @@ package enum Invariant: String, CaseIterable, Sendable {
     case oneLiveResponse = "one_live_response"
     case eventsAreStoredOnce = "events_are_stored_once"
     case countersEqualRows = "counters_equal_rows"
+    case attachmentCountsEqualRows = "attachment_counts_equal_rows"
     case horizonsAreMonths = "horizons_are_months"
     case deadEventsAwaitTheirDrop = "dead_events_await_their_drop"
 
@@ -32,6 +33,7 @@ package enum Invariant: String, CaseIterable, Sendable {
         case .oneLiveResponse: "a user has one live response to a questionnaire"
         case .eventsAreStoredOnce: "an app has an event with a client id and time once"
         case .countersEqualRows: "the counters of a record equal its live events, month by month"
+        case .attachmentCountsEqualRows: "a project and a record count their attachments, and the bytes of these"
         case .horizonsAreMonths: "each event table has a horizon, the first of a month"
         case .deadEventsAwaitTheirDrop: "events before the horizon are in a partition about to be dropped"
         }

@@ -153,6 +153,19 @@ extension Invariant {
             ) s
             GROUP BY s.app_user_id, s.month HAVING SUM(s.counted) <> SUM(s.stored) LIMIT 100
             """
+        case .attachmentCountsEqualRows:
+            """
+            SELECT CONCAT('projects ', HEX(p.id))
+            FROM projects p LEFT JOIN event_attachments t ON t.project_id = p.id
+            GROUP BY p.id
+            HAVING MAX(p.attachment_bytes) <> COALESCE(SUM(t.size_bytes), 0) OR MAX(p.attachment_files) <> COUNT(t.id)
+            UNION ALL
+            SELECT CONCAT('app_users ', u.id)
+            FROM app_users u LEFT JOIN event_attachments t ON t.app_user_id = u.id
+            GROUP BY u.id
+            HAVING MAX(u.attachment_bytes) <> COALESCE(SUM(t.size_bytes), 0) OR MAX(u.attachment_files) <> COUNT(t.id)
+            LIMIT 100
+            """
         case .horizonsAreMonths:
             """
             SELECT CONCAT('retention_horizons ', t.name)

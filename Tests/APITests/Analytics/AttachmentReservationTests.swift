@@ -310,14 +310,13 @@ import Time
 
     /// Has uploads of before occupy so much.
     private func occupy(_ size: Int64, of user: String?) throws {
+        let owner = try user.flatMap { try scene.recordID(of: $0) }
         try app.change(
             """
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
                                            content_type, size_bytes, sha256, is_dev, uploaded_at, created_at)
-            SELECT RANDOM_BYTES(16), ?, ?, RANDOM_BYTES(16),
-                   (SELECT id FROM app_users WHERE project_id = ? AND user_id = ?), 'f', 't', ?, SHA2(?, 256), 0, NOW(3),
-                   NOW(3)
-            """, scene.project, scene.appID, scene.project, user, size, size)
+            VALUES (RANDOM_BYTES(16), ?, ?, RANDOM_BYTES(16), ?, 'f', 't', ?, SHA2(?, 256), 0, NOW(3), NOW(3))
+            """, scene.project, scene.appID, owner, size, size)
     }
 
     // MARK: The event

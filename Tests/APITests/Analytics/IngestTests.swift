@@ -497,13 +497,14 @@ import Time
     // MARK: Attachments and languages
 
     private func reserve(_ id: Int, event: Int, user: String? = nil) throws {
+        let owner = try user.flatMap { try scene.recordID(of: $0) }
         try app.change(
             """
             INSERT INTO event_attachments (id, project_id, app_id, event_client_id, app_user_id, original_filename,
                                            content_type, size_bytes, sha256, is_dev, created_at)
-            SELECT ?, ?, ?, ?, (SELECT id FROM app_users WHERE user_id = ?), 'f', 'text/plain', 1, ?, 0, ?
-            """, UUID(uuid(id)), scene.project, scene.appID, UUID(uuid(event)), user, String(repeating: "a", count: 64),
-            app.time.now)
+            VALUES (?, ?, ?, ?, ?, 'f', 'text/plain', 1, ?, 0, ?)
+            """, UUID(uuid(id)), scene.project, scene.appID, UUID(uuid(event)), owner,
+            String(repeating: "a", count: 64), app.time.now)
     }
 
     private func attachments() throws -> [String] {

@@ -20,6 +20,7 @@ import Time
         }
         #expect(client.send(scene.feedback(["user_id": "u"])).status == 201)
         #expect(client.send(scene.respond(["words": "w"], ["user_id": "u"])).status == 201)
+        #expect(client.send(scene.reservation(of: [1])).status == 201)
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         let other = try AnalyticsScene(app, team: scene.team)
         #expect(client.send(other.properties("u", ["a": "b"])).status == 200)
@@ -92,6 +93,10 @@ import Time
             ("DELETE FROM app_user_event_counts", .countersEqualRows),
             ("DELETE FROM events LIMIT 1", .countersEqualRows),
             ("UPDATE events SET timestamp = '2026-04-30 23:59:59.999' LIMIT 1", .countersEqualRows),
+            ("UPDATE projects SET attachment_bytes = attachment_bytes + 1", .attachmentCountsEqualRows),
+            ("UPDATE app_users SET attachment_files = 7 WHERE id = @owner", .attachmentCountsEqualRows),
+            ("UPDATE event_attachments SET size_bytes = size_bytes + 1", .attachmentCountsEqualRows),
+            ("UPDATE event_attachments SET project_id = RANDOM_BYTES(16)", .attachmentCountsEqualRows),
             ("UPDATE retention_horizons SET horizon = '2026-01-02'", .horizonsAreMonths),
             ("DELETE FROM retention_horizons WHERE table_name = 'metric_events'", .horizonsAreMonths),
             ("UPDATE retention_horizons SET horizon = '2026-06-01'", .deadEventsAwaitTheirDrop),

@@ -4,6 +4,15 @@ import Time
 
 /// Rows as SDKs' requests leave them, for tests of what is read.
 extension AnalyticsScene {
+    /// The record of a name; nil when there is none.
+    func recordID(of user: String) throws -> Int64? {
+        try app.sql { db in
+            try db.first("SELECT id FROM app_users WHERE project_id = ? AND user_id = ?", project, user) { row in
+                try row.read()
+            }
+        }
+    }
+
     /// A record; a tombstone when it is merged into another.
     @discardableResult
     func insertUser(_ name: String, mergedInto owner: Int64? = nil, isDev: Bool = false, at time: Timestamp? = nil)
