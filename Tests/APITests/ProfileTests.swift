@@ -63,18 +63,6 @@ import Testing
         }
     }
 
-    /// An empty one, as `null`, says that there is none.
-    @Test(arguments: [" ", "\u{200B}", "\u{2060}\u{FEFF}", "\u{3164}", "\u{AD}", "\u{FE0F}", "\u{3000}\u{200D} "])
-    func aNameHasACharacterThatIsSeen(_ name: String) throws {
-        try app.expectUnchanged {
-            for member in ["name", "nickname"] {
-                let answer = patch(["contact_email": "new@example.com", member: .string(name)])
-                #expect("\(answer)" == refusal(400, "invalid_request"), "\(member)")
-            }
-        }
-        for member in ["name", "nickname"] { #expect(patch([member: ""])["user"]?[member] == "") }
-    }
-
     @Test(arguments: ["محمد\u{200F} 2", "👩‍👩‍👧‍👦", "Zoe\u{308}", "a\u{A0}b"])
     func aNameMayBeWrittenInAnyScript(_ name: String) {
         #expect(patch(["name": .string(name)])["user"]?["name"] == .string(name))

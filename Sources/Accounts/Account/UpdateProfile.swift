@@ -26,8 +26,7 @@ extension Accounts {
             }
         }
         for name in [changes.name, changes.nickname] {
-            guard let name = name ?? nil, !name.isEmpty else { continue }
-            if Optional(name).isBlank || !DisplayName.isAcceptable(name) { throw Failure.invalidRequest }
+            if let name = name ?? nil, !DisplayName.isAcceptable(name) { throw Failure.invalidRequest }
         }
         if let address = changes.contactEmail ?? nil, !EmailAddress.isAcceptable(address) {
             throw Failure.invalidContactEmail
