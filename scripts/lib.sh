@@ -61,7 +61,7 @@ end_orphans() {
     done
 }
 
-is_gone() { ! start_time "$1"; }
+is_gone() { ! start_time "$1" >/dev/null; }
 
 # stop NAME SIGNAL SECONDS: ends what launch started and nothing else; by force after so many seconds.
 stop() {
