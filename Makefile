@@ -3,7 +3,7 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-sanitizers test-operations \
+.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-run test-sanitizers test-operations \
     test-monitoring release-drill fault-drill fuzz format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
@@ -34,6 +34,8 @@ test-sanitizers: ## Run the wrappers' tests under address and thread sanitizer
 	    --filter '$(WRAPPERS)' --skip ReplacementTests
 test-browser: ## Drive the pages with headless Chromium beside an instance of its own
 	@scripts/test-browser
+test-run: ## Do what README.md says of make run, restart and stop, each twice
+	@scripts/test-run
 test-operations: ## Follow a request, back up and restore as docs/operations.md says, beside an instance of its own
 	@scripts/instance beside scripts/test-operations
 test-monitoring: ## Check the alert rules of docs/monitoring, and that each fires
