@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-/// HEAD is answered wherever GET is, as GET would be (accounts §0.1, analytics §17; RFC 9110 §9.3.2). That no body is sent
+/// HEAD is answered wherever GET is, as GET would be (accounts §0.1, analytics §2.1; RFC 9110 §9.3.2). That no body is sent
 /// is the connection's business.
 @Suite struct HeadTests {
     let scene: OAuthScene

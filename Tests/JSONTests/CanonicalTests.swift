@@ -7,7 +7,7 @@ import Testing
         String(decoding: try JSONValue(text: text).canonicalJSON(), as: UTF8.self)
     }
 
-    /// §3.2.2.
+    /// RFC 8785 §3.2.2.
     @Test func exampleOfTheIntroduction() throws {
         let text = #"""
             {"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -19,7 +19,7 @@ import Testing
                 + #""string":"€$\u000f\nA'B\"\\\\\"/"}"#)
     }
 
-    /// §3.2.3: by UTF-16 code units, where the emoji's surrogates come before U+FB33.
+    /// RFC 8785 §3.2.3: by UTF-16 code units, where the emoji's surrogates come before U+FB33.
     @Test func membersAreSortedByCodeUnits() throws {
         let text = #"""
             {"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",

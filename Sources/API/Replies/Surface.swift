@@ -19,7 +19,7 @@ struct Surface {
     init(path: String, errorDocsBase: String, requestID: String) {
         shape =
             if path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first?.elementsEqual("v1".utf8) == true {
-                // Also /v1 itself, and what has doubled slashes: paths that nothing is mounted at (analytics §17).
+                // Also /v1 itself, and what has doubled slashes: paths that nothing is mounted at (analytics §2.1).
                 .analytics
             } else if path.utf8.starts(with: "/oauth/".utf8) || path.utf8.elementsEqual("/api/v1/oauth/userinfo".utf8) {
                 .oauth

@@ -42,7 +42,7 @@ final class Call {
 
     var accounts: Accounts { service.accounts }
     var analytics: Analytics { service.analytics }
-    /// On the analytics surface an empty value means that the parameter is absent (analytics §17).
+    /// On the analytics surface an empty value means that the parameter is absent (analytics §2.1).
     var queryParameters: QueryParameters {
         let parameters = QueryParameters(request.query)
         return surface.isAnalytics ? parameters.withoutEmptyValues : parameters

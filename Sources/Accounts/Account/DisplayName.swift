@@ -14,8 +14,8 @@ package enum DisplayName {
                 }))
     }
 
-    /// Embeddings, overrides and isolates (UAX #9 §2) reach beyond the name. The marks of §2.6 do not, and names written
-    /// from right to left need them.
+    /// Embeddings, overrides and isolates (UAX #9 §2) reach beyond the name. The marks of UAX #9 §2.6 do not, and names
+    /// written from right to left need them.
     private static func isAcceptable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069: false

@@ -8,7 +8,7 @@ extension JSONObject {
         return text.cut(to: length)
     }
 
-    /// Unlike the other fields, one that is no string is refused (analytics §17).
+    /// Unlike the other fields, one that is no string is refused (analytics §10).
     func sessionID() throws(Refusal) -> UUID? {
         guard let value = self["session_id"], value != .null else { return nil }
         guard let id = value.string.flatMap(UUID.init) else { throw .invalid("session_id must be a UUID") }

@@ -1,7 +1,7 @@
 import MariaDB
 import Time
 
-/// How a list is read, so that a page costs the same wherever it is (analytics §17.6).
+/// How a list is read, so that a page costs the same wherever it is (analytics §13).
 ///
 /// A list is the merge of its *sources*, such as the apps of a project, production and development apart. An index has the
 /// rows of each by sort value and id, and a page reads as many entries of it as it shows rows. A *condition* that no index

@@ -1,5 +1,5 @@
 extension String {
-    /// Without white space at either end, as ECMAScript's `trim` has it (analytics §17).
+    /// Without white space at either end, as ECMAScript's `trim` has it (analytics §2.4).
     package var trimmed: String {
         guard let first = unicodeScalars.firstIndex(where: { !$0.isWhiteSpace }),
             let last = unicodeScalars.lastIndex(where: { !$0.isWhiteSpace })

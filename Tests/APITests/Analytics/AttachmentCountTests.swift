@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import Time
 
-/// Projects and end users count their attachments, so that a quota costs the same however many there are (analytics §11.1,
-/// §17).
+/// Projects and end users count their attachments, so that a quota costs the same however many there are (analytics
+/// §11.1).
 @Suite struct AttachmentCountTests {
     let app: TestApp
     let scene: AnalyticsScene

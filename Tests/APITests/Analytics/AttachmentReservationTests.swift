@@ -211,7 +211,7 @@ import Time
         _ = try AttachmentCleanup(scene.store, at: time, afterlife: afterlife).run(Database(app.database.options))
     }
 
-    /// Reserve, upload, delete, again and again: the files stay for a week, so they count for a week (§17).
+    /// Reserve, upload, delete, again and again: the files stay for a week, so they count for a week (§11.1).
     @Test func deletedFilesFillTheQuota() throws {
         try app.change("UPDATE projects SET attachment_project_quota_bytes = 20")
         try scene.store.prepare()

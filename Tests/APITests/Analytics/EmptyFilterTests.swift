@@ -2,7 +2,7 @@ import HTTP
 import Testing
 import Time
 
-/// Analytics §17: an empty query value means that the parameter is absent, on every list and filter.
+/// Analytics §2.1: an empty query value means that the parameter is absent, on every list and filter.
 @Suite struct EmptyFilterTests {
     let app: TestApp
     let scene: AnalyticsScene

@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// What pages of lists cost, in rows that the server reads, with 48 000 rows in each list (analytics §17.6).
+/// What pages of lists cost, in rows that the server reads, with 48 000 rows in each list (analytics §13).
 @Suite struct ListCostTests {
     private static let rows = 48_000
     /// What a page reads beside its own rows: the key, apps, projects, and the start of each range in each partition.

@@ -100,7 +100,7 @@ import Testing
         #expect(try scene.records() == ["u"])
     }
 
-    /// They cannot fit, whatever is there: it is found out before anything is locked (§17).
+    /// They cannot fit, whatever is there: it is found out before anything is locked (§6.1).
     @Test func whatCannotFitWaitsForNobody() throws {
         _ = client.send(scene.properties("u", entries(0..<50)))
         let refused = refusal(400, "Total properties count exceeds max of 50")

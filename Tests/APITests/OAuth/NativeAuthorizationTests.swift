@@ -5,7 +5,7 @@ import Time
 
 @testable import API
 
-/// Authorize in the server's own app (accounts §2.3), and the grants that come of it (§2.2).
+/// Authorize in the server's own app (accounts §2.3), and the grants that come of it (accounts §2.2).
 @Suite struct NativeAuthorizationTests {
     let app: TestApp
     let scene: OAuthScene
