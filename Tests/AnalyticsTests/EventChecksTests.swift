@@ -25,8 +25,8 @@ struct EventChecksTests {
         _ entry: JSONValue, platform: Platform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
         horizon: Timestamp = Timestamp(seconds: 0)
     ) throws -> NewEvent {
-        var checks = EventChecks(platform: platform, now: Self.now, maximumAge: maximumAge) { horizon }
-        return try checks.event(entry)
+        var times = EventTimes(at: Self.now, maximumAge: maximumAge) { horizon }
+        return try NewEvent(entry, of: platform, within: &times)
     }
 
     private func fault(
@@ -129,14 +129,16 @@ struct EventChecksTests {
 
     @Test func theHorizonIsReadOnceAndOnlyForOlderMonths() throws {
         var reads = 0
-        var checks = EventChecks(platform: .apple, now: Self.now, maximumAge: nil) {
+        var times = EventTimes(at: Self.now, maximumAge: nil) {
             reads += 1
             return Timestamp(seconds: 0)
         }
-        _ = try checks.event(Self.complete)
-        _ = try checks.event(Self.event(["timestamp": "2026-05-01"]))
+        _ = try NewEvent(Self.complete, of: .apple, within: &times)
+        _ = try NewEvent(Self.event(["timestamp": "2026-05-01"]), of: .apple, within: &times)
         #expect(reads == 0)
-        for _ in 1...3 { _ = try checks.event(Self.event(["timestamp": "2026-04-30"])) }
+        for _ in 1...3 {
+            _ = try NewEvent(Self.event(["timestamp": "2026-04-30"]), of: .apple, within: &times)
+        }
         #expect(reads == 1)
     }
 

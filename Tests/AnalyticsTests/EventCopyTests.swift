@@ -6,14 +6,12 @@ import Time
 /// Which events get a second row (analytics §8.4).
 struct EventCopyTests {
     private func copy(_ message: String, _ attributes: JSONValue = .null) throws -> EventCopy? {
-        var checks = EventChecks(platform: .apple, now: Timestamp(seconds: 0), maximumAge: nil) {
-            Timestamp(seconds: 0)
-        }
-        return EventCopy(
-            of: try checks.event([
-                "message": .string(message), "level": "info", "session_id": "01234567-89ab-cdef-0123-456789abcdef",
-                "custom_attributes": attributes,
-            ]))
+        var times = EventTimes(at: Timestamp(seconds: 0), maximumAge: nil) { Timestamp(seconds: 0) }
+        let entry: JSONValue = [
+            "message": .string(message), "level": "info", "session_id": "01234567-89ab-cdef-0123-456789abcdef",
+            "custom_attributes": attributes,
+        ]
+        return EventCopy(of: try NewEvent(entry, of: .apple, within: &times))
     }
 
     private func metric(

@@ -1,3 +1,4 @@
+import MariaDB
 internal import Text
 
 /// The second row that the message of an event asks for (analytics §8.4).
@@ -55,6 +56,71 @@ extension EventCopy.Metric {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
         default: false
         }
+    }
+}
+
+extension AnalyticsTransaction {
+    func insertCopies(of events: [PlacedEvent], from source: EventSource) throws {
+        var metrics: [(PlacedEvent, EventCopy.Metric)] = []
+        var steps: [(PlacedEvent, String)] = []
+        for placed in events {
+            switch EventCopy(of: placed.event) {
+            case .metric(let metric): metrics.append((placed, metric))
+            case .step(let name): steps.append((placed, name))
+            case nil: break
+            }
+        }
+        try insert(metrics, from: source)
+        try insert(steps, from: source)
+    }
+
+    private func insert(_ metrics: [(PlacedEvent, EventCopy.Metric)], from source: EventSource) throws {
+        try connection.executeMany(
+            """
+            INSERT INTO metric_events (
+                id, app_id, client_event_id, session_id, app_user_id, api_key_id, metric_slug, phase, tracking_id,
+                duration_ms, error, attributes, environment, os_version, app_version, sdk_name, sdk_version,
+                device_model, build_number, country_code, is_dev, timestamp, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, metrics
+        ) { placed, metric in
+            let event = placed.event
+            return [
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, metric.slug,
+                metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
+                event.attributes?.text ?? "{}", event.environment, event.client.osVersion, event.client.appVersion,
+                event.client.sdkName, event.client.sdkVersion, event.client.deviceModel, event.client.buildNumber,
+                source.countryCode, event.isDev, event.timestamp, now,
+            ]
+        }
+    }
+
+    private func insert(_ steps: [(PlacedEvent, String)], from source: EventSource) throws {
+        try connection.executeMany(
+            """
+            INSERT INTO funnel_events (
+                id, app_id, client_event_id, session_id, app_user_id, api_key_id, step_name, message, screen_name,
+                custom_attributes, environment, os_version, app_version, sdk_name, sdk_version, device_model,
+                build_number, country_code, is_dev, timestamp, received_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, steps
+        ) { placed, name in
+            let event = placed.event
+            return [
+                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
+                event.message, event.screenName, event.attributes?.text, event.environment, event.client.osVersion,
+                event.client.appVersion, event.client.sdkName, event.client.sdkVersion, event.client.deviceModel,
+                event.client.buildNumber, source.countryCode, event.isDev, event.timestamp, now,
+            ]
+        }
+    }
+
+    func deleteCopies(of rows: [StoredEvent], of app: App) throws {
+        let keys: [[(any Bindable)?]] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
+        try connection.executeMany(
+            "DELETE FROM metric_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
+        try connection.executeMany(
+            "DELETE FROM funnel_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
     }
 }
 

@@ -73,21 +73,6 @@ extension AnalyticsTransaction {
             ]
         }
     }
-
-    func deleteCopies(of rows: [StoredEvent], of app: App) throws {
-        let keys: [[(any Bindable)?]] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
-        try connection.executeMany(
-            "DELETE FROM metric_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
-        try connection.executeMany(
-            "DELETE FROM funnel_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
-    }
-
-    /// A counter that is too low already is damage for `merganserctl verify` to tell, not a reason to stop.
-    func subtract(from counters: [EventCounter: Int]) throws {
-        try connection.executeMany(
-            "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = ?",
-            counters.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
-    }
 }
 
 extension StoredEvent.Owner {

@@ -15,10 +15,8 @@ extension Analytics {
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> ImportOutcome {
         try write(database) { transaction in
-            let checks = EventChecks(
-                platform: source.app.platform, now: transaction.now, maximumAge: nil,
-                horizon: transaction.lockEventHorizon)
-            let (events, rejected) = try batch.check(checks)
+            let times = EventTimes(at: transaction.now, maximumAge: nil, horizon: transaction.lockEventHorizon)
+            let (events, rejected) = try batch.events(of: source.app.platform, within: times)
             let inserted = try transaction.importEvents(events, from: source)
             return ImportOutcome(accepted: inserted, updated: events.count - inserted, rejected: rejected)
         }
@@ -91,12 +89,6 @@ extension AnalyticsTransaction {
             }
         }
         return latest
-    }
-
-    private func move(from old: [EventCounter], to new: [EventCounter]) throws {
-        let changes = Dictionary(old.map { ($0, -1) } + new.map { ($0, 1) }, uniquingKeysWith: +)
-        try subtract(from: changes.filter { $0.value < 0 }.mapValues { -$0 })
-        try add(to: changes.filter { $0.value > 0 })
     }
 }
 

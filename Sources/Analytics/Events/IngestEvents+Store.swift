@@ -3,13 +3,6 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    /// The horizon of `events` (analytics §14.2), which stays where it is until this transaction ends.
-    func lockEventHorizon() throws -> Timestamp {
-        try connection.first(
-            "SELECT horizon FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE"
-        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
-    }
-
     /// Where undated events look for their duplicates (analytics §8.3).
     var recently: ClosedRange<Timestamp> { (now - .seconds(48 * 3600))...Timestamp.storable.upperBound }
 
@@ -90,69 +83,6 @@ extension AnalyticsTransaction {
             ) { row in try row.read() })
     }
 
-    func insertCopies(of events: [PlacedEvent], from source: EventSource) throws {
-        var metrics: [(PlacedEvent, EventCopy.Metric)] = []
-        var steps: [(PlacedEvent, String)] = []
-        for placed in events {
-            switch EventCopy(of: placed.event) {
-            case .metric(let metric): metrics.append((placed, metric))
-            case .step(let name): steps.append((placed, name))
-            case nil: break
-            }
-        }
-        try insert(metrics, from: source)
-        try insert(steps, from: source)
-    }
-
-    private func insert(_ metrics: [(PlacedEvent, EventCopy.Metric)], from source: EventSource) throws {
-        try connection.executeMany(
-            """
-            INSERT INTO metric_events (
-                id, app_id, client_event_id, session_id, app_user_id, api_key_id, metric_slug, phase, tracking_id,
-                duration_ms, error, attributes, environment, os_version, app_version, sdk_name, sdk_version,
-                device_model, build_number, country_code, is_dev, timestamp, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, metrics
-        ) { placed, metric in
-            let event = placed.event
-            return [
-                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, metric.slug,
-                metric.phase.rawValue, metric.trackingID, metric.durationMilliseconds, metric.error,
-                event.attributes?.text ?? "{}", event.environment, event.client.osVersion, event.client.appVersion,
-                event.client.sdkName, event.client.sdkVersion, event.client.deviceModel, event.client.buildNumber,
-                source.countryCode, event.isDev, event.timestamp, now,
-            ]
-        }
-    }
-
-    private func insert(_ steps: [(PlacedEvent, String)], from source: EventSource) throws {
-        try connection.executeMany(
-            """
-            INSERT INTO funnel_events (
-                id, app_id, client_event_id, session_id, app_user_id, api_key_id, step_name, message, screen_name,
-                custom_attributes, environment, os_version, app_version, sdk_name, sdk_version, device_model,
-                build_number, country_code, is_dev, timestamp, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, steps
-        ) { placed, name in
-            let event = placed.event
-            return [
-                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key, name,
-                event.message, event.screenName, event.attributes?.text, event.environment, event.client.osVersion,
-                event.client.appVersion, event.client.sdkName, event.client.sdkVersion, event.client.deviceModel,
-                event.client.buildNumber, source.countryCode, event.isDev, event.timestamp, now,
-            ]
-        }
-    }
-
-    func add(to counters: [EventCounter: Int]) throws {
-        try connection.executeMany(
-            """
-            INSERT INTO app_user_event_counts (app_user_id, month, n) VALUES (?, ?, ?)
-            ON DUPLICATE KEY UPDATE n = n + VALUES(n)
-            """, counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
-    }
-
     /// Attachments that were reserved before their event came. One reserved meanwhile waits for our lock on the event, since
     /// the event was inserted before this looks.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
@@ -187,5 +117,61 @@ extension AnalyticsTransaction {
         if isKnown == true { return }
         try connection.execute(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
+    }
+}
+
+extension AnalyticsTransaction {
+    /// The users of these events were seen now, in this app and with these clients (analytics §8.4). What a user's own events
+    /// do not tell is taken from the first event of the batch that does.
+    func noteSightings(in events: [PlacedEvent], from source: EventSource) throws {
+        let owned = Dictionary(grouping: events) { $0.owner }
+        let batch = SeenClient(events)
+        var sightings: [[(any Bindable)?]] = []
+        var visits: [[(any Bindable)?]] = []
+        for owner in owned.keys.compactMap(\.self).sorted() {
+            let events = owned[owner] ?? []
+            let own = SeenClient(events)
+            let isDev = source.app.platform == .backend ? nil : events.contains { $0.event.isDev }
+            sightings.append([
+                now, source.countryCode, own.appVersion ?? batch.appVersion, own.sdkName ?? batch.sdkName,
+                own.sdkVersion ?? batch.sdkVersion, own.locale ?? batch.locale,
+                own.preferredLanguage ?? batch.preferredLanguage, isDev, owner,
+            ])
+            visits.append([owner, source.app.id, now, now])
+        }
+        try connection.executeMany(
+            """
+            UPDATE app_users SET
+                last_seen_at = ?, last_country_code = COALESCE(?, last_country_code),
+                last_app_version = COALESCE(?, last_app_version), last_sdk_name = COALESCE(?, last_sdk_name),
+                last_sdk_version = COALESCE(?, last_sdk_version), last_locale = COALESCE(?, last_locale),
+                last_preferred_language = COALESCE(?, last_preferred_language), is_dev = COALESCE(?, is_dev)
+            WHERE id = ?
+            """, sightings)
+        try connection.executeMany(
+            """
+            INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE last_seen_at = VALUES(last_seen_at)
+            """, visits)
+    }
+}
+
+/// What events tell about the clients they come from: of each fact the first that is told.
+private struct SeenClient {
+    private(set) var appVersion: String?
+    private(set) var sdkName: String?
+    private(set) var sdkVersion: String?
+    private(set) var locale: String?
+    private(set) var preferredLanguage: String?
+
+    init(_ events: [PlacedEvent]) {
+        for placed in events {
+            let event = placed.event
+            if appVersion == nil { appVersion = event.client.appVersion }
+            if sdkName == nil { sdkName = event.client.sdkName }
+            if sdkVersion == nil { sdkVersion = event.client.sdkVersion }
+            if locale == nil { locale = event.client.locale }
+            if preferredLanguage == nil { preferredLanguage = event.client.preferredLanguage }
+        }
     }
 }

@@ -9,6 +9,15 @@ package struct IngestOutcome: Equatable, Sendable {
     package var duplicates: Int
 }
 
+/// An event with what the tables add to it.
+struct PlacedEvent {
+    /// Also of its copy.
+    let id: UUID
+    /// Locked until the transaction ends.
+    let owner: AppUser.ID?
+    let event: NewEvent
+}
+
 extension Analytics {
     /// `POST /v1/ingest` (analytics §8): everything in one transaction, in a number of statements that does not depend on
     /// the number of events.
@@ -16,10 +25,9 @@ extension Analytics {
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> IngestOutcome {
         try write(database) { transaction in
-            let checks = EventChecks(
-                platform: source.app.platform, now: transaction.now, maximumAge: .seconds(30 * 86_400),
-                horizon: transaction.lockEventHorizon)
-            let (events, rejected) = try batch.check(checks)
+            let times = EventTimes(
+                at: transaction.now, maximumAge: .seconds(30 * 86_400), horizon: transaction.lockEventHorizon)
+            let (events, rejected) = try batch.events(of: source.app.platform, within: times)
             let inserted = try transaction.ingest(events, from: source)
             return IngestOutcome(
                 accepted: inserted, rejected: rejected, duplicates: events.count - inserted)
@@ -70,8 +78,4 @@ extension AnalyticsTransaction {
         let stored = try storedIDs(of: events)
         return events.filter { stored.contains($0.id) }
     }
-}
-
-extension PlacedEvent {
-    var counter: EventCounter? { EventCounter(owner: owner, timestamp: event.timestamp) }
 }

@@ -55,10 +55,12 @@ package final class NewEvent: Sendable {
         package var preferredLanguage: String?
     }
 
-    /// Checks in the specification's order: the first that fails tells its text.
+    /// Reads one entry of a batch. Checks in the specification's order: the first that fails tells its text.
     ///
+    /// - Parameter platform: of the app that sends it.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
-    init(_ fields: JSONObject, _ checks: inout EventChecks) throws {
+    package init(_ entry: JSONValue, of platform: Platform, within times: inout EventTimes) throws {
+        guard case .object(let fields) = entry else { throw EventFault("must be an object") }
         guard let message = fields["message"]?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")
         }
@@ -71,10 +73,12 @@ package final class NewEvent: Sendable {
         guard let sessionID = UUID(session) else { throw EventFault("session_id must be a UUID") }
         (self.message, self.level, self.sessionID) = (message, level, sessionID)
         let sentTime = try fields.timestamp()
-        if let sentTime { try checks.check(sentTime) }
-        timestamp = sentTime ?? checks.now
+        if let sentTime { try times.check(sentTime) }
+        timestamp = sentTime ?? times.now
         hasTimestamp = sentTime != nil
-        if let environment = fields.value("environment")?.string { try checks.check(environment: environment) }
+        if let objection = fields.value("environment")?.string.flatMap(platform.objection) {
+            throw EventFault(objection)
+        }
         clientEventID = try fields.clientEventID()
         isDev = try fields.isDev()
         attributes = try fields.attributes()
@@ -118,3 +122,80 @@ package final class NewEvent: Sendable {
         }
     }
 }
+
+/// The fields of an event.
+extension JSONObject {
+    /// An optional field: absent, `null` and `""` are all nil.
+    fileprivate func value(_ name: String) -> JSONValue? {
+        switch self[name] {
+        case nil, .null: nil
+        case .string(let text) where text.isEmpty: nil
+        case let value: value
+        }
+    }
+
+    fileprivate func text(_ name: String, atMost limit: Int = .max) throws(EventFault) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.string else { throw EventFault("\(name) must be a string") }
+        if text.isLonger(than: limit) { throw EventFault("\(name) exceeds max length of \(limit)") }
+        return text
+    }
+
+    /// From 1970 on, cut to milliseconds; nil when there is none.
+    fileprivate func timestamp() throws(EventFault) -> Timestamp? {
+        guard let value = value("timestamp") else { return nil }
+        let timestamp: Timestamp? =
+            switch value {
+            case .string(let text): Timestamp(iso8601: text)
+            case .integer(let milliseconds): Timestamp(milliseconds: milliseconds)
+            case .number(let milliseconds):
+                Int64(exactly: milliseconds.rounded(.down)).map(Timestamp.init(milliseconds:))
+            default: nil
+            }
+        guard let timestamp, (0...Self.latestTime).contains(timestamp.milliseconds) else {
+            throw EventFault("timestamp must be a valid ISO 8601 date")
+        }
+        return timestamp
+    }
+
+    /// Of ECMAScript's dates, in milliseconds.
+    private static let latestTime: Int64 = 8_640_000_000_000_000
+
+    fileprivate func clientEventID() throws(EventFault) -> UUID? {
+        guard let value = value("client_event_id") else { return nil }
+        guard let id = value.string.flatMap(UUID.init) else { throw EventFault("client_event_id must be a UUID") }
+        return id
+    }
+
+    fileprivate func isDev() throws(EventFault) -> Bool {
+        guard let value = value("is_dev") else { return false }
+        guard case .bool(let isDev) = value else { throw EventFault("is_dev must be a boolean") }
+        return isDev
+    }
+
+    /// Every value as a string, cut.
+    fileprivate func attributes() throws(EventFault) -> NewEvent.Attributes? {
+        guard let value = value("custom_attributes") else { return nil }
+        guard case .object(let object) = value else { throw EventFault("custom_attributes must be an object") }
+        return NewEvent.Attributes(
+            object.mapValues { name, value in
+                let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
+                return .string(text.cut(to: name.utf8.elementsEqual("_error_stack".utf8) ? 16_000 : 200))
+            })
+    }
+
+    /// The languages of an app as an event tells them (analytics §8.4): trimmed, without empty ones and `Base`, each once
+    /// and in the order of their bytes. Nil for what is no array of strings, holds a NUL, or leaves nothing; and for what is
+    /// no list of languages: more than there are to choose from, or one that is longer than `preferred_language` may be.
+    fileprivate func supportedLanguages() -> [String]? {
+        guard let values = self["supported_languages"]?.array else { return nil }
+        let languages = values.compactMap { $0.string?.trimmed }
+        guard languages.count == values.count, !languages.contains(where: \.hasNUL) else { return nil }
+        let distinct = Set(languages.map { Array($0.utf8) }).subtracting([[], Array("Base".utf8)])
+        guard (1...mostLanguages).contains(distinct.count) else { return nil }
+        let names = distinct.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+        return names.contains { $0.isLonger(than: 35) } ? nil : names
+    }
+}
+
+private let mostLanguages = 200

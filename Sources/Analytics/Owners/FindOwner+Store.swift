@@ -1,7 +1,7 @@
 import Database
 import JSON
 import MariaDB
-import Time
+package import Time
 
 extension AppUser {
     init(from row: inout Row) throws(MariaDBError) {
@@ -15,6 +15,13 @@ extension AppUser {
 }
 
 extension AnalyticsTransaction {
+    /// The horizon of `events` (analytics §14.2), which stays where it is until this transaction ends.
+    package func lockEventHorizon() throws -> Timestamp {
+        try connection.first(
+            "SELECT horizon FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE"
+        ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
+    }
+
     func lockRecord(named id: EndUserID, in project: Project.ID) throws -> AppUser? {
         try connection.first(
             """
@@ -31,7 +38,7 @@ extension AnalyticsTransaction {
     }
 
     /// Locks in ascending order: the rows are met in the order of the list. Those that are gone are missing.
-    func lockRecords(_ ids: Set<AppUser.ID>) throws -> [AppUser.ID: AppUser] {
+    package func lockRecords(_ ids: Set<AppUser.ID>) throws -> [AppUser.ID: AppUser] {
         if ids.isEmpty { return [:] }
         let records = try connection.all(
             """
@@ -135,6 +142,3 @@ extension Connection {
         ) { row in try row.read(Int.self) } != nil
     }
 }
-
-/// Values as the text of a JSON array: a parameter for as many rows as there are.
-func list(_ values: [some Encodable]) -> String { String(decoding: values.json(), as: UTF8.self) }
