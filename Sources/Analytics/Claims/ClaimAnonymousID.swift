@@ -20,16 +20,6 @@ package struct Claim: Sendable {
     }
 }
 
-extension EndUserID {
-    /// Checks what every request checks of the ids it names (analytics §2.4).
-    package func check(field: String) throws(Refusal) {
-        if rawValue.isLonger(than: Self.maximumLength) {
-            throw .invalid("\(field) exceeds max length of \(Self.maximumLength)")
-        }
-        try rawValue.checkForNUL(field: field)
-    }
-}
-
 extension Analytics {
     /// Gives everything an anonymous id has, and will get, to a user.
     ///

@@ -1,4 +1,5 @@
 package import JSON
+internal import Text
 
 /// Optional fields of a body: what is no string counts as null (analytics §10).
 extension JSONObject {
@@ -17,13 +18,4 @@ extension JSONObject {
 
     /// The end user a body names; nil when it names none.
     package func userID() throws(Refusal) -> EndUserID? { try EndUserID(named: self["user_id"]?.string) }
-}
-
-extension EndUserID {
-    /// The user that a `user_id` names; nil when there is none, or an empty one.
-    package init?(named text: String?) throws(Refusal) {
-        guard let text, !text.isEmpty else { return nil }
-        self.init(rawValue: text)
-        try check(field: "user_id")
-    }
 }

@@ -1,6 +1,22 @@
 package import Database
 import MariaDB
 
+/// Which feedback a read shows (analytics §13.3).
+package struct FeedbackFilter: Sendable {
+    package var scope: ReadScope
+    package var status: String?
+    package var isDev: Bool?
+    /// Production, unless it is named or `isDev` is.
+    package var dataMode: DataMode?
+
+    package init(_ scope: ReadScope) { self.scope = scope }
+
+    /// What `is_dev` may be.
+    var modes: [Bool] {
+        (dataMode ?? (isDev == nil ? .production : .all)).modes.filter { isDev == nil || $0 == isDev }
+    }
+}
+
 /// Reads of feedback (analytics §13.3). Deleted messages are not there.
 extension Analytics {
     package func feedback(
@@ -20,7 +36,7 @@ extension Analytics {
 
     /// The feedback of one project.
     ///
-    /// - Throws: 404 unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and the team's.
     package func feedback(
         ofProject id: String, _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit,
         of team: Team.ID, _ database: Database

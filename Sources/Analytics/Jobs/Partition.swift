@@ -17,3 +17,32 @@ package struct Partition: Equatable, Sendable {
 
     static func name(of month: Month) -> String { "p" + month.description.filter { $0 != "-" } }
 }
+
+/// A calendar month, UTC.
+package struct Month: Hashable, Comparable, Sendable {
+    /// Counted from January of the year 0.
+    private let number: Int
+
+    private init(number: Int) { self.number = number }
+
+    package init(containing time: Timestamp) {
+        let civil = CivilTime(time)
+        number = civil.year * 12 + civil.month - 1
+    }
+
+    package var start: Timestamp { Timestamp(CivilTime(year: number / 12, month: number % 12 + 1, day: 1)) }
+
+    package static func < (left: Month, right: Month) -> Bool { left.number < right.number }
+
+    package static func + (month: Month, count: Int) -> Month { Month(number: month.number + count) }
+
+    /// From this one to another, both included; none when that one is earlier.
+    package func through(_ last: Month) -> [Month] {
+        (number..<max(number, last.number + 1)).map(Month.init(number:))
+    }
+}
+
+extension Month: CustomStringConvertible {
+    /// `2026-05`
+    package var description: String { String(start.iso8601.prefix(7)) }
+}

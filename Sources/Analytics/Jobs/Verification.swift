@@ -21,3 +21,45 @@ package struct Violation: Equatable, Sendable {
     /// Each a table and the key of its row; never what people sent.
     package let rows: [String]
 }
+
+/// What holds of the tables at every commit (analytics §3.2, §4.2, §4.4, §4.5, §5).
+package enum Invariant: String, CaseIterable, Sendable {
+    case oneRecordPerName = "one_record_per_name"
+    case kindFollowsName = "kind_follows_name"
+    case tombstonesPointAtRealRecords = "tombstones_point_at_real_records"
+    case claimsNameRealRecords = "claims_name_real_records"
+    case claimTimesIncrease = "claim_times_increase"
+    case claimedIDsHaveNoLiveRecord = "claimed_ids_have_no_live_record"
+    case rowsNameRecords = "rows_name_records"
+    case rowsNameRecordsOfTheirProject = "rows_name_records_of_their_project"
+    case onlyEventsNameTombstones = "only_events_name_tombstones"
+    case frozenRowsNameNobody = "frozen_rows_name_nobody"
+    case oneLiveResponse = "one_live_response"
+    case eventsAreStoredOnce = "events_are_stored_once"
+    case countersEqualRows = "counters_equal_rows"
+    case attachmentCountsEqualRows = "attachment_counts_equal_rows"
+    case horizonsAreMonths = "horizons_are_months"
+    case deadEventsAwaitTheirDrop = "dead_events_await_their_drop"
+
+    /// The same in words.
+    package var meaning: String {
+        switch self {
+        case .oneRecordPerName: "a project has one record of each name"
+        case .kindFollowsName: "a record is anonymous exactly if its name has the prefix"
+        case .tombstonesPointAtRealRecords: "a tombstone points at a live real record of its project"
+        case .claimsNameRealRecords: "a claim gives an anonymous id to a live real record of its project"
+        case .claimTimesIncrease: "claims of one id, and of one user, have times of their own"
+        case .claimedIDsHaveNoLiveRecord: "a claimed anonymous id has no live record"
+        case .rowsNameRecords: "a row that names a record names one that exists"
+        case .rowsNameRecordsOfTheirProject: "a row names a record of its own project"
+        case .onlyEventsNameTombstones: "only rows of the three event tables name a tombstone"
+        case .frozenRowsNameNobody: "a frozen row is deleted and names no record"
+        case .oneLiveResponse: "a user has one live response to a questionnaire"
+        case .eventsAreStoredOnce: "an app has an event with a client id and time once"
+        case .countersEqualRows: "the counters of a record equal its live events, month by month"
+        case .attachmentCountsEqualRows: "a project and a record count their attachments, and the bytes of these"
+        case .horizonsAreMonths: "each event table has a horizon, the first of a month"
+        case .deadEventsAwaitTheirDrop: "events before the horizon are in a partition about to be dropped"
+        }
+    }
+}

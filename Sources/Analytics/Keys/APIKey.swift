@@ -25,7 +25,7 @@ package struct APIKey: Sendable {
     /// The digest that a secret is stored and found by.
     static func digest(of secret: String) -> [UInt8] { sha256(secret.utf8) }
 
-    /// - Throws: 403 naming what is missing (§2.5).
+    /// - Throws: `forbidden` naming what is missing (§2.5).
     package func require(_ permissions: Permission...) throws(Refusal) {
         let missing = permissions.filter { !self.permissions.contains($0) }
         guard let first = missing.first else { return }
@@ -54,4 +54,19 @@ package struct APIKey: Sendable {
         guard app.isLive else { throw .invalid("App associated with this API key no longer exists") }
         return app
     }
+}
+
+/// What a key may do (analytics §2.5).
+package enum Permission: String, Sendable, CaseIterable {
+    case eventsRead = "events:read"
+    case eventsWrite = "events:write"
+    case funnelsRead = "funnels:read"
+    case metricsRead = "metrics:read"
+    case appsRead = "apps:read"
+    case projectsRead = "projects:read"
+    case feedbackRead = "feedback:read"
+    case feedbackWrite = "feedback:write"
+    case questionnairesRead = "questionnaires:read"
+    case questionnairesWrite = "questionnaires:write"
+    case usersWrite = "users:write"
 }

@@ -1,3 +1,5 @@
+import Time
+
 /// One page of a list, and the cursor of the next.
 package struct Page<Row: Sendable>: Sendable {
     package var rows: [Row]
@@ -13,5 +15,74 @@ package struct Page<Row: Sendable>: Sendable {
     init<ID: Comparable>(_ keys: PageKeys<ID>, _ order: ListOrder, _ rows: [Row], position: (Row) -> Cursor<ID>) {
         self.rows = rows.sorted { order.areInOrder(position($0), position($1)) }
         cursor = keys.next?.description
+    }
+}
+
+/// Which rows a page shows, and where the next one begins.
+package struct PageKeys<ID: LosslessStringConvertible & Sendable>: Sendable {
+    /// A row that was found, and how many bytes it takes to hold.
+    package struct Key: Sendable {
+        package var position: Cursor<ID>
+        package var bytes: Int
+
+        package init(position: Cursor<ID>, bytes: Int) {
+            self.position = position
+            self.bytes = bytes
+        }
+    }
+
+    package private(set) var positions: [Cursor<ID>]
+    /// Nil on the last page.
+    package private(set) var next: Cursor<ID>?
+
+    /// What the rows of a page may take together; one that takes more is a page by itself.
+    package static var byteBudget: Int { 4 << 20 }
+
+    /// - Parameters:
+    ///   - found: in the list's order, one more than `limit` when there are more.
+    ///   - bound: the last row that was looked at; nil when it was the last of the list.
+    package init(_ found: [Key], _ limit: PageLimit, bound: Cursor<ID>? = nil) {
+        var bytes = 0
+        let shown = found.prefix(limit.rawValue).enumerated().prefix { index, key in
+            bytes += key.bytes
+            return index == 0 || bytes <= Self.byteBudget
+        }
+        positions = shown.map(\.element.position)
+        next = shown.count < found.count ? positions.last : bound
+    }
+
+    var ids: [ID] { positions.map(\.id) }
+
+    /// From the earliest to the latest sort value, where there is one.
+    var times: ClosedRange<Timestamp>? {
+        let times = positions.map(\.time)
+        guard let least = times.min(), let greatest = times.max() else { return nil }
+        return least...greatest
+    }
+}
+
+/// How many rows a page has at most: 1 to 200 (analytics §13).
+package struct PageLimit: Sendable {
+    package let rawValue: Int
+
+    /// - Parameter text: as the request has it; what is no integer counts as 50.
+    package init(_ text: String?) {
+        guard let text, let number = Self.integer(text) else {
+            rawValue = 50
+            return
+        }
+        rawValue = min(max(number, 1), 200)
+    }
+
+    /// What shows whether there is another page.
+    package var oneMore: Int { rawValue + 1 }
+
+    /// Any number of decimal digits, with or without a sign; beyond Int it is the nearest one.
+    private static func integer(_ text: String) -> Int? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int(text) ?? (digits.count < text.count ? .min : .max)
     }
 }

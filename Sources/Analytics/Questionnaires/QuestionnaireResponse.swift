@@ -1,4 +1,5 @@
 package import JSON
+import MariaDB
 package import Time
 
 /// What one end user answered, or one save without a user.
@@ -9,4 +10,18 @@ package struct QuestionnaireResponse: Sendable {
     package let answers: JSONObject
     package let isSubmitted: Bool
     package let createdAt: Timestamp
+}
+
+extension QuestionnaireResponse {
+    init(from row: inout Row) throws {
+        id = try row.read()
+        answers = try Self.object(stored: try row.read())
+        isSubmitted = try row.read()
+        createdAt = try row.read()
+    }
+
+    static func object(stored: String) throws -> JSONObject {
+        guard case .object(let object) = try JSONValue(json: Array(stored.utf8)) else { return JSONObject([]) }
+        return object
+    }
 }

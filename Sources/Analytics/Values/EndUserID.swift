@@ -15,6 +15,23 @@ package struct EndUserID: RawRepresentable, Sendable, CustomStringConvertible, B
     package var description: String { rawValue }
 }
 
+extension EndUserID {
+    /// Checks what every request checks of the ids it names (analytics §2.4).
+    package func check(field: String) throws(Refusal) {
+        if rawValue.isLonger(than: Self.maximumLength) {
+            throw .invalid("\(field) exceeds max length of \(Self.maximumLength)")
+        }
+        try rawValue.checkForNUL(field: field)
+    }
+
+    /// The user that a `user_id` names; nil when there is none, or an empty one.
+    package init?(named text: String?) throws(Refusal) {
+        guard let text, !text.isEmpty else { return nil }
+        self.init(rawValue: text)
+        try check(field: "user_id")
+    }
+}
+
 extension EndUserID: Hashable, Comparable {
     package static func == (left: Self, right: Self) -> Bool { left.rawValue.utf8.elementsEqual(right.rawValue.utf8) }
 

@@ -1,3 +1,4 @@
+import MariaDB
 package import Time
 
 extension Timestamp {
@@ -38,6 +39,15 @@ extension Timestamp {
         guard reader.isAtEnd, Self.storable.contains(time) else { return nil }
         self = time
     }
+}
+
+/// An instant that is written as answers of the analytics surface have it (analytics §2.2).
+package struct WireTime: RawRepresentable, Hashable, Sendable, Readable, Encodable {
+    package let rawValue: Timestamp
+
+    package init(rawValue: Timestamp) { self.rawValue = rawValue }
+
+    package func encode(to encoder: any Encoder) throws { try rawValue.iso8601Milliseconds.encode(to: encoder) }
 }
 
 private func daysIn(month: Int, year: Int) -> Int {
