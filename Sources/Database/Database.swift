@@ -23,7 +23,7 @@ package final class Database {
         self.slowLog = slowLog
         watch = StatementWatch(threshold: slowLog?.threshold) { statement in
             statistics.slowStatements.add(1)
-            slowLog?.statement(statement)
+            slowLog?.note(statement)
         }
     }
 
@@ -72,7 +72,10 @@ package final class Database {
             let start = ContinuousClock.now
             var attempt = 1
             var isCommitted = false
-            defer { logIfSlow(since: start, attempts: attempt, isCommitted) }
+            defer {
+                slowLog?.noteTransaction(
+                    ContinuousClock.now - start, attempts: attempt, isCommitted: isCommitted, for: origin)
+            }
             while true {
                 let failure: MariaDBError
                 switch try self.attempt(policy, body) {
@@ -191,13 +194,5 @@ package final class Database {
             statistics.add(watch)
         }
         return try work()
-    }
-
-    private func logIfSlow(since start: ContinuousClock.Instant, attempts: Int, _ isCommitted: Bool) {
-        guard let slowLog else { return }
-        let elapsed = ContinuousClock.now - start
-        guard elapsed >= slowLog.threshold else { return }
-        slowLog.transaction(
-            SlowTransaction(elapsed: elapsed, attempts: attempts, isCommitted: isCommitted, origin: watch.origin))
     }
 }

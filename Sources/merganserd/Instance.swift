@@ -49,7 +49,11 @@ final class Instance {
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
             slowPeers: slowPeers,
             loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
-        let slowLog = configuration.server.slowStatement.map { SlowLog(threshold: $0, logger) }
+        let slowLog = configuration.server.slowStatement.map { threshold in
+            SlowLog(threshold: threshold) { line in
+                logger.notice("\(line.message)", metadata: line.fields.mapValues(Logger.MetadataValue.init))
+            }
+        }
         makeDatabase = { [databaseStatistics] in
             Database(configuration.database.connection, statistics: databaseStatistics, slowLog: slowLog)
         }
@@ -235,6 +239,16 @@ extension Configuration {
         var configuration = self
         configuration.analytics.attachments.nginxGroup = group
         return configuration
+    }
+}
+
+extension Logger.MetadataValue {
+    fileprivate init(_ value: SlowLog.Line.Value) {
+        self =
+            switch value {
+            case .number(let number): .stringConvertible(number)
+            case .text(let text): .string(text)
+            }
     }
 }
 
