@@ -34,7 +34,7 @@ extension Call {
     fileprivate var basicCredentials: ClientCredentials? {
         get throws {
             if request.headers.first("authorization") == nil { return nil }
-            guard let text = credentials("basic").flatMap(decodedBase64),
+            guard let text = credentials("Basic").flatMap(decodedBase64),
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
             else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])

@@ -70,11 +70,12 @@ extension Credential<APIKey> {
 extension Call {
     /// - Throws: 401 without a live API key.
     func authenticateKey() throws -> APIKey {
-        if request.headers.count(of: "authorization") > 1 {
+        let count = request.headers.count(of: "authorization")
+        if count == 0 { throw Refusal.unauthorized("Missing authorization") }
+        guard count == 1, let secret = bearerToken(.firstTwoParts) else {
             throw Refusal.unauthorized("Invalid authorization format")
         }
-        let authorization = request.headers.first("authorization")
-        let key = try database.read { try analytics.authenticate(authorization, $0) }
+        let key = try database.read { try analytics.authenticate(secret, $0) }
         do {
             try database.read { try analytics.noteUse(of: key, $0) }
         } catch {
@@ -85,7 +86,7 @@ extension Call {
 
     /// - Throws: `invalidToken` without a live PAK.
     func authenticate() throws -> Caller {
-        guard let token = bearerToken else { throw Failure.invalidToken }
+        guard let token = bearerToken() else { throw Failure.invalidToken }
         let caller = try database.read { try service.accounts.authenticate(token, $0) }
         do {
             try database.read { try service.accounts.noteActivity(of: caller, $0) }
@@ -95,19 +96,33 @@ extension Call {
         return caller
     }
 
-    /// RFC 6750 §2.1.
-    var bearerToken: String? { credentials("bearer").map { String(decoding: $0, as: UTF8.self) } }
-
-    /// What follows a scheme, which may be written in either case, in the Authorization header (RFC 9110 §11.4). Nil for
-    /// another scheme, or when not exactly one word follows.
-    ///
-    /// - Parameter scheme: in lower case.
-    func credentials(_ scheme: String) -> ArraySlice<UInt8>? {
-        guard let header = request.headers.first("authorization") else { return nil }
-        let space = UInt8(ascii: " ")
-        let bytes = Array(header.utf8)
-        let words = bytes.split(separator: space)
-        let isOfScheme = words.count == 2 && words[0].elementsEqual(scheme.utf8) { $0 | 0x20 == $1 }
-        return isOfScheme ? words[1] : nil
+    /// RFC 6750 §2.1. What is wrong without one each surface says in its own words.
+    func bearerToken(_ syntax: AuthorizationSyntax = .twoWords) -> String? {
+        credentials("Bearer", syntax).map { String(decoding: $0, as: UTF8.self) }
     }
+
+    /// What follows a scheme in the Authorization header (RFC 9110 §11.4); nil for another scheme, or none.
+    func credentials(_ scheme: String, _ syntax: AuthorizationSyntax = .twoWords) -> ArraySlice<UInt8>? {
+        guard let header = request.headers.first("authorization") else { return nil }
+        let parts = Array(header.utf8).split(
+            separator: UInt8(ascii: " "), omittingEmptySubsequences: syntax == .twoWords)
+        guard parts.count >= 2, !parts[1].isEmpty else { return nil }
+        switch syntax {
+        case .twoWords: return parts.count == 2 && isCaseless(parts[0], scheme) ? parts[1] : nil
+        case .firstTwoParts: return parts[0].elementsEqual(scheme.utf8) ? parts[1] : nil
+        }
+    }
+}
+
+/// How a surface reads the Authorization header.
+enum AuthorizationSyntax {
+    /// A scheme in either case and exactly one word, with any number of spaces around them (RFC 9110 §11.4).
+    case twoWords
+    /// Of what single spaces separate the first two parts count; the scheme is written as given (analytics §2.5).
+    case firstTwoParts
+}
+
+/// Whether some bytes are a word of letters, in either case.
+private func isCaseless(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
+    bytes.elementsEqual(word.utf8) { $0 | 0x20 == $1 | 0x20 }
 }

@@ -34,7 +34,7 @@ extension Call {
 
     /// Nil when the request has no credential: it will be refused, and nothing is stored for refusals.
     private func replayCredential(_ scope: ReplayScope) -> String? {
-        if let bearerToken { return "bearer\n" + bearerToken }
+        if let token = bearerToken() { return "bearer\n" + token }
         guard let body = try? decode(JSONValue.self) else { return nil }
         switch scope {
         case .bearer: return nil

@@ -3,28 +3,16 @@ package import MariaDB
 import Time
 
 extension Analytics {
-    /// The key a request presents, with its app and project: one indexed read (analytics §2.5).
+    /// The key that a secret is, with its app and project: one indexed read (analytics §2.5).
     ///
-    /// - Parameter authorization: the header's value; nil when there is none.
-    package func authenticate(_ authorization: String?, _ connection: Connection) throws -> APIKey {
-        let secret = try bearerToken(authorization)
+    /// - Throws: `unauthorized` for a secret that no live key has.
+    package func authenticate(_ secret: String, _ connection: Connection) throws -> APIKey {
         guard let found = try connection.apiKey(secret: secret) else {
             let isKey = APIKey.Kind.allCases.contains { secret.utf8.starts(with: $0.prefix.utf8) }
             throw Refusal.unauthorized(isKey ? "Invalid API key" : "Invalid or expired token")
         }
         if let expiry = found.expiresAt, expiry <= clock.now { throw Refusal.unauthorized("API key expired") }
         return found.key
-    }
-
-    /// Of what single spaces separate the first two parts count (analytics §2.5).
-    private func bearerToken(_ authorization: String?) throws(Refusal) -> String {
-        guard let authorization else { throw .unauthorized("Missing authorization") }
-        let parts = authorization.utf8.split(
-            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0].elementsEqual("Bearer".utf8), !parts[1].isEmpty else {
-            throw .unauthorized("Invalid authorization format")
-        }
-        return String(Substring(parts[1]))
     }
 
     /// Moves `last_used_at` of a key that was last used a minute ago or more. It waits for nobody.

@@ -25,7 +25,7 @@ import Time
         // A million seconds of one month: there is a counter for each month.
         try scene.store(events, of: "owl_anon_a", from: app.time.now - .seconds(32 * 86_400), copies: false)
         let database = scene.database()
-        let key = try database.read { try app.service.analytics.authenticate("Bearer \(scene.clientKey)", $0) }
+        let key = try database.read { try app.service.analytics.authenticate(scene.clientKey, $0) }
         let project = try #require(key.app?.project)
 
         func claim(_ anonymous: String, _ user: String) throws -> Int {
