@@ -120,7 +120,8 @@ let package = Package(
         .testTarget(
             name: "AnalyticsTests",
             dependencies: [
-                "Analytics", "Database", "Files", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Threads", "Time",
+                "Analytics", "Database", "Files", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Text", "Threads",
+                "Time",
             ],
             swiftSettings: strict),
         .testTarget(

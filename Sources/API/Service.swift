@@ -11,6 +11,7 @@ package import Threads
 package final class Service: Sendable {
     package let accounts: Accounts
     package let analytics: Analytics
+    let front: Front
     package let logger: Logger
     package let metrics = RequestMetrics()
     let router = Router(Routes.accounts + Routes.oauth + Routes.analytics)
@@ -24,11 +25,12 @@ package final class Service: Sendable {
     package let loadShedder: LoadShedder
 
     package init(
-        accounts: Accounts, analytics: Analytics, errorDocsBase: String, ownApps: OwnApps = OwnApps(),
+        accounts: Accounts, analytics: Analytics, front: Front, errorDocsBase: String, ownApps: OwnApps = OwnApps(),
         slowPeers: SlowPeerGate, loadShedder: LoadShedder, logger: Logger
     ) {
         self.accounts = accounts
         self.analytics = analytics
+        self.front = front
         self.errorDocsBase = errorDocsBase
         discovery = DiscoveryDocument(issuer: accounts.settings.issuer).json()
         self.ownApps = ownApps

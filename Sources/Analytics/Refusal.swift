@@ -1,26 +1,25 @@
 /// What the analytics specification refuses. The texts are the specification's; they stand beside the rules that throw
-/// them.
+/// them. What status and shape each is answered with is `Response.refusal`'s to say.
 package enum Refusal: Error, Equatable {
-    /// 400, shape A.
+    /// A request that does not fit its rules.
     case invalid(String)
-    /// 400 with a `reason` member.
+    /// The same, with a reason for programs.
     case rejected(String, reason: String)
-    /// 403, shape A.
+    /// What this key may not do.
     case forbidden(String)
-    /// 404, shape A.
+    /// What is not there, or not this key's.
     case notFound(String)
-    /// 409 with a `reason` member.
+    /// What does not fit the state of things, with a reason for programs.
     case conflict(String, reason: String)
-    /// 410, shape A.
+    /// What was there.
     case gone(String)
-    /// 401, shape A.
+    /// Nobody who is known.
     case unauthorized(String)
-    /// Shape B: `code` and `message`, with members of the case's own.
+    /// A reservation or an upload, with a code of the case's own.
     case attachment(AttachmentRejection)
-    /// 502: what the ad network answered; a status of 0 stands for no answer at all.
+    /// What the ad network answered; a status of 0 stands for no answer at all.
     case upstream(status: Int, message: String)
-    /// 500, shape A: the attachment store failed.
+    /// The attachment store failed.
     case uploadFailed
-    /// 503, shape A.
     case temporarilyUnavailable
 }

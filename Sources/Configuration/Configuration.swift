@@ -23,6 +23,7 @@ package struct Configuration: Sendable {
     package var errorDocsBase: String
     package var ownApps: OwnAppSettings
     package var analytics: AnalyticsSettings
+    package var front: FrontSettings
     package var database: DatabaseSettings
     package var server: ServerSettings
 }
@@ -95,10 +96,11 @@ extension Configuration {
         }
         let ownApps = OwnAppSettings(variables)
         let analytics = AnalyticsSettings(variables, deployment)
+        let front = FrontSettings(variables, deployment)
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
         guard let deployment, let serverKeys, let providers, let pakDays, let historyDays, let linkByEmail,
-            let autoApprove, let ownApps, let analytics, let database, let server
+            let autoApprove, let ownApps, let analytics, let front, let database, let server
         else { return nil }
         self.init(
             deployment: deployment, serverKey: serverKeys.current, previousServerKey: serverKeys.previous,
@@ -106,7 +108,7 @@ extension Configuration {
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
             linkByEmail: linkByEmail, autoApprovesApplications: autoApprove == .on,
             errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
-            ownApps: ownApps, analytics: analytics, database: database, server: server)
+            ownApps: ownApps, analytics: analytics, front: front, database: database, server: server)
     }
 }
 

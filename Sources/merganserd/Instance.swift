@@ -45,7 +45,7 @@ final class Instance {
                     isDevelopment: configuration.deployment.environment == .development),
                 serverKey: serverKey,
                 identityTokens: keySets),
-            analytics: Analytics(settings: configuration.analytics),
+            analytics: Analytics(settings: configuration.analytics), front: Front(configuration.front),
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
             slowPeers: slowPeers,
             loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
@@ -230,14 +230,14 @@ final class Instance {
 }
 
 extension Configuration {
-    /// With nginx's group, which is to read the attachments that it sends.
+    /// With nginx's group, which is to read the attachments if it sends them.
     fileprivate func sharingAttachments() throws(StartFailure) -> Configuration {
         guard let name = server.socketGroup else { return self }
         guard let group = Group(name) else {
             throw .cannotMake("MERGANSER_SOCKET_GROUP: there is no group \(name); set nginx's own, such as www-data")
         }
         var configuration = self
-        configuration.analytics.attachments.nginxGroup = group
+        if front.attachmentSender == .nginx { configuration.analytics.attachments.readers = group }
         return configuration
     }
 }
@@ -249,6 +249,14 @@ extension Logger.MetadataValue {
             case .number(let number): .stringConvertible(number)
             case .text(let text): .string(text)
             }
+    }
+}
+
+extension Front {
+    fileprivate init(_ settings: FrontSettings) {
+        self.init(
+            publicURL: settings.publicURL, countryHeader: settings.countryHeader,
+            sendsDownloads: settings.attachmentSender == .nginx, uploadPatience: settings.uploadPatience)
     }
 }
 

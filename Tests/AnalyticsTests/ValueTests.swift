@@ -1,5 +1,6 @@
 import Analytics
 import Testing
+import Text
 import Time
 
 struct ValueTests {

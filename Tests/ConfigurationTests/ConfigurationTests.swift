@@ -15,13 +15,14 @@ import Testing
         #expect(!configuration.autoApprovesApplications)
         #expect(configuration.ownApps.appleAppIDs == [] && configuration.ownApps.androidPackage == nil)
         let analytics = configuration.analytics
-        #expect(analytics.publicURL == "https://id.example.com" && !analytics.isDevelopment)
+        #expect(!analytics.isDevelopment)
         #expect(analytics.attributionEndpoint == "https://api-adservices.apple.com/api/v1/")
-        #expect(analytics.countryHeader == "cf-ipcountry")
         #expect(analytics.attachments.directory == "/srv/attachments")
         #expect(analytics.attachments.maximumSize == 250 << 20)
         #expect(analytics.attachments.secret == [UInt8](repeating: 0xEF, count: 32))
         #expect(analytics.tombstoneGrace == .seconds(600))
+        #expect(configuration.front.publicURL == "https://id.example.com")
+        #expect(configuration.front.countryHeader == "cf-ipcountry")
         #expect(configuration.database.connection.address == .unixSocket("/run/mysqld/mysqld.sock"))
         #expect(configuration.database.connection.user == "merganser")
         #expect(configuration.database.connection.password == nil)
@@ -96,10 +97,10 @@ import Testing
         #expect(configuration.ownApps.androidFingerprints == [(1...32).map { _ in "A1" }.joined(separator: ":")])
         #expect(configuration.analytics.isDevelopment)
         #expect(configuration.analytics.attributionEndpoint == "http://127.0.0.1:9/resolve")
-        #expect(configuration.analytics.countryHeader == "x-country")
+        #expect(configuration.front.countryHeader == "x-country")
         #expect(configuration.analytics.attachments.maximumSize == 1)
-        #expect(configuration.analytics.attachments.sender == .worker)
-        #expect(configuration.analytics.attachments.uploadPatience == .seconds(3600))
+        #expect(configuration.front.attachmentSender == .worker)
+        #expect(configuration.front.uploadPatience == .seconds(3600))
         #expect(configuration.analytics.tombstoneGrace == .zero)
         #expect(configuration.database.connection.address == .tcp(host: "db.example.com", port: 3307))
         #expect(configuration.database.connection.user == "u")
@@ -164,7 +165,7 @@ import Testing
 
     @Test func anEmptyCountryHeaderSwitchesCountriesOff() throws {
         let configuration = try Configuration.load(environment: good.setting(["MERGANSER_COUNTRY_HEADER": ""]))
-        #expect(configuration.analytics.countryHeader == nil)
+        #expect(configuration.front.countryHeader == nil)
     }
 
     @Test(arguments: [

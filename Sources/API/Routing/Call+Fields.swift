@@ -1,6 +1,7 @@
 import Analytics
 import HTTP
 import JSON
+import Text
 
 extension Call {
     /// The members of the body (analytics §2.1): none when there is no body, or one that is no JSON object.
@@ -23,7 +24,7 @@ extension Call {
 
     /// Where the client is (analytics §2.7): two letters, or nil.
     private var country: String? {
-        guard let header = analytics.settings.countryHeader, let value = request.headers.first(header) else {
+        guard let header = service.front.countryHeader, let value = request.headers.first(header) else {
             return nil
         }
         let country = value.trimmed.uppercased()

@@ -1,5 +1,4 @@
 import Accounts
-import Analytics
 import HTTP
 import Text
 

@@ -78,10 +78,7 @@ package struct AttachmentDirectory: AttachmentStore {
 }
 
 extension AttachmentDirectory {
-    /// nginx reads the files only where it sends them.
-    package init(_ settings: AttachmentSettings) {
-        self.init(settings.directory, readers: settings.sender == .nginx ? settings.nginxGroup : nil)
-    }
+    package init(_ settings: AttachmentSettings) { self.init(settings.directory, readers: settings.readers) }
 }
 
 private struct StagedFile: StagedContent {
@@ -92,7 +89,7 @@ private struct StagedFile: StagedContent {
 
     func keep() throws(FileError) {
         try file.rename(to: directory.file(digest))
-        // One file stands for all that are equal, and nginx tells its time to whoever gets it: not when others sent the same.
+        // One file stands for all that are equal, and whoever gets it is told its time: not when others sent the same.
         try file.hideTimes()
         try Folder.synchronize(directory.fan(digest))
     }

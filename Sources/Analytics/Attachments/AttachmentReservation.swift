@@ -1,4 +1,5 @@
 package import JSON
+internal import Text
 
 /// What a client announces before it sends a file (analytics §11.1).
 package struct AttachmentReservation: Sendable {

@@ -8,29 +8,13 @@ package struct AttachmentSettings: Sendable {
     package var maximumSize: Int64
     /// Signs download links.
     package var secret: [UInt8]
-    /// How far an upload may fall behind the least rate.
-    package var uploadPatience: Duration
-    /// Who sends the bytes of a download.
-    package var sender: Sender
-    /// nginx's group, when it is another than the process's.
-    package var nginxGroup: Group?
+    /// Who else may read what is kept; nil: nobody.
+    package var readers: Group?
 
-    package enum Sender: String, Sendable, CaseIterable {
-        /// nginx, which has the folder: the server tells it the file.
-        case nginx
-        /// The server itself.
-        case worker
-    }
-
-    package init(
-        directory: String, maximumSize: Int64 = 262_144_000, secret: [UInt8],
-        uploadPatience: Duration = .seconds(30), sender: Sender = .nginx, nginxGroup: Group? = nil
-    ) {
+    package init(directory: String, maximumSize: Int64 = 262_144_000, secret: [UInt8], readers: Group? = nil) {
         self.directory = directory
         self.maximumSize = maximumSize
         self.secret = secret
-        self.uploadPatience = uploadPatience
-        self.sender = sender
-        self.nginxGroup = nginxGroup
+        self.readers = readers
     }
 }

@@ -17,7 +17,7 @@ package struct AttachmentShare: Sendable {
 }
 
 extension Analytics {
-    /// - Throws: 404 unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and the team's.
     package func attachmentUsage(
         of project: String, team: Team.ID, _ connection: Connection
     ) throws -> AttachmentUsage {

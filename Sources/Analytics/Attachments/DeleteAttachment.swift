@@ -6,7 +6,7 @@ extension Analytics {
     /// Marks an attachment of the key's project as deleted; clean-up removes it a week later (analytics §11.3, §14.3), and
     /// quotas count it until then: else a key that may write could fill the disk.
     ///
-    /// - Throws: 404 for one that is unknown, deleted already or another project's.
+    /// - Throws: `notFound` for one that is unknown, deleted already or another project's.
     package func deleteAttachment(_ id: String, by key: APIKey, _ database: Database) throws {
         guard let id = Attachment.ID(id), let project = key.app?.project.id else { throw Refusal.attachmentNotFound }
         try write(database) { transaction in

@@ -14,16 +14,15 @@ package struct AttachmentDownload: Sendable {
 extension Analytics {
     var downloadLinks: DownloadLinks { DownloadLinks(secret: settings.attachments.secret) }
 
-    /// A link to an attachment that is uploaded, and when it expires.
-    package func downloadLink(for id: Attachment.ID) -> (url: String, expiresAt: Timestamp) {
-        let token = downloadLinks.token(for: id, at: clock.now)
-        return ("\(settings.publicURL)/v1/attachments/download?t=\(token.text)", token.expiry)
+    /// What the link to an attachment carries that is uploaded, and when it expires.
+    package func downloadToken(for id: Attachment.ID) -> (text: String, expiry: Timestamp) {
+        downloadLinks.token(for: id, at: clock.now)
     }
 
     /// What a link leads to.
     ///
     /// - Parameter token: what the link carries.
-    /// - Throws: 401 for a link that is bad or has expired, 404 when there is nothing behind it any more.
+    /// - Throws: `unauthorized` for a link that is bad or has expired, `notFound` when there is nothing behind it any more.
     package func download(_ token: String?, _ connection: Connection) throws -> AttachmentDownload {
         let id = try downloadLinks.verify(token, at: clock.now)
         guard let found = try connection.storedAttachment(id) else { throw Refusal.attachmentNotFound }

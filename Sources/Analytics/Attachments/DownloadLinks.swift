@@ -17,7 +17,7 @@ package struct DownloadLinks: Sendable {
 
     /// The attachment that a token opens now.
     ///
-    /// - Throws: 401 for one that is missing, changed or expired.
+    /// - Throws: `unauthorized` for one that is missing, changed or expired.
     package func verify(_ token: String?, at now: Timestamp) throws(Refusal) -> Attachment.ID {
         let parts = (token ?? "").utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }

@@ -38,7 +38,7 @@ extension Analytics {
         return Page(keys, .descending, try connection.attachments(keys)) { Cursor(time: $0.createdAt, id: $0.id) }
     }
 
-    /// - Throws: 404 for one that is unknown, deleted or another team's.
+    /// - Throws: `notFound` for one that is unknown, deleted or another team's.
     package func attachment(_ id: String, of team: Team.ID, _ connection: Connection) throws -> Attachment {
         guard let id = Attachment.ID(id), let attachment = try connection.attachment(id, of: team) else {
             throw Refusal.attachmentNotFound

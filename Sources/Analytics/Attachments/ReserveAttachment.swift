@@ -58,7 +58,7 @@ extension AnalyticsTransaction {
 struct AttachmentQuota {
     var limit: Int64
 
-    /// - Throws: 413 when there would be more. The limit itself may be reached.
+    /// - Throws: `attachment` when there would be more. The limit itself may be reached.
     fileprivate func check(
         used: Int64, adding size: Int64, _ code: AttachmentRejection.Code, _ name: String
     ) throws(Refusal) {

@@ -16,21 +16,14 @@ extension Analytics {
 
     /// The checks that need no body (analytics §11.2), in their order.
     ///
-    /// - Parameters:
-    ///   - id: as the path has it.
-    ///   - contentType: as sent.
-    package func beginUpload(
-        _ id: String, contentType: String?, by key: APIKey, _ connection: Connection
-    ) throws -> AttachmentUpload {
+    /// - Parameter id: as it was sent.
+    package func beginUpload(_ id: String, by key: APIKey, _ connection: Connection) throws -> AttachmentUpload {
         let app = try key.scopedApp()
         guard let id = Attachment.ID(id), let state = try connection.uploadState(of: id) else {
             throw Refusal.attachmentNotFound
         }
         if state.app != app.id { throw Refusal.forbidden("Attachment belongs to a different app") }
         try state.checkOpen()
-        if contentType?.mediaType != "application/octet-stream" {
-            throw Refusal.invalid("Request body must be sent with Content-Type: application/octet-stream")
-        }
         return AttachmentUpload(id: id, app: app.id, size: state.size, digest: state.digest)
     }
 

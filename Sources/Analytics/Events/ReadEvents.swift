@@ -22,7 +22,7 @@ extension Analytics {
         }
     }
 
-    /// - Throws: 404 unless it is an event of a live app of the team.
+    /// - Throws: `notFound` unless it is an event of a live app of the team.
     package func event(_ id: String, of team: Team.ID, _ database: Database) throws -> EventDetail {
         let detail = try ListedEvent.ID(id).flatMap { id in
             try database.snapshot { connection in try connection.event(id, of: team) }

@@ -28,7 +28,7 @@ extension Connection {
         return try all(sql) { row in try row.read() }
     }
 
-    /// - Throws: 404 unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and the team's.
     func requireProject(_ id: String, of team: Team.ID) throws -> Project.ID {
         guard let project = try visibleProjects(of: team, in: ReadScope(project: id)).first else {
             throw Refusal.notFound("Project not found")
@@ -36,7 +36,7 @@ extension Connection {
         return project
     }
 
-    /// - Throws: 404 unless the app is live and the team's.
+    /// - Throws: `notFound` unless the app is live and the team's.
     func requireApp(_ id: String, of team: Team.ID) throws -> App.ID {
         guard let app = try visibleApps(of: team, in: ReadScope(app: id)).first else {
             throw Refusal.notFound("App not found")

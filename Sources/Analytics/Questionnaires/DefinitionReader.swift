@@ -1,4 +1,5 @@
 import JSON
+internal import Text
 
 /// Reads a definition to its end and notes everything that is wrong with it.
 ///

@@ -1,4 +1,5 @@
 import JSON
+internal import Text
 
 /// Rules for answers (analytics §12). The texts of its table stand here.
 extension QuestionnaireSchema {

@@ -31,7 +31,7 @@ package struct UpdateProperties: Sendable {
 
 extension Analytics {
     /// - Returns: the full state.
-    /// - Throws: 400 for more than there may be, before anything is locked when they cannot fit (§6.1).
+    /// - Throws: `invalid` for more than there may be, before anything is locked when they cannot fit (§6.1).
     package func updateProperties(
         _ request: UpdateProperties, in project: Project.ID, _ database: Database
     ) throws -> Properties {

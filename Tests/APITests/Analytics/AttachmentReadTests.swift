@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func nginxIsToldWhichFileToSend() throws {
-        let app = try TestApp(analytics: { $0.attachments.sender = .nginx })
+        let app = try TestApp(front: { $0.sendsDownloads = true })
         let (scene, client) = (try AnalyticsScene(app), app.client())
         try scene.store.prepare()
         let id = try scene.attach(client, [1, 2, 3], ["original_filename": "a/../b", "content_type": "text/html"])

@@ -29,6 +29,7 @@ final class TestApp: Sendable {
 
     /// - Parameters:
     ///   - analytics: changes the settings of the analytics surface.
+    ///   - front: changes what the server takes to stand before it.
     ///   - ownApps: the server's own apps.
     ///   - workers: how many threads the server is to take itself to have.
     ///   - options: how to reach the database, when not directly.
@@ -38,6 +39,7 @@ final class TestApp: Sendable {
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
+        front: (inout Front) -> Void = { _ in },
         ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true,
         serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
@@ -48,10 +50,10 @@ final class TestApp: Sendable {
         self.options = options ?? database.options
         attachments = try TemporaryDirectory()
         var analyticsSettings = AnalyticsSettings(
-            publicURL: "https://id.example",
-            attachments: AttachmentSettings(
-                directory: attachments.path, secret: Array(repeating: 9, count: 32), sender: .worker))
+            attachments: AttachmentSettings(directory: attachments.path, secret: Array(repeating: 9, count: 32)))
         analytics(&analyticsSettings)
+        var frontSettings = Front(publicURL: "https://id.example", sendsDownloads: false)
+        front(&frontSettings)
         let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
         issuers = [.apple: apple, .google: google]
         let verifier =
@@ -62,7 +64,7 @@ final class TestApp: Sendable {
         service = Service(
             accounts: Accounts(
                 settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
-            analytics: Analytics(settings: analyticsSettings, clock: time.clock),
+            analytics: Analytics(settings: analyticsSettings, clock: time.clock), front: frontSettings,
             errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps,
             slowPeers: SlowPeerGate(workers: workers), loadShedder: LoadShedder(limit: .seconds(1)),
             logger: log.logger)

@@ -1,6 +1,7 @@
 import Analytics
 import Files
 import HTTP
+import Time
 
 /// `GET /v1/attachments/download` (analytics §11.3): the link is the credential. nginx sends the file, unless it does not have
 /// it: a worker is busy for no longer than it takes to allow that, however slowly it is read.
@@ -12,11 +13,17 @@ import HTTP
         Response.Field("Content-Type", download.contentType), .attachment(filename: download.filename),
         Response.Field("X-Content-Type-Options", "nosniff"), Response.Field("Cache-Control", "private, no-store"),
     ]
-    return switch call.analytics.settings.attachments.sender {
-    case .worker: Response(.ok, headers: headers, stream: download.content)
-    case .nginx:
-        // The location of nginx/merganser/download.conf.
-        Response(.ok, headers: headers + [Response.Field("X-Accel-Redirect", "/-/attachments/\(download.location)")])
+    guard call.service.front.sendsDownloads else { return Response(.ok, headers: headers, stream: download.content) }
+    // The location of nginx/merganser/download.conf.
+    let redirect = Response.Field("X-Accel-Redirect", "/-/attachments/\(download.location)")
+    return Response(.ok, headers: headers + [redirect])
+}
+
+extension Call {
+    /// A link to an attachment that is uploaded, and when it expires.
+    func downloadLink(for id: Attachment.ID) -> (url: String, expiresAt: Timestamp) {
+        let token = analytics.downloadToken(for: id)
+        return ("\(service.front.publicURL)/v1/attachments/download?t=\(token.text)", token.expiry)
     }
 }
 

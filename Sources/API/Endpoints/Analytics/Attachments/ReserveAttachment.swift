@@ -23,6 +23,6 @@ private struct ReservationReply: Encodable {
     return .json(
         .created,
         ReservationReply(
-            id: id, uploadURL: "\(call.analytics.settings.publicURL)/v1/ingest/attachment/\(id)",
+            id: id, uploadURL: "\(call.service.front.publicURL)/v1/ingest/attachment/\(id)",
             expiresAt: (call.analytics.clock.now + .seconds(900)).iso8601Milliseconds))
 }

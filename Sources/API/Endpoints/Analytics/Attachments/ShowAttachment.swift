@@ -7,7 +7,7 @@ import HTTP
         try call.analytics.attachment(call.arguments[0], of: key.team, connection)
     }
     guard attachment.uploadedAt != nil else { return .json(.ok, AttachmentReply(attachment)) }
-    let link = call.analytics.downloadLink(for: attachment.id)
+    let link = call.downloadLink(for: attachment.id)
     return .json(
         .ok,
         AttachmentReply(

@@ -2,6 +2,7 @@ import Analytics
 import Files
 import HTTP
 import JSON
+import Text
 
 private struct UploadReply: Encodable {
     var id: Attachment.ID
@@ -23,8 +24,10 @@ private struct UploadReply: Encodable {
 /// keeps a worker waiting: not for ever, and never too many of them.
 @Sendable func uploadAttachment(_ call: Call, _ key: APIKey) throws -> Response {
     let upload = try call.database.read { connection in
-        try call.analytics.beginUpload(
-            call.arguments[0], contentType: call.request.headers.first("content-type"), by: key, connection)
+        try call.analytics.beginUpload(call.arguments[0], by: key, connection)
+    }
+    if call.request.headers.first("content-type")?.mediaType != "application/octet-stream" {
+        throw Refusal.invalid("Request body must be sent with Content-Type: application/octet-stream")
     }
     guard let response = try call.waitOutside(for: upload.app, { try receive(upload, call) }) else {
         throw Refusal.temporarilyUnavailable
@@ -34,7 +37,7 @@ private struct UploadReply: Encodable {
 
 private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Response {
     let body = call.request.body
-    var pace = Pace(leastRate: 8192, patience: call.analytics.settings.attachments.uploadPatience)
+    var pace = Pace(leastRate: 8192, patience: call.service.front.uploadPatience)
     do {
         try call.analytics.receive(upload, length: body.length, call.database) {
             try body.read(atMost: 65_536, keeping: &pace)
@@ -49,7 +52,7 @@ private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Respons
     } catch is BodyError {
         throw UnusableBody.incomplete
     }
-    let link = call.analytics.downloadLink(for: upload.id)
+    let link = call.downloadLink(for: upload.id)
     return .json(
         .ok,
         UploadReply(

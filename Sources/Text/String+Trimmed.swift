@@ -10,7 +10,7 @@ extension String {
 
 extension Unicode.Scalar {
     /// WhiteSpace and LineTerminator of ECMAScript: the byte order mark is among them, U+0085 is not.
-    var isWhiteSpace: Bool {
+    package var isWhiteSpace: Bool {
         switch value {
         case 0x09...0x0D, 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF: true
         default: false
