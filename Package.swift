@@ -65,6 +65,9 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
+            name: "AnalyticsJobs", dependencies: ["Analytics", "Database", "JSON", "MariaDB", "Time"],
+            swiftSettings: safe),
+        .target(
             name: "API",
             dependencies: [
                 "Accounts", "Analytics", "Database", "Fetch", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB",
@@ -85,16 +88,16 @@ let package = Package(
         .executableTarget(
             name: "merganserd",
             dependencies: [
-                "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Files", "HTTP",
-                "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
+                "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI", "Files",
+                "HTTP", "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Analytics", "Configuration", "Database", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON",
-                "MariaDB", "Migrations", "OpenSSL", "Threads", "Time",
+                "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "Files", "HTTP",
+                "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -125,10 +128,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "AnalyticsJobsTests", dependencies: ["AnalyticsJobs", "TestSupport", "Time"], swiftSettings: strict),
+        .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Analytics", "Database", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB",
-                "OpenSSL",
+                "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "HTTP", "IdentityTokens", "JOSE", "JSON",
+                "MariaDB", "OpenSSL",
                 "TestSupport", "Text", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),

@@ -4,8 +4,9 @@ package import Time
 /// questionnaires, and the reads over them.
 ///
 /// This target owns the rules of the analytics specification and the SQL beside them: a folder for each kind of thing, a
-/// file for each rule, its statements in `…+Store.swift`. It knows no HTTP, and no table of `Accounts`. Rules throw
-/// `Refusal` for what the specification refuses and `MariaDBError` for what the database refuses.
+/// file for each rule, its statements in `…+Store.swift`. It knows no HTTP, and no table of `Accounts`; what is done beside
+/// requests is in `AnalyticsJobs`. Rules throw `Refusal` for what the specification refuses and `MariaDBError` for what the
+/// database refuses.
 ///
 /// Rows name an end user by the surrogate key of a record (`AppUser.ID`), never by the SDK's string: a claim renames a
 /// record or makes it a tombstone that points at another, and so costs the same whatever the history (§4.3).

@@ -1,5 +1,5 @@
 import Accounts
-import Analytics
+import AnalyticsJobs
 import MariaDB
 import Time
 

@@ -1,7 +1,7 @@
 package import Time
 
 /// A file that belongs to an event. This folder owns attachments: reserving room for one, taking its bytes, where those are
-/// kept, the links they are downloaded by, and the reads. It does not own the job that cleans up after them (`Jobs`).
+/// kept, the links they are downloaded by, and the reads. It does not own the job that cleans up after them (`AnalyticsJobs`).
 package struct Attachment: Sendable {
     package typealias ID = EntityID<Attachment>
 

@@ -3,7 +3,7 @@ import MariaDB
 extension AnalyticsTransaction {
     /// Locks what counts these attachments, end users before projects as a reservation does, so that whoever removes the
     /// rows next deadlocks with none.
-    func lockCounts(of ids: [Attachment.ID]) throws {
+    package func lockCounts(of ids: [Attachment.ID]) throws {
         let counting = try connection.all(
             """
             SELECT a.app_user_id, a.project_id
@@ -19,32 +19,5 @@ extension AnalyticsTransaction {
     func removeReservation(_ id: Attachment.ID) throws {
         try lockCounts(of: [id])
         try connection.execute("DELETE FROM event_attachments WHERE id = ? AND uploaded_at IS NULL", id)
-    }
-
-    /// - Returns: how many of the rows were still there and kept no longer.
-    func remove(_ ids: [Attachment.ID], ifStill rows: OutlivedRows) throws -> Int {
-        if ids.isEmpty { return 0 }
-        try lockCounts(of: ids)
-        let list = list(ids.map(\.rawValue.digits))
-        switch rows {
-        case .deleted(let time):
-            return try connection.execute(
-                """
-                DELETE a
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
-                WHERE a.deleted_at < ?
-                """, list, time
-            ).affectedRows
-        case .pending(let time):
-            return try connection.execute(
-                """
-                DELETE a
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
-                WHERE a.uploaded_at IS NULL AND a.created_at < ?
-                """, list, time
-            ).affectedRows
-        }
     }
 }

@@ -9,7 +9,7 @@ extension AnalyticsTransaction {
     /// do: `event_attachments` has no row to lock for a digest that nobody reserved, and GET_LOCK excludes nobody on another
     /// node of a cluster, where two transactions that write the same row cannot both commit. The clause at the end has a
     /// second one wait for an exclusive lock at once: two that share one first would deadlock.
-    func lockContent(_ digest: ContentDigest) throws {
+    package func lockContent(_ digest: ContentDigest) throws {
         try connection.execute(
             "INSERT INTO attachment_locks (sha256) VALUES (?) ON DUPLICATE KEY UPDATE sha256 = VALUES (sha256)", digest)
         try connection.execute("DELETE FROM attachment_locks WHERE sha256 = ?", digest)

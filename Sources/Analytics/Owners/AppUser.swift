@@ -1,6 +1,7 @@
 import MariaDB
 
-/// A record: one end user of a project. This folder owns finding, making and locking records (analytics §4).
+/// A record: one end user of a project. This folder owns finding, making and locking records: whose the data of an id is
+/// (analytics §4). It does not own what a claim does to records (`Claims`), nor what is kept of their users (`Users`).
 package struct AppUser: Sendable {
     /// The surrogate key that every row about this user has.
     package struct ID: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {
@@ -15,7 +16,7 @@ package struct AppUser: Sendable {
     package let userID: EndUserID
     package let isAnonymous: Bool
     /// Set: a tombstone.
-    let mergedInto: ID?
+    package let mergedInto: ID?
     /// A JSON object of strings; nil when there are none.
     let properties: String?
     /// Whether this transaction made it.

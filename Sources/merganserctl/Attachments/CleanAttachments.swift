@@ -1,4 +1,5 @@
 import Analytics
+import AnalyticsJobs
 import ArgumentParser
 import Files
 import JSON

@@ -1,4 +1,3 @@
-import Analytics
 import ArgumentParser
 import Foundation
 

@@ -1,4 +1,5 @@
 import Analytics
+import AnalyticsJobs
 import ArgumentParser
 import Database
 import JSON

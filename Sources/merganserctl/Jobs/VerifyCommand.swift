@@ -1,4 +1,4 @@
-import Analytics
+import AnalyticsJobs
 import ArgumentParser
 import Database
 import JSON

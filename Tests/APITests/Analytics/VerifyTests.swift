@@ -1,4 +1,5 @@
 import Analytics
+import AnalyticsJobs
 import MariaDB
 import Testing
 import Time

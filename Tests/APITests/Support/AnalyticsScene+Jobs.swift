@@ -1,4 +1,5 @@
 import Analytics
+import AnalyticsJobs
 import Database
 import MariaDB
 import OpenSSL

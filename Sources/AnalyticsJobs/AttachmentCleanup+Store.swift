@@ -1,3 +1,4 @@
+import Analytics
 import Database
 import MariaDB
 import Time
@@ -42,5 +43,34 @@ extension Connection {
             WHERE NOT EXISTS (SELECT 1 FROM event_attachments t WHERE t.sha256 = j.sha256)
             """, list(digests.map(\.rawValue))
         ) { row in try row.read() }
+    }
+}
+
+extension AnalyticsTransaction {
+    /// - Returns: how many of the rows were still there and kept no longer.
+    func remove(_ ids: [Attachment.ID], ifStill rows: OutlivedRows) throws -> Int {
+        if ids.isEmpty { return 0 }
+        try lockCounts(of: ids)
+        let list = list(ids.map(\.rawValue.digits))
+        switch rows {
+        case .deleted(let time):
+            return try connection.execute(
+                """
+                DELETE a
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
+                WHERE a.deleted_at < ?
+                """, list, time
+            ).affectedRows
+        case .pending(let time):
+            return try connection.execute(
+                """
+                DELETE a
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
+                WHERE a.uploaded_at IS NULL AND a.created_at < ?
+                """, list, time
+            ).affectedRows
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Analytics
+import AnalyticsJobs
 import TestSupport
 import Testing
 import Time

@@ -1,12 +1,14 @@
+import Analytics
 package import Database
 import MariaDB
 package import Time
 
 /// Carries merges through to the last row, so that tombstones can go (analytics §14.1).
 ///
-/// This folder owns what is done beside the requests: compaction, retention, and the check of what must hold of the tables
-/// at any moment. Each job is a sequence of short transactions, may run on several nodes at once, and goes on where
-/// another run ended, however that was.
+/// This target owns what is done beside the requests: compaction, retention, what is left of attachments, and the check of
+/// what must hold of the tables at any moment. Each job is a sequence of short transactions, may run on several nodes at
+/// once, and goes on where another run ended, however that was. The rules it shares with requests, such as how records are
+/// locked and merged, are those of `Analytics`; when a job runs is for `merganserctl` and its timers to say.
 package struct Compaction: Sendable {
     /// What was done; in a plan, what would be.
     package struct Report: Equatable, Sendable {

@@ -1,3 +1,4 @@
+package import Analytics
 package import Database
 import MariaDB
 package import Time

@@ -1,3 +1,4 @@
+import Analytics
 import JSON
 import MariaDB
 import Time
