@@ -2,8 +2,23 @@ import Database
 import MariaDB
 import Time
 
-/// Resolution and locking (analytics §4.2, §4.4): whose data an id names, held until the transaction ends, so that no claim
-/// can make it somebody else's before what is written under it is there.
+// How a late event finds its owner, as does everything that an SDK sends under an id (analytics §4.2, §4.4). A phone records
+// an event under its anonymous id, its user signs in and claims that id, and only then the event arrives:
+//
+// 1. The horizon. An event from before the horizon of `events` is refused (`EventTimes`). Whoever has one from an earlier
+//    month reads the horizon under a shared lock, before any other (`lockEventHorizon`): retention, which moves it and drops
+//    the month, waits for the commit.
+// 2. The owner. The id belongs to the record of whoever claimed it last, or else to the record of that name (`lockOwners`).
+//    The records are locked, and only then the claims are read for good: a claim locks the same records, so that it has
+//    either committed by now or waits for this transaction.
+// 3. The row. It stores the surrogate key of that record, never a tombstone's: claims name none, so there is nothing to
+//    follow when something is written.
+// 4. The tombstone. Rows that came before the claim still name the anonymous record, which the claim has made a tombstone
+//    that points at the owner. Reads follow that pointer, which is one hop (`ReadEvents+Store`); `Compaction` re-points the
+//    rows later, and removes the tombstone when nothing names it.
+
+/// Locks the records that ids belong to until the transaction ends, so that no claim can make them somebody else's before
+/// what is written under them is there.
 extension AnalyticsTransaction {
     /// The record that an id's data belongs to, locked; never a tombstone.
     ///

@@ -2,7 +2,8 @@ import JSON
 import MariaDB
 import Time
 
-/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone.
+/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone. This folder owns what is
+/// kept of end users, properties and attribution, and the reads of them; records are found and locked by `Owners`.
 package struct EndUser: Encodable, Sendable {
     struct AppVisit: Encodable, Sendable {
         let appID: App.ID
