@@ -24,6 +24,8 @@ package struct AttachmentCleanup: Sendable {
     private let now: Timestamp
     private let afterlife: Duration
     private let isDryRun: Bool
+    /// One time for the whole run.
+    private var clock: Clock { Clock { [now] in now } }
 
     /// How many rows one transaction deletes, and how many files are looked up at once.
     static let batch = 1000
@@ -70,9 +72,7 @@ package struct AttachmentCleanup: Sendable {
         while true {
             let batch = try database.read { try $0.outlived(rows) }
             // Fewer than the batch has, when another node removes them too.
-            let removed = try database.transaction(.analytics) { connection in
-                try AnalyticsTransaction(connection: connection, now: now).remove(batch, ifStill: rows)
-            }
+            let removed = try Analytics.write(database, at: clock) { try $0.remove(batch, ifStill: rows) }
             count(removed)
             if batch.count < Self.batch { return }
         }
@@ -87,10 +87,10 @@ package struct AttachmentCleanup: Sendable {
     private func removeFile(_ digest: ContentDigest, _ database: Database) throws -> Bool {
         // A repeated transaction finds nothing more to remove.
         var isRemoved = false
-        try database.transaction(.analytics) { connection in
+        try Analytics.write(database, at: clock) { transaction in
             // An upload of this content either has put it in its place by now, and its row names it, or will.
-            try AnalyticsTransaction(connection: connection, now: now).lockContent(digest)
-            if try connection.unnamed([digest]).isEmpty { return }
+            try transaction.lockContent(digest)
+            if try transaction.connection.unnamed([digest]).isEmpty { return }
             if try store.remove(digest) { isRemoved = true }
         }
         return isRemoved

@@ -40,7 +40,7 @@ package struct Compaction: Sendable {
     package func run(_ database: Database, step: (Report) throws -> Void = { _ in }) throws -> Report {
         var report = Report()
         try forEachStray(database) { stray in
-            if try database.write(at: clock, { try $0.fold(stray) }) {
+            if try Analytics.write(database, at: clock, { try $0.fold(stray) }) {
                 report.folded += 1
                 try step(report)
             }
@@ -52,7 +52,7 @@ package struct Compaction: Sendable {
             try forEachDueTombstone(database) { tombstone in
                 var chunk: Chunk
                 repeat {
-                    chunk = try database.write(at: clock) { try $0.repoint(tombstone) }
+                    chunk = try Analytics.write(database, at: clock) { try $0.repoint(tombstone) }
                     report.repointed.merge(chunk.repointed, uniquingKeysWith: +)
                     if chunk.isRemoved { report.removed += 1 }
                     try step(report)

@@ -67,7 +67,7 @@ package struct Retention {
         report.monthsMade = try makeMonths(database)
         // What an earlier run began comes first: only then the horizon may move back.
         try dropDead(&report, database, step)
-        let horizon = try database.write(at: clock) { try $0.moveHorizon(of: table) }
+        let horizon = try Analytics.write(database, at: clock) { try $0.moveHorizon(of: table) }
         if horizon != report.horizon {
             report.horizon = horizon
             try step(report)
@@ -77,7 +77,9 @@ package struct Retention {
             let cutoff = clock.now.days(before: days ?? table.defaultRetentionDays)
             var chunk: (deleted: Int, isLast: Bool)
             repeat {
-                chunk = try database.write(at: clock) { try $0.deleteRows(of: table, app: app, before: cutoff) }
+                chunk = try Analytics.write(database, at: clock) {
+                    try $0.deleteRows(of: table, app: app, before: cutoff)
+                }
                 report.rowsDeleted += chunk.deleted
                 if chunk.deleted > 0 { try step(report) }
             } while !chunk.isLast
@@ -126,7 +128,7 @@ package struct Retention {
         guard table == .events else { return }
         var count: Int
         repeat {
-            count = try database.write(at: clock) { try $0.deleteDeadCounters() }
+            count = try Analytics.write(database, at: clock) { try $0.deleteDeadCounters() }
             report.countersDeleted += count
             if count > 0 { try step(report) }
         } while count == Retention.chunk

@@ -2,7 +2,6 @@ import Accounts
 import ArgumentParser
 import Configuration
 import JSON
-import Time
 
 struct CollectGarbageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,13 +19,12 @@ struct CollectGarbageCommand: ParsableCommand {
     func run() throws {
         let loginHistory = try Environment.loginHistoryLifetime()
         let database = try Environment.database()
-        let now = Clock.system.now
         var deleted: [(String, Int)] = []
         for kind in Garbage.allCases {
             var count = 0
             while true {
-                let batch = try database.transaction { connection in
-                    try connection.collect(kind, at: now, loginHistory: loginHistory)
+                let batch = try Accounts.write(database, from: .command) {
+                    try $0.collect(kind, loginHistory: loginHistory)
                 }
                 count += batch
                 if batch < Garbage.batch { break }

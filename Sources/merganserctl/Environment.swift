@@ -48,3 +48,8 @@ enum Environment {
         }
     }
 }
+
+extension Origin {
+    /// Of what a command changes: the operator's doing, whatever machine it is done on.
+    static let command = Origin(requestID: "merganserctl", address: "")
+}

@@ -1,3 +1,5 @@
+import Accounts
+import Analytics
 import Configuration
 import Database
 import Foundation
@@ -42,6 +44,10 @@ struct ToolError: Error {
         case let error as ConfigurationError:
             self.init(.configuration, "the configuration is wrong")
             problems = error.problems.map(\.description)
+        case let error as RefusedOperation:
+            self.init(.refused, error.description)
+        case let error as OperatorError:
+            self.init(.refused, error.description)
         case TransactionFailure.unreachable(let cause):
             self.init(.unavailable, "the database cannot be reached: \(cause.message); check MERGANSER_DATABASE_*")
         case TransactionFailure.exhausted(let cause):

@@ -79,7 +79,8 @@ import Testing
         let globals = try db.query("SELECT @@global.connect_timeout, @@global.wait_timeout")[0].map {
             Duration.seconds(Int(String(decoding: $0 ?? [], as: UTF8.self)) ?? 0)
         }
-        #expect(RetryPolicy.analytics.patience == RetryPolicy.standard.patience)
+        #expect(Accounts.retryPolicy.patience == RetryPolicy.standard.patience)
+        #expect(Analytics.retryPolicy.patience == RetryPolicy.standard.patience)
         #expect(connection.writeTimeout == connection.readTimeout)
         return [
             "`client_header_timeout`": try http["client_header_timeout"],

@@ -71,36 +71,16 @@ final class Call {
         let origin = Origin(
             requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
             userAgent: request.headers.first("user-agent"))
-        do {
-            return try database.transaction(.accounts) { connection in
-                let transaction = AccountsTransaction(connection: connection, now: accounts.clock.now, origin: origin)
-                if let idempotencyKey { try transaction.claim(idempotencyKey) }
-                let response = try rule(transaction)
-                try transaction.finish()
-                if let idempotencyKey {
-                    if response.status.isSuccess || keepsRefusals {
-                        try accounts.store(StoredAnswer(response).json(), under: idempotencyKey, in: transaction)
-                    } else {
-                        try transaction.release(idempotencyKey)
-                    }
-                }
-                if request.method == .head { throw Rehearsed(response) }
-                return response
+        let answer = idempotencyKey.map { key in
+            KeptAnswer<Response>(under: key, sealedWith: accounts.serverKey) { response in
+                response.status.isSuccess || keepsRefusals ? StoredAnswer(response).json() : nil
             }
-        } catch let rehearsed as Rehearsed {
-            return rehearsed.response
         }
-    }
-}
-
-/// The answer to a HEAD request, thrown so that nothing of what made it is kept.
-private struct Rehearsed: Error {
-    let response: Response
-
-    /// - Parameter response: without cookies, which would open what is not there, and replace those that do.
-    init(_ response: Response) {
-        var response = response
-        response.headers.removeAll { $0.name == "Set-Cookie" }
-        self.response = response
+        let isRehearsal = request.method == .head
+        var response = try Accounts.write(
+            database, at: accounts.clock, from: origin, keeping: answer, isRehearsal: isRehearsal, rule)
+        // They would open what is not there, and replace those that do.
+        if isRehearsal { response.headers.removeAll { $0.name == "Set-Cookie" } }
+        return response
     }
 }

@@ -16,20 +16,13 @@ extension Accounts {
         if found.fingerprint != key.fingerprint { return .reused }
         return .answered(try serverKey.open(answer, for: key.row))
     }
-
-    /// Completes the record with the request's answer; the last write of its transaction.
-    package func store(_ answer: [UInt8], under key: IdempotencyKey, in transaction: AccountsTransaction) throws {
-        try transaction.connection.execute(
-            "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND key_digest = ?",
-            serverKey.seal(answer, for: key.row), key.caller, key.key)
-    }
 }
 
 extension AccountsTransaction {
     /// Takes the key for this request; the first write of its transaction. A second copy waits here for the first.
     ///
     /// - Throws: `AlreadyAnswered` when the first copy committed.
-    package func claim(_ key: IdempotencyKey) throws {
+    func claim(_ key: IdempotencyKey) throws {
         // The expiry is assigned last: assignments run in order and the others read it.
         let outcome = try connection.execute(
             """
@@ -43,8 +36,15 @@ extension AccountsTransaction {
         if outcome.affectedRows == 0 { throw AlreadyAnswered() }
     }
 
+    /// Completes the record; the last write of its transaction.
+    func store(_ sealedAnswer: [UInt8], under key: IdempotencyKey) throws {
+        try connection.execute(
+            "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND key_digest = ?", sealedAnswer,
+            key.caller, key.key)
+    }
+
     /// Gives back a key whose request came to nothing that is kept.
-    package func release(_ key: IdempotencyKey) throws {
+    func release(_ key: IdempotencyKey) throws {
         try connection.execute(
             "DELETE FROM idempotency_records WHERE caller_digest = ? AND key_digest = ?", key.caller, key.key)
     }

@@ -39,5 +39,32 @@ package enum IdempotencyLookup: Sendable {
     case reused
 }
 
+/// How the answer to a request is kept under its key, by the transaction whose effects it tells of: no effect exists
+/// without its answer.
+package struct KeptAnswer<Result> {
+    private let key: IdempotencyKey
+    private let serverKey: ServerKey
+    private let encode: (Result) -> [UInt8]?
+
+    /// - Parameter encode: the answer as it is stored; nil for one that is not kept, whose key is free again.
+    package init(
+        under key: IdempotencyKey, sealedWith serverKey: ServerKey, _ encode: @escaping (Result) -> [UInt8]?
+    ) {
+        self.key = key
+        self.serverKey = serverKey
+        self.encode = encode
+    }
+
+    func claim(in transaction: AccountsTransaction) throws { try transaction.claim(key) }
+
+    func keep(_ result: Result, in transaction: AccountsTransaction) throws {
+        if let answer = encode(result) {
+            try transaction.store(serverKey.seal(answer, for: key.row), under: key)
+        } else {
+            try transaction.release(key)
+        }
+    }
+}
+
 /// Thrown inside a transaction when another copy of the request has committed meanwhile: roll back, look up, replay.
 package struct AlreadyAnswered: Error {}

@@ -1,5 +1,5 @@
-package import MariaDB
-package import Time
+import MariaDB
+import Time
 
 /// Rows that have outlived their use, one kind a table.
 package enum Garbage: String, Sendable, CaseIterable {
@@ -29,59 +29,65 @@ package enum Garbage: String, Sendable, CaseIterable {
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
 }
 
-extension Connection {
+extension AccountsTransaction {
     /// Deletes, or clears, at most `Garbage.batch` rows; run it again until it deletes fewer.
     ///
     /// - Parameter loginHistory: how long sign-ins are remembered.
     /// - Returns: how many rows.
-    package func collect(_ kind: Garbage, at now: Timestamp, loginHistory: Duration) throws -> Int {
+    package func collect(_ kind: Garbage, loginHistory: Duration) throws -> Int {
         let outcome =
             switch kind {
             case .idempotencyRecords:
-                try execute("DELETE FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .swapTickets:
-                try execute("DELETE FROM swap_tickets WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM swap_tickets WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .authorizationCodes:
-                try execute(
+                try connection.execute(
                     "DELETE FROM authorization_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
                     now - Garbage.afterlife)
             case .webSessions:
-                try execute("DELETE FROM web_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM web_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .loginEvents:
-                try execute(
+                try connection.execute(
                     "DELETE FROM login_events WHERE created_at <= ? ORDER BY created_at LIMIT 500", now - loginHistory)
             case .paks:
-                try execute(
+                try connection.execute(
                     "DELETE FROM paks WHERE revoked_at <= ? ORDER BY revoked_at LIMIT 500", now - Garbage.afterlife)
             case .rateLimits:
-                try execute("DELETE FROM rate_limits WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM rate_limits WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .refreshTokens:
-                try execute("DELETE FROM refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .refreshFamilies:
-                try execute(
+                try connection.execute(
                     """
                     DELETE FROM refresh_families WHERE current_expires_at <= ? ORDER BY current_expires_at LIMIT 500
                     """, now - Garbage.afterlife)
             case .refreshAnswers:
-                try execute(
+                try connection.execute(
                     """
                     UPDATE refresh_families SET sealed_answer = NULL, answered_scope = NULL, answer_expires_at = NULL
                     WHERE answer_expires_at < ? ORDER BY answer_expires_at LIMIT 500
                     """, now)
             case .revokedAccessTokens:
-                try execute(
+                try connection.execute(
                     "DELETE FROM revoked_access_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .deviceCodes:
-                try execute(
+                try connection.execute(
                     "DELETE FROM device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
                     now - Garbage.afterlife)
             case .authorizationRequests:
-                try execute(
+                try connection.execute(
                     "DELETE FROM authorization_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .providerSignIns:
-                try execute("DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+                try connection.execute(
+                    "DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .signingKeys:
-                try execute(
+                try connection.execute(
                     """
                     UPDATE signing_keys SET sealed_private_key = NULL, public_jwk = IF(retired_at <= ?, NULL, public_jwk)
                     WHERE retired_at <= ? AND sealed_private_key IS NOT NULL

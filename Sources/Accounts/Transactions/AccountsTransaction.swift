@@ -1,3 +1,4 @@
+package import Database
 package import MariaDB
 package import Time
 
@@ -12,7 +13,7 @@ package final class AccountsTransaction {
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
 
-    package init(connection: Connection, now: Timestamp, origin: Origin) {
+    fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
         self.connection = connection
         self.now = now
         self.origin = origin
@@ -29,13 +30,59 @@ package final class AccountsTransaction {
     func emit(_ event: Event) { events.append(event) }
 
     /// Writes what was noted. Nothing may be written after it but the idempotency record, whose row is locked already.
-    package func finish() throws {
+    fileprivate func finish() throws {
         try appendToOutbox(events)
         try appendToAuditLog(auditEntries)
     }
 }
 
-/// Where a request came from, for the audit log and the login history.
+extension Accounts {
+    /// Runs a rule in one transaction. Requests, commands and jobs have no other way into one on the accounts' tables.
+    ///
+    /// What the rule returns is committed, with the events and audit rows it noted; what it throws leaves nothing behind.
+    /// It may run several times, from its first line.
+    ///
+    /// - Parameters:
+    ///   - answer: how the result is kept under the request's Idempotency-Key; nil when it has none.
+    ///   - isRehearsal: whether everything is done and nothing kept.
+    /// - Throws: what the rule throws; `AlreadyAnswered` when another copy of the request has committed meanwhile;
+    ///   `TransactionFailure`.
+    package static func write<Result>(
+        _ database: Database, at clock: Clock = .system, from origin: Origin, keeping answer: KeptAnswer<Result>? = nil,
+        isRehearsal: Bool = false, _ rule: (AccountsTransaction) throws -> Result
+    ) throws -> Result {
+        var rehearsed: Result?
+        do {
+            return try database.transaction(retryPolicy) { connection in
+                let transaction = AccountsTransaction(connection, now: clock.now, origin: origin)
+                try answer?.claim(in: transaction)
+                let result = try rule(transaction)
+                try transaction.finish()
+                try answer?.keep(result, in: transaction)
+                if isRehearsal {
+                    rehearsed = result
+                    throw EndOfRehearsal()
+                }
+                return result
+            }
+        } catch let end as EndOfRehearsal {
+            guard let rehearsed else { throw end }
+            return rehearsed
+        }
+    }
+
+    /// A duplicate on one of these indexes means that another request was faster: the repeat sees its row (accounts §0.4).
+    package static let retryPolicy = RetryPolicy(
+        racyKeys: [
+            "users_live_login_email", "identities_provider_sub", "devices_device_uuid", "grants_application_sub",
+            "device_codes_user_code",
+        ])
+}
+
+/// Thrown so that a transaction is rolled back.
+private struct EndOfRehearsal: Error {}
+
+/// Where a change came from, for the audit log and the login history.
 package struct Origin: Sendable {
     package let requestID: String
     package let address: String

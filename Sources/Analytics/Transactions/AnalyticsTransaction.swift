@@ -10,35 +10,34 @@ package final class AnalyticsTransaction {
     package let connection: Connection
     package let now: Timestamp
 
-    package init(connection: Connection, now: Timestamp) {
+    fileprivate init(_ connection: Connection, now: Timestamp) {
         self.connection = connection
         self.now = now
     }
 }
 
-extension RetryPolicy {
-    /// A duplicate here means that another request was faster: the repeat sees its row (analytics §3.3).
-    package static let analytics = RetryPolicy(
+extension Analytics {
+    /// Runs a rule in one transaction. Requests, commands and jobs have no other way into one on the analytics tables.
+    ///
+    /// What the rule throws leaves nothing behind. It may run several times, from its first line, and finds the time of its
+    /// own run.
+    package static func write<Result>(
+        _ database: Database, at clock: Clock = .system, _ rule: (AnalyticsTransaction) throws -> Result
+    ) throws -> Result {
+        try database.transaction(retryPolicy) { connection in
+            try rule(AnalyticsTransaction(connection, now: clock.now))
+        }
+    }
+
+    /// The same at this context's clock.
+    func write<Result>(_ database: Database, _ rule: (AnalyticsTransaction) throws -> Result) throws -> Result {
+        try Self.write(database, at: clock, rule)
+    }
+
+    /// A duplicate on one of these indexes means that another request was faster: the repeat sees its row (analytics §3.3).
+    package static let retryPolicy = RetryPolicy(
         attempts: 8,
         racyKeys: [
             "app_users_project_user", "identity_claims_claim", "questionnaire_responses_live", "events_client_event",
         ])
-}
-
-extension Analytics {
-    /// Runs a rule in one transaction. The closure may run again.
-    package func write<Result>(
-        _ database: Database, _ rule: (AnalyticsTransaction) throws -> Result
-    ) throws -> Result {
-        try database.write(at: clock, rule)
-    }
-}
-
-extension Database {
-    /// Runs a rule in one transaction. The closure may run again, and finds the time of its own run.
-    package func write<Result>(at clock: Clock, _ rule: (AnalyticsTransaction) throws -> Result) throws -> Result {
-        try transaction(.analytics) { connection in
-            try rule(AnalyticsTransaction(connection: connection, now: clock.now))
-        }
-    }
 }

@@ -49,7 +49,7 @@ struct CreateAPIKeyCommand: ParsableCommand {
             kind: type, app: app, team: team, name: name ?? type.rawValue,
             permissions: permission.isEmpty ? nil : permission, expiresAt: expires,
             secret: fromStdin ? try secretFromStandardInput() : nil)
-        let (key, secret) = try Operation.analytics { try $0.createAPIKey(new) }
+        let (key, secret) = try Analytics.write(Environment.database()) { try $0.createAPIKey(new) }
         output.print(
             APIKeyBody(key, secret: secret),
             (["key     \(key.id)"] + (secret.map { ["secret  \($0)"] } ?? [])).joined(separator: "\n"))

@@ -11,7 +11,7 @@ struct RevokeAPIKey: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        guard let revokedAt = try Operation.analytics({ try $0.revokeAPIKey(key) }) else {
+        guard let revokedAt = try Analytics.write(Environment.database(), { try $0.revokeAPIKey(key) }) else {
             throw ToolError(.notFound, "there is no key \(key); `merganserctl api-key list` shows them")
         }
         let time = revokedAt.iso8601Milliseconds

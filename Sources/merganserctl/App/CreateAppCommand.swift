@@ -23,7 +23,7 @@ struct CreateAppCommand: ParsableCommand {
 
     func run() throws {
         let new = NewApp(project: project, name: name, platform: platform, bundleID: bundleID)
-        let app = try Operation.analytics { try $0.createApp(new) }
+        let app = try Analytics.write(Environment.database()) { try $0.createApp(new) }
         output.print(AppBody(app), "app  \(app.id)")
     }
 }

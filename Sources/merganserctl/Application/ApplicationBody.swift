@@ -52,7 +52,7 @@ struct ApplicationBody: Encodable {
 
     /// What an operation on an application leaves.
     static func after(_ operation: (AccountsTransaction) throws -> RegisteredApplication) throws -> ApplicationBody {
-        try Operation.run { transaction in
+        try Accounts.write(Environment.database(), from: .command) { transaction in
             let application = try operation(transaction)
             return ApplicationBody(application, liveGrants: try transaction.connection.liveGrants(of: application.id))
         }

@@ -39,7 +39,7 @@ struct CreateApplicationCommand: ParsableCommand {
         changes.allowedScopes = scope
         options.apply(to: &changes)
         let (new, serverKey) = (try changes.approved(), try Environment.serverKey())
-        let made = try Operation.run {
+        let made = try Accounts.write(Environment.database(), from: .command) {
             try $0.createApplication(new, clientType, clientID: clientID, serverKey: serverKey)
         }
         let secret = made.clientSecret.map { ["client_secret   \($0)"] } ?? []

@@ -15,7 +15,9 @@ struct RotateSecret: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        let secret = try Operation.run { try $0.rotateSecret(of: clientID, immediately: immediate) }
+        let secret = try Accounts.write(Environment.database(), from: .command) {
+            try $0.rotateSecret(of: clientID, immediately: immediate)
+        }
         output.print(
             ["client_id": clientID, "client_secret": secret], "client_id      \(clientID)\nclient_secret  \(secret)")
     }

@@ -31,7 +31,7 @@ struct DevSeed: ParsableCommand {
         let seed = DevelopmentSeed(
             user: User.ID(rawValue: user), clientIDs: application, agentApprovals: agentApprovals,
             pushApprovals: pushApprovals)
-        let grants = try Operation.run { try $0.seed(seed) }
+        let grants = try Accounts.write(Environment.database(), from: .command) { try $0.seed(seed) }
         output.print(
             Result(user: seed.user, grants: grants, agentApprovals: agentApprovals, pushApprovals: pushApprovals),
             "user \(user) got \(grants) grants, \(agentApprovals) agent approvals, \(pushApprovals) push approvals")

@@ -31,7 +31,9 @@ struct DevUser: ParsableCommand {
 
     func run() throws {
         try Environment.requireDevelopment()
-        let (user, isNew) = try Operation.run { try $0.seedUser(provider, subject: subject, email: email, name: name) }
+        let (user, isNew) = try Accounts.write(Environment.database(), from: .command) {
+            try $0.seedUser(provider, subject: subject, email: email, name: name)
+        }
         let result = Result(
             id: user.id, anonymous: user.anonymous, name: user.name, contactEmail: user.contactEmail,
             provider: provider.rawValue, sub: subject, created: isNew)

@@ -21,7 +21,8 @@ struct CreateProjectCommand: ParsableCommand {
     func run() throws {
         var settings = ProjectSettings(name: name, slug: slug)
         options.apply(to: &settings)
-        let body = ProjectBody(try Operation.analytics { [settings] in try $0.createProject(settings, team: team) })
+        let body = ProjectBody(
+            try Analytics.write(Environment.database()) { [settings] in try $0.createProject(settings, team: team) })
         output.print(body, body.words)
     }
 }

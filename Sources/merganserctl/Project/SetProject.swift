@@ -24,7 +24,7 @@ struct SetProject: ParsableCommand {
     }
 
     func run() throws {
-        let changed = try Operation.analytics { transaction in
+        let changed = try Analytics.write(Environment.database()) { transaction in
             try transaction.setProject(project) { settings in
                 if let name { settings.name = name }
                 if let slug { settings.slug = slug }

@@ -30,7 +30,7 @@ struct CreateQuestionnaireCommand: ParsableCommand {
 
     func run() throws {
         let definition = try readDefinition()
-        let created = try Operation.analytics {
+        let created = try Analytics.write(Environment.database()) {
             try $0.createQuestionnaire(definition, project: project, app: app)
         }
         output.print(QuestionnaireBody(created), "questionnaire  \(created.id)")

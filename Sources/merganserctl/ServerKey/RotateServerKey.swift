@@ -37,7 +37,7 @@ struct RotateServerKey: ParsableCommand {
         var total = 0
         var position: SealedValues.Position?
         while true {
-            let batch = try Operation.run(on: database) {
+            let batch = try Accounts.write(database, from: .command) {
                 try $0.reseal(values, after: position, serverKey, isDryRun: job.isDryRun)
             }
             guard let batch else { return total }

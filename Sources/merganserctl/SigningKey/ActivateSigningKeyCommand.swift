@@ -22,7 +22,7 @@ struct ActivateSigningKeyCommand: ParsableCommand {
 
     func run() throws {
         let serverKey = try Environment.serverKey()
-        let (activated, retired) = try Operation.run {
+        let (activated, retired) = try Accounts.write(Environment.database(), from: .command) {
             try $0.activateSigningKey(kid, isForced: force, serverKey: serverKey)
         }
         let now = Clock.system.now

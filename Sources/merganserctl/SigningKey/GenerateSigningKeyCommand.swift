@@ -17,7 +17,9 @@ struct GenerateSigningKeyCommand: ParsableCommand {
     func run() throws {
         let serverKey = try Environment.serverKey()
         let privateKey = try PrivateKey.generateRSA()
-        let (key, time) = try Operation.run { try $0.publish(privateKey, sealedUnder: serverKey) }
+        let (key, time) = try Accounts.write(Environment.database(), from: .command) {
+            try $0.publish(privateKey, sealedUnder: serverKey)
+        }
         let isFirst = time == key.publishedAt
         output.print(
             Result(kid: key.keyID, publishedAt: key.publishedAt.iso8601, activatableAt: time.iso8601),

@@ -10,7 +10,7 @@ struct CreateTeamCommand: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        let team = try Operation.analytics { try $0.createTeam(name: name) }
+        let team = try Analytics.write(Environment.database()) { try $0.createTeam(name: name) }
         output.print(TeamBody(team), "team  \(team.id)")
     }
 }

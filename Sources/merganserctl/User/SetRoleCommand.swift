@@ -15,7 +15,7 @@ struct SetRoleCommand: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        try Operation.run { try $0.setRole(role, of: User.ID(rawValue: id)) }
+        try Accounts.write(Environment.database(), from: .command) { try $0.setRole(role, of: User.ID(rawValue: id)) }
         output.print(Result(id: id, role: role.rawValue), "user \(id) has the role \(role.rawValue)")
     }
 

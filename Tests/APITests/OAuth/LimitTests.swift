@@ -8,6 +8,7 @@ import Time
 @Suite struct LimitTests {
     let app: TestApp
     let database: Database
+    private static let origin = Origin(requestID: "test", address: "")
 
     init() throws {
         app = try TestApp()
@@ -19,11 +20,7 @@ import Time
     }
 
     private func transact<Result>(_ body: (AccountsTransaction) throws -> Result) throws -> Result {
-        try database.transaction { connection in
-            try body(
-                AccountsTransaction(
-                    connection: connection, now: app.time.now, origin: Origin(requestID: "test", address: "")))
-        }
+        try Accounts.write(database, at: app.time.clock, from: Self.origin, body)
     }
 
     @Test func tenAreAllowedAndTheNextWaits() throws {
@@ -72,13 +69,11 @@ import Time
     }
 
     @Test func instancesCountTogether() throws {
-        let (options, now) = (app.database.options, app.time.now)
+        let (options, clock) = (app.database.options, app.time.clock)
         let answers = app.race(8, rounds: 4) { _, _, _ in
             Result {
-                try Database(options).transaction { connection in
-                    try AccountsTransaction(
-                        connection: connection, now: now, origin: Origin(requestID: "test", address: "")
-                    ).count(.pakExchange, for: "1")
+                try Accounts.write(Database(options), at: clock, from: Self.origin) {
+                    try $0.count(.pakExchange, for: "1")
                 }
             }
         }

@@ -261,7 +261,7 @@ import Time
     // MARK: What is left of a key
 
     @Test func thePartsOfARetiredKeyGoAndItsNameStays() throws {
-        func collect() throws -> Int { try db.collect(.signingKeys, at: app.time.now, loginHistory: .zero) }
+        func collect() throws -> Int { try app.operate { try $0.collect(.signingKeys, loginHistory: .zero) } }
         func parts() throws -> [String] {
             try app.column(
                 "SELECT CONCAT(public_jwk IS NOT NULL, sealed_private_key IS NOT NULL) FROM signing_keys ORDER BY id")

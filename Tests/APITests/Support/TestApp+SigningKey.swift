@@ -34,13 +34,8 @@ extension TestApp {
 
     /// Changes something as an operator's command does.
     func operate<Result>(_ body: (AccountsTransaction) throws -> Result) throws -> Result {
-        try Database(database.options).transaction { connection in
-            let transaction = AccountsTransaction(
-                connection: connection, now: time.now, origin: Origin(requestID: "operator", address: ""))
-            let result = try body(transaction)
-            try transaction.finish()
-            return result
-        }
+        try Accounts.write(
+            Database(database.options), at: time.clock, from: Origin(requestID: "operator", address: ""), body)
     }
 
     /// The private part of a key, as servers open it.

@@ -1,0 +1,20 @@
+import Foundation
+
+extension Repository {
+    /// Which files below `Sources` have a pattern in one of their lines, comments aside: for rules that no type can hold.
+    ///
+    /// - Parameter folders: those that are not looked into, with a final slash.
+    /// - Returns: paths below `Sources`.
+    package static func sources(
+        with pattern: Regex<Substring>, outside folders: [String] = []
+    ) throws -> Set<String> {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/Sources").filter { path in
+            path.hasSuffix(".swift") && !folders.contains { path.hasPrefix($0) }
+        }
+        return try Set(
+            paths.filter { path in
+                try String(contentsOfFile: "\(root)/Sources/\(path)", encoding: .utf8).split(separator: "\n")
+                    .contains { line in line.prefixMatch(of: /\s*\/\//) == nil && line.contains(pattern) }
+            })
+    }
+}
