@@ -9,20 +9,7 @@ extension Decodable {
     /// - Names are compared byte for byte. Of members with the same name the last one counts (RFC 7515 §4).
     /// - Types are exact: `true` and `"5"` are no numbers. A number with an integral value is an integer however written.
     /// - An escaped lone surrogate (`"\ud83d"`) reads as U+FFFD, and is refused in what is `Exact`.
-    ///
-    /// - Parameter isCompared: whether strings decide something, so that all of them have to be stream-safe.
-    package init(json: [UInt8], isCompared: Bool = false) throws(JSONError) {
-        let document = try Document(json)
-        if isCompared, let node = document.firstUnsafeString {
-            throw .combiningMarks(path: pathText(document.path(to: node)))
-        }
-        let root = ValueDecoder(document: document, node: 0)
-        do {
-            self = try root.unwrap(Self.self)
-        } catch let error as JSONError {
-            throw error
-        } catch {
-            throw JSONError(error)
-        }
+    package init(json: [UInt8]) throws(JSONError) {
+        self = try ParsedJSON(json).decode()
     }
 }

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import TestSupport
 import Testing
 
 @testable import API
@@ -123,6 +124,13 @@ import Testing
                 #expect(absent.status == null.status && absent.error == null.error, "\(endpoint.path) \(name)")
             }
         }
+    }
+
+    /// A body is parsed once however much is read from it: endpoints ask the call.
+    @Test func noEndpointParsesTheBodyItself() throws {
+        let parsers = try Repository.sources(with: /\(json: (?:call\.)?body\b|\bParsedJSON\(/, outside: ["JSON/"])
+        #expect(parsers.contains("API/Routing/Call.swift"))
+        #expect(parsers.isSubset(of: ["API/Routing/Call.swift", "API/Routing/Call+Fields.swift"]))
     }
 }
 

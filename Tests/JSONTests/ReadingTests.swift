@@ -107,12 +107,19 @@ import Testing
             let marks = String(repeating: mark + between, count: count)
             return Array(#"{"a":"\#(marks)e\#(marks)","b":["x","\#(marks)"],"\#(marks)":1}"#.utf8)
         }
-        #expect(try JSONValue(json: body(30), isCompared: true) == JSONValue(json: body(30)))
-        #expect(throws: JSONError.combiningMarks(path: "a")) { try JSONValue(json: body(31), isCompared: true) }
+        #expect(try ParsedJSON(body(30), isCompared: true).decode() == JSONValue(json: body(30)))
+        #expect(throws: JSONError.combiningMarks(path: "a")) { try ParsedJSON(body(31), isCompared: true) }
         #expect(throws: Never.self) { try JSONValue(json: body(31)) }
-        #expect(throws: Never.self) { try JSONValue(json: body(31, between: #"\n"#), isCompared: true) }
+        #expect(throws: Never.self) { try ParsedJSON(body(31, between: #"\n"#), isCompared: true) }
         let name = Array(#"{"\#(String(repeating: mark, count: 31))":1}"#.utf8)
-        #expect(throws: JSONError.self) { try JSONValue(json: name, isCompared: true) }
+        #expect(throws: JSONError.self) { try ParsedJSON(name, isCompared: true) }
+    }
+
+    @Test func aParsedTextIsReadAsOftenAsAsked() throws {
+        let parsed = try ParsedJSON(Array(#"{"secret":"\ud83d","list":["x"]}"#.utf8))
+        #expect(throws: JSONError.loneSurrogate(path: "secret")) { try parsed.decode(Deciding.self) }
+        #expect(throws: JSONError.wrongType(path: "", expected: "an array")) { try parsed.decode([Int].self) }
+        #expect(try parsed.decode() == JSONValue.object(JSONObject([("secret", "\u{FFFD}"), ("list", ["x"])])))
     }
 
     @Test func whatDecidesReadsOtherwiseAsAnyValue() throws {

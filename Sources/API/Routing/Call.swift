@@ -19,6 +19,11 @@ final class Call {
     let surface: Surface
     /// Parsed when it is first asked for.
     private(set) lazy var form = Form(of: self)
+    /// The body's JSON; an absent body counts as `{}`. Parsed when it is first asked for. A failure if it is malformed, or if
+    /// comparing its strings would take long.
+    private(set) lazy var json = Result { () throws(JSONError) in
+        try ParsedJSON(body.isEmpty ? Array("{}".utf8) : body, isCompared: true)
+    }
     /// With the request's id. Made when there is something to say.
     var logger: Logger {
         var logger = service.logger
@@ -48,13 +53,13 @@ final class Call {
         return surface.isAnalytics ? parameters.withoutEmptyValues : parameters
     }
 
-    /// The body's members. An absent body counts as `{}`.
+    /// The body's members.
     ///
     /// - Throws: `invalidRequest` for what is no JSON object, a known member of the wrong type, or text that takes long to
     ///   compare.
     func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
         do {
-            return try Body(json: body.isEmpty ? Array("{}".utf8) : body, isCompared: true)
+            return try json.get().decode()
         } catch {
             throw Failure.invalidRequest
         }

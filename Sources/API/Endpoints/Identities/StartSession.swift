@@ -66,7 +66,7 @@ extension Call {
     func verifyProof(from provider: Provider) throws -> IdentityToken {
         let proof: IdentityProof
         do {
-            proof = try IdentityProof(json: body.isEmpty ? Array("{}".utf8) : body)
+            proof = try json.get().decode()
         } catch .loneSurrogate {
             throw Failure.invalidIdentityToken(InvalidIdentityToken.Reason.malformedToken.rawValue)
         } catch {
