@@ -1,4 +1,12 @@
-package import Time
+import Time
+
+/// What came of a person's decision on the page.
+package enum DeviceDecisionOnWeb: Sendable {
+    /// The session has ended: somebody has to sign in.
+    case signedOut
+    case unknownCode
+    case decided(isAllowed: Bool)
+}
 
 extension Accounts {
     /// The request that waits under what a person typed. Every try counts, so a refusal is a result: it is committed.
@@ -30,6 +38,26 @@ extension Accounts {
         }
     }
 
+    /// A person decides on a page that named the device.
+    ///
+    /// - Parameter code: from a form that only that page sends: nobody guesses with it.
+    /// - Throws: `unknownUserCode` when it was decided meanwhile.
+    package func decideDevice(
+        _ decision: DeviceDecision, _ code: UserCode, by session: WebSession, in transaction: AccountsTransaction
+    ) throws -> DeviceDecisionOnWeb {
+        guard let user = try transaction.lockUser(of: session) else { return .signedOut }
+        guard let request = try transaction.connection.deviceRequest(code, at: transaction.now) else {
+            return .unknownCode
+        }
+        do {
+            try decide(
+                decision, on: request, by: user, authenticatedAt: session.authenticatedAt, in: transaction)
+        } catch Failure.anonymousNotAllowed {
+            return .decided(isAllowed: false)
+        }
+        return .decided(isAllowed: decision == .approve)
+    }
+
     /// Lets the device have what it asked for, or not. One decision counts.
     ///
     /// - Parameters:
@@ -37,7 +65,7 @@ extension Accounts {
     ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
     /// - Throws: `anonymousNotAllowed`, which leaves the request waiting for somebody else; `unknownUserCode` when it was
     ///   decided meanwhile.
-    package func decide(
+    private func decide(
         _ decision: DeviceDecision, on request: DeviceRequest, by user: User, authenticatedAt: Timestamp,
         in transaction: AccountsTransaction
     ) throws {

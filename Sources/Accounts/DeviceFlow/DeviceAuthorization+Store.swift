@@ -1,5 +1,5 @@
-package import MariaDB
-package import Time
+import MariaDB
+import Time
 
 /// A row of device_codes, as its device finds it.
 struct StoredDeviceCode {
@@ -28,7 +28,7 @@ extension Connection {
 
     /// The request that waits under a user code; nil when none does, or its application works no longer.
     /// Nobody may be let to guess with it: see `findDeviceRequest`.
-    package func deviceRequest(_ code: UserCode, at now: Timestamp) throws -> DeviceRequest? {
+    func deviceRequest(_ code: UserCode, at now: Timestamp) throws -> DeviceRequest? {
         let found = try first(
             """
             SELECT c.id, c.scopes, a.client_id FROM device_codes c JOIN applications a ON a.id = c.application_id

@@ -57,19 +57,11 @@ private func decide(
     _ call: Call
 ) throws -> Response {
     try call.commit { transaction in
-        guard let user = try transaction.lockUser(of: session) else {
-            return .redirect(.seeOther, to: pending.path("/oauth/login"))
+        switch try call.accounts.decideDevice(decision, code, by: session, in: transaction) {
+        case .signedOut: .redirect(.seeOther, to: pending.path("/oauth/login"))
+        case .unknownCode: call.devicePage(for: pending, userCode: code.display, .unknownCode)
+        case .decided(let isAllowed): .page(DeviceDonePage(isAllowed: isAllowed), in: call.language)
         }
-        guard let request = try transaction.connection.deviceRequest(code, at: transaction.now) else {
-            return call.devicePage(for: pending, userCode: code.display, .unknownCode)
-        }
-        do {
-            try call.accounts.decide(
-                decision, on: request, by: user, authenticatedAt: session.authenticatedAt, in: transaction)
-        } catch Failure.anonymousNotAllowed {
-            return .page(DeviceDonePage(isAllowed: false), in: call.language)
-        }
-        return .page(DeviceDonePage(isAllowed: decision == .approve), in: call.language)
     }
 }
 
