@@ -24,21 +24,6 @@ extension User {
 }
 
 extension AccountsTransaction {
-    /// Locks users in ascending order of id and reads them as they are now. Those that are gone are missing.
-    func lockUsers(_ ids: User.ID?...) throws -> [User.ID: User] {
-        let wanted = Set(ids.compactMap { $0 }).sorted()
-        guard let first = wanted.first else { return [:] }
-        precondition(wanted.count <= 2, "a rule locks at most two users here")
-        let users = try connection.all(
-            """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
-                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
-            FROM users WHERE id IN (?, ?) ORDER BY id FOR UPDATE
-            """, first, wanted.last ?? first
-        ) { row in try User(from: &row) }
-        return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
-    }
-
     /// A new account.
     func createUser(
         anonymous: Bool, name: String? = nil, contactEmail: String? = nil, loginEmail: LoginEmail? = nil

@@ -56,13 +56,6 @@ extension AccountsTransaction {
         let webhookKey = try addWebhookKey(to: application, actor: actor, serverKey: serverKey)
         return Registration(application: application, clientSecret: secret?.text, webhookKey: webhookKey)
     }
-
-    /// Locks the caller, who registers applications still.
-    ///
-    /// - Throws: `developerRequired` when the role was taken away meanwhile.
-    func lockDeveloper(_ caller: Caller) throws {
-        guard try lockCaller(caller).caller.role.registersApplications else { throw Failure.developerRequired }
-    }
 }
 
 extension User.Role {

@@ -66,17 +66,3 @@ extension User {
     /// Activity is noted at most once an hour (accounts §0.6).
     func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
 }
-
-extension AccountsTransaction {
-    /// Locks the caller, and another user when one is concerned, then reads again what the request was let in by.
-    ///
-    /// - Throws: `invalidToken` when the account or its PAK went meanwhile.
-    func lockCaller(_ caller: Caller, and other: User.ID? = nil) throws -> (caller: User, other: User?) {
-        let users = try lockUsers(caller.id, other)
-        let isLive = try connection.first(
-            "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", caller.pak, caller.id
-        ) { row in try row.read(Int64.self) }
-        guard let user = users[caller.id], user.deletedAt == nil, isLive != nil else { throw Failure.invalidToken }
-        return (user, other.flatMap { users[$0] })
-    }
-}

@@ -52,13 +52,4 @@ extension AccountsTransaction {
             """, cookie.digest, user, provider.rawValue, now, now, now + WebSession.lifetime)
         return cookie
     }
-
-    /// Locks the person who is signed in, then reads again whether the session still stands; nil when it does not.
-    package func lockUser(of session: WebSession) throws -> User? {
-        let user = try lockUsers(session.user.id)[session.user.id]
-        let isLive = try connection.first(
-            "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session.id, session.user.id
-        ) { row in try row.read(Int64.self) }
-        return user?.deletedAt == nil && isLive != nil ? user : nil
-    }
 }
