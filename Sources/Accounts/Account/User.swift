@@ -26,6 +26,9 @@ package struct User: Equatable, Sendable {
         if let deletedAt { throw Failure.accountDeleted(purgeAt: purgeAt ?? deletedAt + User.deletionGrace) }
     }
 
+    /// Activity is noted at most once an hour (accounts §0.6).
+    func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
+
     /// The most characters a name, a nickname or a contact address may have (accounts §1.7).
     static let longestName = 200
 

@@ -1,12 +1,5 @@
 import MariaDB
 
-/// What an operator asked for and cannot have; the text says what to do instead.
-package struct RefusedOperation: Error, Equatable, CustomStringConvertible {
-    package let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
 extension AccountsTransaction {
     /// Registers an application that is active at once, as the operator vouches for it (accounts §2.1).
     ///
@@ -43,13 +36,5 @@ extension AccountsTransaction {
             throw RefusedOperation("\(clientID) is a public client, which has no secret")
         }
         return try rotateSecret(of: application, immediately: immediately, user: nil, actor: .operator).secret
-    }
-
-    func lockApplication(_ clientID: String) throws -> RegisteredApplication {
-        guard let application = try connection.lockApplication(clientID) else {
-            throw RefusedOperation(
-                "there is no application \(clientID); `merganserctl application list` shows them")
-        }
-        return application
     }
 }

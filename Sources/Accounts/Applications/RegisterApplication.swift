@@ -61,8 +61,3 @@ extension AccountsTransaction {
 extension User.Role {
     package var registersApplications: Bool { self != .user }
 }
-
-extension Secret {
-    /// A client secret (accounts §0.3).
-    static func forClient() -> Secret { Secret(presented: "logi_secret_" + randomBytes(32).hexadecimal) }
-}

@@ -75,30 +75,3 @@ extension Accounts {
             authenticatedAt: caller.authenticatedAt, isApproved: isApproved, in: transaction)
     }
 }
-
-extension AccountsTransaction {
-    /// A live grant that covers the scopes: the given one, widened or revived if need be, or a new one.
-    ///
-    /// - Parameter grant: locked.
-    func ensureGrant(
-        _ grant: Grant?, _ scopes: Scopes, of user: User, for application: Application
-    ) throws -> Grant.ID {
-        if let grant, grant.isLive {
-            if !scopes.isCovered(by: grant.scopes) { try renewGrant(grant, grant.scopes.union(scopes)) }
-            return grant.id
-        }
-        let sub: String
-        let id: Grant.ID
-        if let grant {
-            try renewGrant(grant, scopes)
-            (id, sub) = (grant.id, grant.sub)
-        } else {
-            let grant = try insertGrant(of: user.id, for: application.id, scopes)
-            (id, sub) = (grant.id, grant.sub)
-        }
-        audit(
-            .grantCreated, user: user.id, actor: .user(user.id),
-            ["client_id": .string(application.clientID), "sub": .string(sub), "scopes": .string(scopes.text)])
-        return id
-    }
-}

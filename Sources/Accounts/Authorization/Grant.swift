@@ -1,3 +1,6 @@
+import MariaDB
+import Time
+
 /// The consent of one user to one application, and the sub the application knows the user by (accounts §2.2).
 package struct Grant: Sendable {
     package typealias ID = Identifier<Grant>
@@ -7,4 +10,117 @@ package struct Grant: Sendable {
     package var sub: String
     package var scopes: Scopes
     package var isLive: Bool
+}
+
+extension Connection {
+    /// The grant that a new authorization uses: live ones first, then the one with the user's own sub, then the oldest.
+    func grant(of user: User.ID, for application: Application.ID) throws -> Grant? {
+        try first(
+            """
+            SELECT id, sub, scopes, revoked_at IS NULL FROM grants WHERE user_id = ? AND application_id = ?
+            ORDER BY revoked_at IS NOT NULL, sub <> ?, id LIMIT 1
+            """, user, application, String(user.rawValue)
+        ) { row in try Grant(from: &row) }
+    }
+}
+
+extension AccountsTransaction {
+    /// A live grant that covers the scopes: the given one, widened or revived if need be, or a new one.
+    ///
+    /// - Parameter grant: locked.
+    func ensureGrant(
+        _ grant: Grant?, _ scopes: Scopes, of user: User, for application: Application
+    ) throws -> Grant.ID {
+        if let grant, grant.isLive {
+            if !scopes.isCovered(by: grant.scopes) { try renewGrant(grant, grant.scopes.union(scopes)) }
+            return grant.id
+        }
+        let sub: String
+        let id: Grant.ID
+        if let grant {
+            try renewGrant(grant, scopes)
+            (id, sub) = (grant.id, grant.sub)
+        } else {
+            let grant = try insertGrant(of: user.id, for: application.id, scopes)
+            (id, sub) = (grant.id, grant.sub)
+        }
+        audit(
+            .grantCreated, user: user.id, actor: .user(user.id),
+            ["client_id": .string(application.clientID), "sub": .string(sub), "scopes": .string(scopes.text)])
+        return id
+    }
+
+    /// As `Connection.grant`, locked.
+    func lockGrant(of user: User.ID, for application: Application.ID) throws -> Grant? {
+        try lockGrants(of: user, for: application).first
+    }
+
+    /// All of them, the one that a new authorization uses first. The user is locked already, so no other can come to be.
+    func lockGrants(of user: User.ID, for application: Application.ID) throws -> [Grant] {
+        try connection.all(
+            """
+            SELECT id, sub, scopes, revoked_at IS NULL FROM grants WHERE user_id = ? AND application_id = ?
+            ORDER BY revoked_at IS NOT NULL, sub <> ?, id FOR UPDATE
+            """, user, application, String(user.rawValue)
+        ) { row in try Grant(from: &row) }
+    }
+
+    /// Holds a grant live until the transaction ends; shared, for several may be issued tokens under it at once.
+    ///
+    /// - Returns: false when it is revoked or gone.
+    func lockForIssue(_ grant: Grant.ID) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM grants WHERE id = ? AND revoked_at IS NULL LOCK IN SHARE MODE", grant
+        ) { row in try row.read(Bool.self) } ?? false
+    }
+
+    func insertGrant(of user: User.ID, for application: Application.ID, _ scopes: Scopes) throws -> Grant {
+        let sub = String(user.rawValue)
+        let outcome = try connection.execute(
+            "INSERT INTO grants (user_id, application_id, sub, scopes, created_at) VALUES (?, ?, ?, ?, ?)", user,
+            application, sub, scopes.text, now)
+        return Grant(id: Grant.ID(rawValue: Int64(outcome.lastInsertID)), sub: sub, scopes: scopes, isLive: true)
+    }
+
+    /// Writes what a grant allows now; a revoked one lives again from now on.
+    func renewGrant(_ grant: Grant, _ scopes: Scopes) throws {
+        try connection.execute(
+            """
+            UPDATE grants SET scopes = ?, created_at = IF(revoked_at IS NULL, created_at, ?), revoked_at = NULL
+            WHERE id = ?
+            """, scopes.text, now, grant.id)
+    }
+
+    func insertCode(
+        _ code: Secret, _ grant: Grant.ID, _ request: AuthorizationRequest, authenticatedAt: Timestamp
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO authorization_codes (grant_id, digest, redirect_uri, code_challenge, nonce, scopes,
+                                             authenticated_at, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, grant, code.digest, request.redirectURI, request.codeChallenge, request.nonce, request.scope,
+            authenticatedAt, now, now + AuthorizationCode.lifetime)
+    }
+}
+
+extension AccountsTransaction {
+    /// Uses up the codes, also the device codes, that nobody has exchanged yet: new consent must not revive them.
+    ///
+    /// - Parameter grant: locked for writing, so that none can be exchanged.
+    func revokeCodes(of grant: Grant.ID) throws {
+        try connection.execute(
+            "UPDATE authorization_codes SET used_at = ? WHERE grant_id = ? AND used_at IS NULL", now, grant)
+        try connection.execute(
+            "UPDATE device_codes SET status = 'denied' WHERE grant_id = ? AND status = 'approved'", grant)
+    }
+}
+
+extension Grant {
+    fileprivate init(from row: inout Row) throws(MariaDBError) {
+        id = try row.read()
+        sub = try row.read()
+        scopes = Scopes(try row.read())
+        isLive = try row.read()
+    }
 }

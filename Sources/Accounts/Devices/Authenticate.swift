@@ -61,8 +61,3 @@ extension Accounts {
             """, now, caller.id, now)
     }
 }
-
-extension User {
-    /// Activity is noted at most once an hour (accounts §0.6).
-    func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
-}

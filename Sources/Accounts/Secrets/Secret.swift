@@ -18,6 +18,9 @@ package struct Secret: Sendable {
     /// A fresh one from the system's generator.
     init(_ kind: Kind) { self.init(presented: kind.rawValue + Base64URL.encode(randomBytes(32))) }
 
+    /// A client secret (accounts §0.3).
+    static func forClient() -> Secret { Secret(presented: "logi_secret_" + randomBytes(32).hexadecimal) }
+
     /// One that a caller presents. Whatever it looks like, it is looked up by its digest.
     package init(presented text: String) {
         self.text = text

@@ -73,11 +73,4 @@ extension [SigningKey] {
         // A server that is `propagation` late hands out the key set without it until then, to be kept for its lifetime.
         return Swift.max(now, (isForced ? key.publishedAt : known) + SigningKey.propagation)
     }
-
-    /// When everybody who keeps the key set for its lifetime knows a key; the first of all need not be known.
-    func isKnown(_ key: SigningKey) -> Timestamp {
-        hasSigned ? key.publishedAt + SigningKey.keySetLifetime : key.publishedAt
-    }
-
-    private var hasSigned: Bool { contains { $0.activatedAt != nil } }
 }

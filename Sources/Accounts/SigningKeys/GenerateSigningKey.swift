@@ -24,8 +24,3 @@ extension AccountsTransaction {
         return (published, keys.isKnown(published))
     }
 }
-
-extension SigningKey {
-    /// What a private part is sealed for.
-    static func row(_ keyID: String) -> [UInt8] { Array("signing_key:\(keyID)".utf8) }
-}

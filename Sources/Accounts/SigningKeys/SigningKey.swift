@@ -40,4 +40,16 @@ package struct SigningKey: Equatable, Sendable {
     /// How long a retired key is published, and how long its private part is kept.
     static let publicAfterlife = Duration.seconds(90 * 86_400)
     static let privateAfterlife = Duration.seconds(86_400)
+
+    /// What a private part is sealed for.
+    static func row(_ keyID: String) -> [UInt8] { Array("signing_key:\(keyID)".utf8) }
+}
+
+extension [SigningKey] {
+    /// When everybody who keeps the key set for its lifetime knows a key; the first of all need not be known.
+    func isKnown(_ key: SigningKey) -> Timestamp {
+        hasSigned ? key.publishedAt + SigningKey.keySetLifetime : key.publishedAt
+    }
+
+    var hasSigned: Bool { contains { $0.activatedAt != nil } }
 }

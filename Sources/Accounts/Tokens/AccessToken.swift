@@ -37,3 +37,22 @@ extension Accounts {
         return try connection.accessToken(signed)
     }
 }
+
+extension Connection {
+    /// Nil when the token, its family or its grant is revoked, its application not active or its user deleted.
+    fileprivate func accessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
+        var sql = ComposedSQL(Subject.columns)
+        sql.append(", a.id, a.first_party FROM refresh_families f JOIN grants g ON g.id = f.grant_id ")
+        sql.append(Subject.joins)
+        sql.append(
+            """
+             WHERE f.handle = ? AND f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.status = 'active'
+               AND u.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM revoked_access_tokens WHERE jti = ?)
+            """, signed.familyHandle, signed.id)
+        return try first(sql) { row in
+            let subject = try Subject(from: &row)
+            return AccessToken(
+                signed: signed, application: try row.read(), isFirstParty: try row.read(), subject: subject)
+        }
+    }
+}

@@ -27,15 +27,6 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// Holds a grant live until the transaction ends; shared, for several may be issued tokens under it at once.
-    ///
-    /// - Returns: false when it is revoked or gone.
-    func lockForIssue(_ grant: Grant.ID) throws -> Bool {
-        try connection.first(
-            "SELECT 1 FROM grants WHERE id = ? AND revoked_at IS NULL LOCK IN SHARE MODE", grant
-        ) { row in try row.read(Bool.self) } ?? false
-    }
-
     func lockCode(_ digest: [UInt8]) throws -> StoredCode? {
         try connection.first(
             """

@@ -42,29 +42,8 @@ extension Accounts {
             in: transaction
         ) { family in try transaction.useCode(code, for: family) }
     }
-
-    /// Begins a family and answers with its first tokens.
-    ///
-    /// - Parameters:
-    ///   - grant: locked.
-    ///   - use: marks what the tokens are given for as used.
-    func issue(
-        to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, nonce: String?,
-        in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
-    ) throws -> TokenOutcome {
-        let refreshToken = Secret(.plain)
-        let family = try transaction.insertFamily(
-            grant, scopes, authenticatedAt: authenticatedAt, current: refreshToken)
-        try use(family.id)
-        guard
-            let (response, activity) = try tokenResponse(
-                family, scopes, for: application, refreshToken: refreshToken, nonce: nonce, in: transaction)
-        else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
-        return .issued(body: response.json(), activity: activity)
-    }
 }
 
 extension OAuthError {
-    static let unknownCode = OAuthError(.invalidGrant, "unknown or expired code")
-    static let unknownRefreshToken = OAuthError(.invalidGrant, "unknown, expired or revoked refresh token")
+    fileprivate static let unknownCode = OAuthError(.invalidGrant, "unknown or expired code")
 }

@@ -30,3 +30,31 @@ extension Accounts {
             issuedAt: signed.issuedAt, expiresAt: signed.expiresAt)
     }
 }
+
+extension Connection {
+    /// The current refresh token of an application's family, when it could be used now.
+    fileprivate func refreshToken(
+        _ digest: [UInt8], of application: Application.ID, at now: Timestamp
+    ) throws -> Introspection? {
+        var sql = ComposedSQL(Subject.columns)
+        sql.append(
+            """
+            , f.scopes, f.current_expires_at
+            FROM refresh_families f JOIN grants g ON g.id = f.grant_id 
+            """)
+        sql.append(Subject.joins)
+        sql.append(
+            """
+             WHERE f.id = (SELECT refresh_family_id FROM refresh_tokens WHERE digest = ?) AND f.current_digest = ?
+               AND f.current_expires_at > ? AND f.revoked_at IS NULL AND g.application_id = ? AND g.revoked_at IS NULL
+               AND u.deleted_at IS NULL
+            """, digest, digest, now, application)
+        return try first(sql) { row in
+            let subject = try Subject(from: &row)
+            let (scopes, expiresAt) = (Scopes(try row.read()), try row.read(Timestamp.self))
+            return Introspection(
+                kind: .refreshToken, scopes: scopes, subject: subject,
+                issuedAt: expiresAt - TokenFamily.refreshTokenLifetime, expiresAt: expiresAt)
+        }
+    }
+}

@@ -5,6 +5,26 @@ import OpenSSL
 import Time
 
 extension Accounts {
+    /// Begins a family and answers with its first tokens.
+    ///
+    /// - Parameters:
+    ///   - grant: locked.
+    ///   - use: marks what the tokens are given for as used.
+    func issue(
+        to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, nonce: String?,
+        in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
+    ) throws -> TokenOutcome {
+        let refreshToken = Secret(.plain)
+        let family = try transaction.insertFamily(
+            grant, scopes, authenticatedAt: authenticatedAt, current: refreshToken)
+        try use(family.id)
+        guard
+            let (response, activity) = try tokenResponse(
+                family, scopes, for: application, refreshToken: refreshToken, nonce: nonce, in: transaction)
+        else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
+        return .issued(body: response.json(), activity: activity)
+    }
+
     /// The two tokens of §2.7 beside a new refresh token. Nil when the grant is not live.
     ///
     /// - Parameters:

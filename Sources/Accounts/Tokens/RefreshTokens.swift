@@ -47,9 +47,7 @@ extension Accounts {
     }
 }
 
-extension TokenFamily {
-    /// What its last answer is sealed for.
-    fileprivate var row: [UInt8] { Self.row(id) }
-
-    static func row(_ id: ID) -> [UInt8] { Array("refresh_family:\(id.rawValue)".utf8) }
+extension OAuthError {
+    fileprivate static let unknownRefreshToken = OAuthError(
+        .invalidGrant, "unknown, expired or revoked refresh token")
 }

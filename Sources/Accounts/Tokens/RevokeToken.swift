@@ -1,3 +1,6 @@
+import MariaDB
+import Time
+
 extension Accounts {
     /// Ends a token at its relying party's wish (RFC 7009): an access token alone, a refresh token with its family and
     /// every access token of it. Tokens of others and unknown ones are left alone, without a word.
@@ -13,5 +16,27 @@ extension Accounts {
         {
             _ = try transaction.revoke(family)
         }
+    }
+}
+
+extension Connection {
+    /// The family that a refresh token, current or retired, belongs to, if the application has it.
+    fileprivate func family(ofToken digest: [UInt8], of application: Application.ID) throws -> TokenFamily.ID? {
+        try first(
+            """
+            SELECT f.id FROM refresh_tokens t
+            JOIN refresh_families f ON f.id = t.refresh_family_id JOIN grants g ON g.id = f.grant_id
+            WHERE t.digest = ? AND g.application_id = ?
+            """, digest, application
+        ) { row in try row.read() }
+    }
+}
+
+extension AccountsTransaction {
+    fileprivate func revoke(_ token: SignedAccessToken) throws {
+        try connection.execute(
+            """
+            INSERT INTO revoked_access_tokens (jti, expires_at) VALUES (?, ?) ON DUPLICATE KEY UPDATE jti = VALUES(jti)
+            """, token.id, token.expiresAt)
     }
 }

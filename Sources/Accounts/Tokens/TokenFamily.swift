@@ -1,3 +1,5 @@
+import MariaDB
+import OpenSSL
 package import Time
 
 /// What one authorization is renewed by: a chain of refresh tokens, of which one is current, and the access tokens that
@@ -17,4 +19,89 @@ package struct TokenFamily: Sendable {
     package static let accessTokenLifetime = Duration.seconds(900)
     /// How long the last answer is repeated for the token it retired.
     package static let grace = Duration.seconds(30)
+}
+
+extension TokenFamily {
+    /// What its last answer is sealed for.
+    var row: [UInt8] { Self.row(id) }
+
+    static func row(_ id: ID) -> [UInt8] { Array("refresh_family:\(id.rawValue)".utf8) }
+}
+
+/// A family as the token that was presented finds it.
+struct FamilyState {
+    var family: TokenFamily
+    var application: Application.ID
+    var isLive: Bool
+    var currentDigest: [UInt8]?
+    var predecessorDigest: [UInt8]?
+    var sealedAnswer: [UInt8]?
+    var answerExpiresAt: Timestamp?
+    var answeredScope: String?
+    /// Of the presented token.
+    var tokenExpiresAt: Timestamp
+}
+
+extension AccountsTransaction {
+    func insertFamily(
+        _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, current: Secret
+    ) throws -> TokenFamily {
+        let handle = randomBytes(16)
+        let expiresAt = now + TokenFamily.refreshTokenLifetime
+        let outcome = try connection.execute(
+            """
+            INSERT INTO refresh_families
+                (grant_id, handle, scopes, authenticated_at, current_digest, current_expires_at, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, grant, handle, scopes.text, authenticatedAt, current.digest, expiresAt, now)
+        let id = TokenFamily.ID(rawValue: Int64(outcome.lastInsertID))
+        try insertRefreshToken(current, of: id, expiresAt: expiresAt)
+        return TokenFamily(id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt)
+    }
+
+    /// Nil for a token that no family has, or had.
+    func lockFamily(ofToken digest: [UInt8]) throws -> FamilyState? {
+        // A subquery's rows are not locked. The token's never change but to go.
+        try connection.first(
+            """
+            SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
+                   COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
+                   f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope,
+                   (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
+            FROM refresh_families f
+            WHERE f.id = (SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?) AND f.handle IS NOT NULL
+            FOR UPDATE
+            """, digest, digest
+        ) { row in
+            let (id, grant, application) = (
+                try row.read(TokenFamily.ID.self), try row.read(Grant.ID.self), try row.read(Application.ID.self)
+            )
+            return FamilyState(
+                family: TokenFamily(
+                    id: id, grant: grant, handle: try row.read(), scopes: Scopes(try row.read()),
+                    authenticatedAt: try row.read()),
+                application: application, isLive: try row.read(), currentDigest: try row.read(),
+                predecessorDigest: try row.read(), sealedAnswer: try row.read(), answerExpiresAt: try row.read(),
+                answeredScope: try row.read(), tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
+        }
+    }
+
+    /// Retires the family's current token.
+    func rotate(_ family: TokenFamily, to successor: Secret, sealedAnswer: [UInt8], scope: String?) throws {
+        let expiresAt = now + TokenFamily.refreshTokenLifetime
+        try insertRefreshToken(successor, of: family.id, expiresAt: expiresAt)
+        try connection.execute(
+            """
+            UPDATE refresh_families
+            SET predecessor_digest = current_digest, current_digest = ?, current_expires_at = ?,
+                sealed_answer = ?, answer_expires_at = ?, answered_scope = ?
+            WHERE id = ?
+            """, successor.digest, expiresAt, sealedAnswer, now + TokenFamily.grace, scope, family.id)
+    }
+
+    private func insertRefreshToken(_ token: Secret, of family: TokenFamily.ID, expiresAt: Timestamp) throws {
+        try connection.execute(
+            "INSERT INTO refresh_tokens (digest, refresh_family_id, expires_at) VALUES (?, ?, ?)", token.digest, family,
+            expiresAt)
+    }
 }

@@ -1,0 +1,32 @@
+package import MariaDB
+
+extension Accounts {
+    /// The person behind a sub of the application's, revoked grants and those a swap dropped included (accounts §2.9).
+    ///
+    /// - Throws: `unknownSub`.
+    package func person(
+        knownAs sub: String, at application: Application, _ connection: Connection
+    ) throws -> Subject {
+        guard let subject = try connection.subject(sub, at: application.id) else { throw Failure.unknownSub }
+        return subject
+    }
+}
+
+extension Connection {
+    /// The person behind a sub that the application has, or had, on a grant; nil also when the account is deleted.
+    fileprivate func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
+        guard sub.isASCII else { return nil }
+        var sql = ComposedSQL(Subject.columns)
+        sql.append(
+            """
+             FROM (SELECT application_id, sub, user_id, last_used_at FROM grants WHERE application_id = ? AND sub = ?
+                   UNION ALL
+                   SELECT application_id, sub, canonical_user_id, NULL FROM absorbed_subs
+                   WHERE application_id = ? AND sub = ?
+                   LIMIT 1) g 
+            """, application, sub, application, sub)
+        sql.append(Subject.joins)
+        sql.append(" WHERE u.deleted_at IS NULL")
+        return try first(sql) { row in try Subject(from: &row) }
+    }
+}
