@@ -10,6 +10,17 @@ package enum Presence<Value: Decodable>: Decodable {
     }
 }
 
+extension Presence {
+    /// Nil: leave; `.some(nil)`: clear.
+    package var change: Value?? {
+        switch self {
+        case .absent: .none
+        case .null: .some(nil)
+        case .value(let value): .some(value)
+        }
+    }
+}
+
 extension Presence: Equatable where Value: Equatable {}
 extension Presence: Sendable where Value: Sendable {}
 

@@ -32,27 +32,6 @@ extension Call {
         return session
     }
 
-    /// The request that waits in the browser under a handle.
-    ///
-    /// - Throws: the page that says why there is none.
-    func pendingRequest(_ handle: String?, of visitor: Visitor) throws -> PendingRequest {
-        guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
-        let pending = try handle.flatMap { handle in
-            try database.read { try accounts.pendingRequest(handle, in: browser, $0) }
-        }
-        guard let pending else { throw ErrorPage.Problem.expired }
-        return pending
-    }
-
-    /// The request whose form was sent, by this browser and from no other site.
-    ///
-    /// - Throws: the page that says why it is refused.
-    func submittedRequest(of visitor: Visitor) throws -> PendingRequest {
-        guard let handle = try form.value("request") else { throw ErrorPage.Problem.forged }
-        try checkForm(for: handle, of: visitor)
-        return try pendingRequest(handle, of: visitor)
-    }
-
     /// Whether a form is one of ours that this browser was shown: its token says so. Pages tell no referrer, so browsers
     /// send their forms with the origin `null` (Fetch §3.2); any other must be ours.
     ///
@@ -64,16 +43,6 @@ extension Call {
             let token = try form.value("token"), accounts.isFormToken(token, for: purpose, in: browser)
         else { throw ErrorPage.Problem.forged }
     }
-
-    /// A form that only the browser can send in which the request waits.
-    func form(to action: String, for pending: PendingRequest, _ more: PostForm.Field...) -> PostForm {
-        PostForm(
-            action: action,
-            hidden: [
-                PostForm.Field("request", pending.handle),
-                PostForm.Field("token", accounts.formToken(for: pending.handle, in: pending.browser)),
-            ] + more)
-    }
 }
 
 extension Response {
@@ -83,4 +52,8 @@ extension Response {
     static func redirect(_ status: Status, to location: String, headers: [Field] = []) -> Response {
         Response(status, headers: [Field("Location", location)] + headers)
     }
+}
+
+extension Account {
+    init(_ user: User) { self.init(name: user.nickname ?? user.name, email: user.contactEmail) }
 }

@@ -23,14 +23,3 @@ private struct UpdateProfileRequest: Decodable {
         .json(.ok, ProfileReply(try call.accounts.updateProfile(of: caller, changes, in: transaction)))
     }
 }
-
-extension Presence {
-    /// Nil: leave; `.some(nil)`: clear.
-    var change: Value?? {
-        switch self {
-        case .absent: .none
-        case .null: .some(nil)
-        case .value(let value): .some(value)
-        }
-    }
-}

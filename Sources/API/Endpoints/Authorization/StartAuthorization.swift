@@ -52,26 +52,3 @@ private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response
     }
     return .page(problem, for: call, diagnosis: "/diagnose?" + call.request.query)
 }
-
-extension Call {
-    func response(to step: AuthorizationStep) -> Response {
-        switch step {
-        case .back(let location): .redirect(.found, to: location)
-        case .signIn(let pending): .redirect(.seeOther, to: pending.path("/oauth/login"))
-        case .consent(let pending): .redirect(.seeOther, to: pending.path("/oauth/consent"))
-        }
-    }
-}
-
-extension PendingRequest {
-    /// A page for this request.
-    func path(_ page: String) -> String { "\(page)?request=\(handle)" }
-
-    /// Where it goes on once its person is signed in.
-    var nextPath: String {
-        switch purpose {
-        case .authorization: path("/oauth/consent")
-        case .device: path("/oauth/device")
-        }
-    }
-}

@@ -64,15 +64,3 @@ struct DiscoveryDocument: Encodable {
 
 /// `GET /.well-known/openid-configuration` (accounts §2.10): the same bytes as long as the process runs.
 @Sendable func showDiscovery(_ call: Call, _: Anyone) -> Response { .publicDocument(call.service.discovery) }
-
-extension Response {
-    /// A JSON document that everybody may keep for as long as a signing key is published before it signs.
-    static func publicDocument(_ json: [UInt8]) -> Response {
-        Response(
-            .ok,
-            headers: [
-                Field("Content-Type", "application/json"),
-                Field("Cache-Control", "public, max-age=\(SigningKey.keySetLifetime.components.seconds)"),
-            ], body: json)
-    }
-}

@@ -31,18 +31,3 @@ private struct LinkIdentityRequest: Decodable {
         }
     }
 }
-
-private struct ProviderMember: Decodable {
-    var provider: String?
-}
-
-extension Call {
-    /// The body's `provider`, which is checked before any other member.
-    ///
-    /// - Throws: `unknownProvider` when it is no provider of ours.
-    func decodeProviderIfPresent() throws -> Provider? {
-        guard let name = try decode(ProviderMember.self).provider else { return nil }
-        guard let provider = Provider(rawValue: name) else { throw Failure.unknownProvider }
-        return provider
-    }
-}

@@ -31,14 +31,6 @@ import Text
 }
 
 extension Call {
-    /// The provider that the path names, if browsers can sign in with it.
-    func webProvider() throws -> (Provider, ProviderSettings, clientID: String) {
-        guard let provider = Provider(bytes: arguments[0]),
-            let settings = accounts.identityTokens.providers[provider], let clientID = settings.webClientID
-        else { throw ErrorPage.Problem.notFound }
-        return (provider, settings, clientID)
-    }
-
     fileprivate func callbackURL(of provider: Provider) -> String {
         "\(accounts.settings.issuer)/auth/\(provider.rawValue)/web/callback"
     }

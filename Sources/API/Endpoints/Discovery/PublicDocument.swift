@@ -1,0 +1,14 @@
+import Accounts
+import HTTP
+
+extension Response {
+    /// A JSON document that everybody may keep for as long as a signing key is published before it signs.
+    static func publicDocument(_ json: [UInt8]) -> Response {
+        Response(
+            .ok,
+            headers: [
+                Field("Content-Type", "application/json"),
+                Field("Cache-Control", "public, max-age=\(SigningKey.keySetLifetime.components.seconds)"),
+            ], body: json)
+    }
+}

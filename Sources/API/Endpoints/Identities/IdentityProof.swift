@@ -1,0 +1,68 @@
+import Accounts
+import HTTP
+import IdentityTokens
+import JSON
+
+private struct ProviderMember: Decodable {
+    var provider: String?
+}
+
+/// The members by which a person proves who they are.
+private struct IdentityProof: Decodable {
+    @Exact var identityToken: String?
+    @Exact var rawNonce: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case identityToken = "identity_token"
+        case rawNonce = "raw_nonce"
+    }
+}
+
+extension Call {
+    /// The body's `provider`, which is checked before any other member.
+    ///
+    /// - Throws: `unknownProvider` when it is no provider of ours.
+    func decodeProviderIfPresent() throws -> Provider? {
+        guard let name = try decode(ProviderMember.self).provider else { return nil }
+        guard let provider = Provider(rawValue: name) else { throw Failure.unknownProvider }
+        return provider
+    }
+
+    /// Verifies the body's identity token.
+    ///
+    /// - Throws: as `verify`, and `invalidIdentityToken` when token or nonce is no Unicode text: what stands in for its
+    ///   other characters could be the text of another.
+    func verifyProof(from provider: Provider) throws -> IdentityToken {
+        let proof: IdentityProof
+        do {
+            proof = try json.get().decode()
+        } catch .loneSurrogate {
+            throw Failure.invalidIdentityToken(InvalidIdentityToken.Reason.malformedToken.rawValue)
+        } catch {
+            throw Failure.invalidRequest
+        }
+        return try verify(proof.identityToken, proof.rawNonce, provider)
+    }
+
+    /// Verifies an identity token before any transaction begins: it may have to fetch keys.
+    ///
+    /// - Throws: `invalidRequest` when token or nonce is absent or empty, `invalidIdentityToken` with the first check that
+    ///   failed, `temporarilyUnavailable` when there are no keys to check with.
+    func verify(_ token: String?, _ rawNonce: String?, _ provider: Provider) throws -> IdentityToken {
+        guard let token, !token.isEmpty, let rawNonce, !rawNonce.isEmpty else { throw Failure.invalidRequest }
+        do {
+            return try accounts.identityTokens.verify(token, rawNonce: rawNonce, provider: provider)
+        } catch let error as InvalidIdentityToken {
+            throw Failure.invalidIdentityToken(error.reason.rawValue)
+        } catch let error as KeySetUnavailable {
+            logger.warning("no key set", metadata: ["provider": "\(error.provider.rawValue)"])
+            throw Failure.temporarilyUnavailable
+        }
+    }
+}
+
+/// - Throws: `invalidRequest` for a name that no account has room for.
+func checked(_ fullName: PersonName?) throws -> PersonName? {
+    if let fullName, !fullName.fits { throw Failure.invalidRequest }
+    return fullName
+}
