@@ -3,8 +3,8 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs bench test test-clients test-browser test-openapi test-tls test-run test-sanitizers test-operations \
-    test-monitoring release-drill fault-drill fuzz format lint schema clean help
+.PHONY: run stop restart logs release bench test test-clients test-browser test-openapi test-tls test-run \
+    test-sanitizers test-operations test-monitoring release-drill fault-drill fuzz format lint schema clean help
 
 # The tests of everything that touches C or shares memory between threads. Leaks are not looked for: XCTest and
 # Foundation have some of their own. Replacements under load are left to make test: at a sanitizer's pace they take minutes.
@@ -18,6 +18,8 @@ restart: ## Build, replace the running instance under load, show that nothing wa
 	@scripts/instance restart
 logs: ## Follow the logs
 	@scripts/instance logs
+release: ## Build what ships into .build-release/programs, the symbols beside it
+	@scripts/release
 test: ## Run all tests beside a private MariaDB
 	@scripts/test-openapi --document
 	@scripts/test

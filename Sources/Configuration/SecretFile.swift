@@ -3,18 +3,21 @@ import FoundationEssentials
 /// The content of a file that holds one secret, without the line break at its end.
 func secretFile(_ path: String) throws(InvalidValue) -> String {
     let url = URL(filePath: try absolutePath(path)).resolvingSymlinksInPath()
-    let attributes: [FileAttributeKey: Any]
+    let mode: UInt
     let content: Data
     do {
-        attributes = try FileManager.default.attributesOfItem(atPath: url.path)
-        // A device may have no end.
-        guard attributes[.type] as? FileAttributeType == .typeRegular else { throw CocoaError(.fileReadUnknown) }
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        // A device may have no end. Without Foundation the mode is a UInt and cast to no other type.
+        guard attributes[.type] as? FileAttributeType == .typeRegular,
+            let permissions = attributes[.posixPermissions] as? UInt
+        else { throw CocoaError(.fileReadUnknown) }
+        mode = permissions
         content = try Data(contentsOf: url)
     } catch {
         throw InvalidValue(
             "names \(quoted(path)), which \(reason(error)); set the path of a file this process can read")
     }
-    if let mode = attributes[.posixPermissions] as? Int, mode & 0o007 != 0 {
+    if mode & 0o007 != 0 {
         throw InvalidValue(
             "names \(quoted(path)), which everybody on this machine may open (mode 0\(String(mode, radix: 8)));"
                 + " run: chmod 0600 \(path)")

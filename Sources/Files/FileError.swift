@@ -3,7 +3,7 @@ internal import Glibc
 /// A system call on a file that failed.
 ///
 /// This target owns files that have to last: made, written, synchronized and renamed by POSIX calls, without Foundation,
-/// and without a pointer in its interface. It does not know what the files hold.
+/// and without a pointer in its interface; and the standard streams. It does not know what the files hold.
 package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The C function.
     package let call: String

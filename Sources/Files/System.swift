@@ -10,7 +10,16 @@ final class Descriptor: Sendable {
         self.path = path
     }
 
+    /// Of the process rather than of a caller, so it is kept in a static property, which nothing ends.
+    private init(number: Int32, path: String) {
+        self.number = number
+        self.path = path
+    }
+
     deinit { close(number) }
+
+    static let standardInput = Descriptor(number: STDIN_FILENO, path: "standard input")
+    static let standardError = Descriptor(number: STDERR_FILENO, path: "standard error")
 }
 
 /// The system calls, each an error or a result.

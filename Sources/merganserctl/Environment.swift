@@ -1,7 +1,7 @@
 import Accounts
 import Configuration
 import Database
-import Foundation
+import FoundationEssentials
 import MariaDB
 
 /// What commands take from the process's environment; each loads only what it needs.

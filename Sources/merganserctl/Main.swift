@@ -1,6 +1,6 @@
 import ArgumentParser
 import Configuration
-import Foundation
+import Files
 
 /// The operator's command line.
 ///
@@ -30,9 +30,7 @@ enum Main {
     }
 
     private static func warn() {
-        for warning in Environment.warnings {
-            FileHandle.standardError.write(Data("merganserctl: warning: \(warning)\n".utf8))
-        }
+        for warning in Environment.warnings { StandardError.write("merganserctl: warning: \(warning)\n") }
     }
 }
 

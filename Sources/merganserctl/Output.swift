@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import Files
+import Glibc
 import JSON
 
 /// `--json` of every command.
@@ -16,11 +17,11 @@ struct Output: ParsableArguments {
 
     /// Says how far a command is that has a lot to say, on one line that changes; nothing but on a terminal.
     func meter(_ words: String) {
-        if !wantsJSON, isatty(STDERR_FILENO) == 1 { FileHandle.standardError.write(Data("\r\(words)\u{1B}[K".utf8)) }
+        if !wantsJSON, isatty(STDERR_FILENO) == 1 { StandardError.write("\r\(words)\u{1B}[K") }
     }
 
     /// Says how far a long command is; nothing with `--json`.
     func progress(_ words: String) {
-        if !wantsJSON { FileHandle.standardError.write(Data("\(words)\n".utf8)) }
+        if !wantsJSON { StandardError.write("\(words)\n") }
     }
 }

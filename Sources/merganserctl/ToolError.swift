@@ -2,7 +2,8 @@ import Accounts
 import Analytics
 import Configuration
 import Database
-import Foundation
+import Files
+import Glibc
 import JSON
 import MariaDB
 
@@ -66,8 +67,8 @@ struct ToolError: Error {
             json
             ? String(decoding: Body(error: kind.rawValue, message: message, problems: problems).json(), as: UTF8.self)
             : (["merganserctl: \(message)"] + problems.map { "  \($0)" }).joined(separator: "\n")
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
-        Foundation.exit(kind.status)
+        StandardError.write("\(text)\n")
+        Glibc.exit(kind.status)
     }
 
     private struct Body: Encodable {

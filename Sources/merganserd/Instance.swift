@@ -5,7 +5,8 @@ import Configuration
 import Database
 import FastCGI
 import Files
-import Foundation
+import FoundationEssentials
+import Glibc
 import IdentityTokens
 import Logging
 import Threads

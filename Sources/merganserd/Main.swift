@@ -1,5 +1,7 @@
 import Configuration
-import Foundation
+import Files
+import FoundationEssentials
+import Glibc
 import Logging
 import Logs
 
@@ -57,7 +59,7 @@ enum Main {
         }
     }
 
-    private static func complain(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+    private static func complain(_ text: String) { StandardError.write("\(text)\n") }
 
     private static let help = """
         Usage: merganserd [--check | --reference | --help | --version]

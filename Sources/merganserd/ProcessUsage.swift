@@ -1,4 +1,5 @@
-import Foundation
+import Files
+import Glibc
 
 /// What this process uses of its machine (proc(5)).
 struct ProcessUsage {
@@ -9,9 +10,10 @@ struct ProcessUsage {
 
     /// nil where /proc is not to be read.
     static var current: ProcessUsage? {
-        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        guard let bytes = try? StoredFile("/proc/self/stat")?.read(atMost: 4096),
+            let descriptors = try? Folder.names(in: "/proc/self/fd")
         else { return nil }
+        let stat = String(decoding: bytes, as: UTF8.self)
         // The program's name may hold spaces and parentheses; behind it the third field follows.
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
         func field(_ number: Int) -> Double { Double(fields.dropFirst(number - 3).first ?? "") ?? 0 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Why an instance does not start, in words for the operator.
 struct StartFailure: Error, CustomStringConvertible {

@@ -1,6 +1,6 @@
 import Analytics
 import ArgumentParser
-import Foundation
+import Files
 import JSON
 import Time
 
@@ -57,8 +57,7 @@ struct CreateAPIKeyCommand: ParsableCommand {
 
     /// Without the newline that ends it.
     private func secretFromStandardInput() throws -> String {
-        let input = try FileHandle.standardInput.readToEnd() ?? Data()
-        guard let secret = String(data: input, encoding: .utf8) else {
+        guard let secret = String(validating: try StandardInput.readToEnd(), as: UTF8.self) else {
             throw ToolError(.refused, "the secret on standard input is not UTF-8")
         }
         return secret.hasSuffix("\r\n") || secret.hasSuffix("\n") ? String(secret.dropLast()) : secret

@@ -1,5 +1,5 @@
 import Configuration
-import Foundation
+import Glibc
 import IdentityTokens
 
 /// Whether the providers' key sets can be fetched from here.

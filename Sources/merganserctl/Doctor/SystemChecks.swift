@@ -1,5 +1,6 @@
 import Configuration
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// Folders and sockets of this machine.
 struct SystemChecks {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 
 /// What the background jobs have in common.
 struct Job: ParsableArguments {

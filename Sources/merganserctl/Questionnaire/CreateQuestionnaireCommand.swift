@@ -1,6 +1,6 @@
 import Analytics
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import JSON
 
 struct CreateQuestionnaireCommand: ParsableCommand {
