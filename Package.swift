@@ -43,6 +43,7 @@ let package = Package(
         .target(name: "Time", swiftSettings: safe),
         .target(name: "Text", swiftSettings: safe),
         .target(name: "HTTP", dependencies: ["Text"], swiftSettings: safe),
+        .target(name: "ErrorCodes", dependencies: ["HTTP"], swiftSettings: safe),
         .target(name: "JSON", dependencies: ["Text"], swiftSettings: safe),
         .target(name: "JOSE", dependencies: ["JSON", "OpenSSL"], swiftSettings: safe),
         .target(
@@ -55,7 +56,8 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text", "Threads", "Time",
+                "Database", "ErrorCodes", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text",
+                "Threads", "Time",
             ],
             swiftSettings: safe),
         .target(
@@ -70,8 +72,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "Fetch", "Files", "Gzip", "HTTP", "JOSE", "JSON", "MariaDB",
-                "Migrations", "OpenSSL", "Text", "Threads", "Time",
+                "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP", "IdentityTokens",
+                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -88,8 +90,8 @@ let package = Package(
         .executableTarget(
             name: "merganserd",
             dependencies: [
-                "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI", "Files",
-                "HTTP", "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
+                "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "ErrorCodes", "FastCGI",
+                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -132,9 +134,9 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "HTTP", "IdentityTokens", "JOSE", "JSON",
-                "MariaDB", "OpenSSL",
-                "TestSupport", "Text", "Threads", "Time", .product(name: "Logging", package: "swift-log"),
+                "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
+                "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Text", "Threads", "Time",
+                .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(

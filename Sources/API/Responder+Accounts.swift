@@ -9,9 +9,9 @@ extension Responder {
         do {
             call.body = try call.request.body.collect(limit: 65_536)
         } catch .tooLarge {
-            return surface.refusal(.payloadTooLarge, "payload_too_large")
+            return surface.refusal(with: .payloadTooLarge)
         } catch {
-            return surface.refusal(.badRequest, "invalid_request")
+            return surface.refusal(with: .invalidRequest)
         }
         do {
             // A repeated header is one of two truths.

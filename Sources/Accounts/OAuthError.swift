@@ -1,28 +1,13 @@
+package import ErrorCodes
+
 /// An error of OAuth's own (RFC 6749 §4.1.2.1, §5.2; OpenID Connect Core §3.1.2.6; RFC 8628 §3.5).
 package struct OAuthError: Error, Equatable, Sendable {
-    /// The raw values are the wire's.
-    package enum Code: String, Sendable, CaseIterable {
-        case invalidRequest = "invalid_request"
-        case invalidClient = "invalid_client"
-        case invalidGrant = "invalid_grant"
-        case invalidScope = "invalid_scope"
-        case unsupportedGrantType = "unsupported_grant_type"
-        case unsupportedResponseType = "unsupported_response_type"
-        case accessDenied = "access_denied"
-        case loginRequired = "login_required"
-        case consentRequired = "consent_required"
-        case requestNotSupported = "request_not_supported"
-        case requestURINotSupported = "request_uri_not_supported"
-        case authorizationPending = "authorization_pending"
-        case slowDown = "slow_down"
-        case expiredToken = "expired_token"
-    }
-
-    package let code: Code
+    /// One of OAuth's own.
+    package let code: ErrorCode
     /// For developers, in English; of bounded length, since it goes into redirects.
     package let description: String
 
-    package init(_ code: Code, _ description: String) {
+    package init(_ code: ErrorCode, _ description: String) {
         self.code = code
         self.description = description
     }

@@ -62,11 +62,13 @@ package struct Status: Hashable, Sendable {
     package static let preconditionFailed = Status(412)
     package static let payloadTooLarge = Status(413)
     package static let unsupportedMediaType = Status(415)
+    package static let misdirectedRequest = Status(421)
     package static let unprocessableContent = Status(422)
     package static let tooManyRequests = Status(429)
     package static let internalServerError = Status(500)
     package static let badGateway = Status(502)
     package static let serviceUnavailable = Status(503)
+    package static let gatewayTimeout = Status(504)
 
     package var isSuccess: Bool { (200..<300).contains(code) }
 
@@ -89,11 +91,13 @@ package struct Status: Hashable, Sendable {
         case 412: "Precondition Failed"
         case 413: "Payload Too Large"
         case 415: "Unsupported Media Type"
+        case 421: "Misdirected Request"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
         default: ""
         }
     }

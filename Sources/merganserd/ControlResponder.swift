@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTP
 import JSON
 
@@ -27,13 +28,15 @@ struct ControlResponder {
                     Response.Field("Cache-Control", "no-store"),
                 ], body: Array(metrics.text(isReady: readiness.report.isReady, readiness.upkeep).utf8))
         case ("/healthz", _), ("/readyz", _), ("/metrics", _):
-            var response = json(.methodNotAllowed, ["error": "method_not_allowed"])
+            var response = refusal(.methodNotAllowed)
             response.headers.append(Response.Field("Allow", "GET, HEAD"))
             return response
         default:
-            return json(.notFound, ["error": "not_found"])
+            return refusal(.notFound)
         }
     }
+
+    private func refusal(_ code: ErrorCode) -> Response { json(code.status, ["error": code]) }
 
     private func json(_ status: Status, _ body: some Encodable) -> Response {
         Response(

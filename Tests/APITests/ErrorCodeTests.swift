@@ -1,22 +1,106 @@
 import Accounts
+import Analytics
+import ErrorCodes
+import Foundation
 import HTTP
 import JSON
+import TestSupport
 import Testing
 import Time
 
 @testable import API
 
-/// `Golden/errors.txt` is every refusal with its status, headers and body (accounts Annex B).
+/// The list of error codes, and what is derived from it or has to agree with it (accounts Annex B, analytics §11.1).
 @Suite struct ErrorCodeTests {
-    @Test func theErrorCodesArePinned() throws {
-        let surface = Surface(path: "/api/v1/me", errorDocsBase: "https://id.example/oauth/errors", requestID: "id")
+    /// `Golden/error_codes.txt` is every code with its statuses.
+    @Test func theListIsPinned() throws {
+        try expectGolden(
+            "error_codes.txt",
+            ErrorCode.allCases.map { code in
+                "\(code.rawValue)  \(code.statuses.map { String($0.code) }.joined(separator: ", "))"
+            })
+    }
+
+    /// `Golden/errors.txt` is every refusal with its status, headers and body.
+    @Test func theRefusalsArePinned() throws {
+        try expectGolden("errors.txt", Self.refusals.map(describe))
+    }
+
+    /// `Golden/attachment_errors.txt`, likewise.
+    @Test func theRefusalsOfAttachmentsArePinned() throws {
         var lines: [String] = []
+        var code = AttachmentRejection.Code.after(nil)
+        while let current = code {
+            lines.append(describe(.refusal(.attachment(AttachmentRejection(current, "Why")))))
+            code = AttachmentRejection.Code.after(current)
+        }
+        try expectGolden("attachment_errors.txt", lines)
+    }
+
+    /// What nginx answers by itself under `/api` and `/oauth` has codes of the list, with their statuses.
+    @Test func nginxHasTheSameCodes() throws {
+        let codes = try Self.nginxCodes()
+        #expect(codes.count > 5)
+        for (status, name) in codes {
+            let code = try #require(ErrorCode(rawValue: name), "\(name)")
+            #expect(code.statuses.contains(where: status.matches), "\(status) \(name)")
+        }
+    }
+
+    /// One document has the table of what is answered under `/api`: by the server, or in front of it by nginx.
+    @Test func theDocumentedCodesAreThoseAnswered() throws {
+        let answered = Self.refusals.compactMap { Answer($0).error } + (try Self.nginxCodes().map(\.code))
+        let tables = try Self.documents().compactMap(Self.documentedCodes)
+        let documented = try #require(tables.first, "no document has a table of error codes")
+        #expect(tables.count == 1)
+        for (status, name) in documented {
+            let code = try #require(ErrorCode(rawValue: name), "\(name)")
+            #expect(code.statuses.contains(Status(status)), "\(status) \(name)")
+        }
+        #expect(documented.count == Set(documented.map(\.code)).count, "a code stands there twice")
+        #expect(Set(documented.map(\.code)) == Set(answered))
+    }
+
+    private static let refusals: [Response] = {
+        let surface = Surface(path: "/api/v1/me", errorDocsBase: "https://id.example/oauth/errors", requestID: "id")
+        var responses: [Response] = []
         var failure = Failure.after(nil)
         while let current = failure {
-            lines.append(describe(surface.refusal(current)))
+            responses.append(surface.refusal(current))
             failure = Failure.after(current)
         }
-        try expectGolden("errors.txt", lines)
+        return responses
+    }()
+
+    /// The map from statuses to codes. Whatever else nginx refuses is an `invalid_request` with a status of nginx's.
+    private static func nginxCodes() throws -> [(status: StatusPattern, code: String)] {
+        let text = try String(contentsOfFile: "\(Repository.root)/nginx/merganser/error_bodies.conf", encoding: .utf8)
+        let map = try #require(text.firstMatch(of: #/map \$status \$merganser_code \{\n([^}]*)\}/#)).1
+        let lines = map.split(separator: ";").map { $0.split(whereSeparator: \.isWhitespace) }.filter { !$0.isEmpty }
+        #expect(lines.first == ["default", "invalid_request"])
+        return try lines.dropFirst().map { line in
+            try #require(line.count == 2)
+            return (try StatusPattern(line[0]), String(line[1]))
+        }
+    }
+
+    private static func documents() throws -> [String] {
+        let folder = "\(Repository.root)/docs"
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
+        return try (["\(Repository.root)/README.md"] + names.map { "\(folder)/\($0)" }).map {
+            try String(contentsOfFile: $0, encoding: .utf8)
+        }
+    }
+
+    /// The rows under `| status | code | meaning |`; nil where there is no such table.
+    private static func documentedCodes(_ document: String) throws -> [(status: Int, code: String)]? {
+        let lines = document.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let head = lines.firstIndex(of: "| status | code | meaning |") else { return nil }
+        return try lines[(head + 2)...].prefix { $0.hasPrefix("|") }.flatMap { line in
+            let cells = line.split(separator: "|")
+            let status = try #require(Int(cells[0].filter(\.isNumber)), "\(line)")
+            return cells[1].matches(of: #/`([^`]+)`/#).map { (status, String($0.1)) }
+        }
     }
 
     private func describe(_ response: Response) -> String {
@@ -64,4 +148,36 @@ extension Failure {
         case .temporarilyUnavailable: nil
         }
     }
+}
+
+extension AttachmentRejection.Code {
+    /// As for `Failure`.
+    fileprivate static func after(_ code: Self?) -> Self? {
+        switch code {
+        case nil: .invalidRequest
+        case .invalidRequest: .disallowedContentType
+        case .disallowedContentType: .fileTooLarge
+        case .fileTooLarge: .userQuotaExhausted
+        case .userQuotaExhausted: .quotaExhausted
+        case .quotaExhausted: .alreadyUploaded
+        case .alreadyUploaded: .tooManyBytes
+        case .tooManyBytes: .tooFewBytes
+        case .tooFewBytes: .hashMismatch
+        case .hashMismatch: .tooSlow
+        case .tooSlow: nil
+        }
+    }
+}
+
+/// A status as a map of nginx has it: the number itself, or `"~^50[234]$"`.
+private struct StatusPattern: CustomStringConvertible {
+    let description: String
+    private let regex: Regex<AnyRegexOutput>
+
+    init(_ text: Substring) throws {
+        description = String(text)
+        regex = try Regex(text.hasPrefix("\"~") ? String(text.dropFirst(2).dropLast()) : description)
+    }
+
+    func matches(_ status: Status) -> Bool { String(status.code).wholeMatch(of: regex) != nil }
 }

@@ -2,6 +2,7 @@
 
 import re
 import unittest
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +59,18 @@ def route_table() -> dict[tuple[str, str], Route]:
     return routes
 
 
+def error_codes() -> dict[str, set[str]]:
+    """Tests/APITests/Golden/error_codes.txt, which ErrorCodeTests compares with the server."""
+    lines = (ROOT / "Tests/APITests/Golden/error_codes.txt").read_text().splitlines()
+    return {code: set(statuses.split(", ")) for code, statuses in (line.split("  ") for line in lines)}
+
+
+def refusals(name: str, member: str) -> set[tuple[str, str]]:
+    """Status and code of each refusal in a golden file."""
+    text = (ROOT / "Tests/APITests/Golden" / name).read_text()
+    return set(re.findall(rf'^(\d+) {{"{member}":"(\w+)"', text, re.MULTILINE))
+
+
 class Document(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
@@ -84,6 +97,33 @@ class Document(unittest.TestCase):
             with self.subTest(" ".join(name)):
                 keys = [p for p in operation.get("parameters", []) if "/IdempotencyKey" in p.get("$ref", "")]
                 self.assertEqual(len(keys), int(name in self.routes and self.routes[name].replays))
+
+    def described_codes(self, codes: Iterable[str], *paths: str) -> Iterator[tuple[str, str, str]]:
+        """Operation, status and code, wherever the description of a response under these paths names one."""
+        for (method, path), operation in self.operations.items():
+            for status, response in operation["responses"].items() if path.startswith(paths) else ():
+                shared = self.document["components"]["responses"].get(response.get("$ref", "").split("/")[-1], {})
+                for code in re.findall("`([a-z_]+)`", (shared | response)["description"]):
+                    if code in codes:
+                        yield f"{method} {path}", status, code
+
+    def test_error_codes_stand_at_statuses_of_theirs(self) -> None:
+        codes = error_codes()
+        described = set()
+        for operation, status, code in self.described_codes(codes, "/api/", "/oauth/", "/auth/", "/session/"):
+            with self.subTest(f"{operation} {status} {code}"):
+                fitting = {s for s in codes[code] if re.fullmatch(status.replace("X", "[0-9]"), s)}
+                self.assertTrue(fitting, f"it comes with {codes[code]}")
+                described |= {(s, code) for s in fitting}
+        self.assertEqual(refusals("errors.txt", "error") - described, set(), "described nowhere")
+
+    def test_codes_of_attachments_are_described(self) -> None:
+        answered = refusals("attachment_errors.txt", "code")
+        codes = {code for _, code in answered}
+        schema = self.document["components"]["schemas"]["AnalyticsRejection"]
+        self.assertEqual(set(schema["properties"]["code"]["enum"]), codes)
+        described = self.described_codes(codes, "/v1/ingest/attachment")
+        self.assertEqual({(status, code) for _, status, code in described}, answered)
 
     def test_operation_ids_name_functions(self) -> None:
         ids = [operation["operationId"] for operation in self.operations.values()]

@@ -1,3 +1,6 @@
+import ErrorCodes
+import HTTP
+
 /// Every code the server answers, with its meaning, under an anchor of its own name (accounts §0.2, `error_uri`).
 struct ErrorCodesPage: WebPage {
     let width = PageWidth.article
@@ -5,8 +8,8 @@ struct ErrorCodesPage: WebPage {
     func title(in texts: any Texts) -> String { texts.errorCodes }
 
     func content(in texts: any Texts) -> HTML {
-        let sections = ErrorExplanation.Section.allCases.map { section -> HTML in
-            let entries = ErrorExplanation.all.filter { $0.section == section }.map { entry($0, texts) }
+        let sections = ErrorCode.Section.allCases.map { section -> HTML in
+            let entries = ErrorCode.allCases.filter { $0.section == section }.map { entry($0, texts) }
             return """
                 <section>
                 <h2>\(texts.section(section))</h2>
@@ -23,13 +26,14 @@ struct ErrorCodesPage: WebPage {
             """
     }
 
-    private func entry(_ explanation: ErrorExplanation, _ texts: any Texts) -> HTML {
-        """
-        <div id="\(explanation.code)">
-        <dt><code>\(explanation.code)</code> <span class="status">\(explanation.statuses)</span></dt>
-        <dd>\(texts.meaning(explanation))</dd>
-        </div>
+    private func entry(_ code: ErrorCode, _ texts: any Texts) -> HTML {
+        let statuses = code.statuses.map { String($0.code) }.joined(separator: ", ")
+        return """
+            <div id="\(code.rawValue)">
+            <dt><code>\(code.rawValue)</code> <span class="status">\(statuses)</span></dt>
+            <dd>\(texts.meaning(code))</dd>
+            </div>
 
-        """
+            """
     }
 }

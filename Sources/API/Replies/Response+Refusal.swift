@@ -42,7 +42,7 @@ extension Response {
     }
 
     static func shapeA(_ status: Status, _ text: String, headers: [Field] = []) -> Response {
-        .json(status, ErrorReply(error: text), headers: headers)
+        .json(status, TextReply(error: text), headers: headers)
     }
 
     static func shapeC(_ status: Status, _ message: String, headers: [Field] = []) -> Response {
@@ -72,6 +72,10 @@ extension Response {
                 userUsed: isUsers ? rejection.used : nil, quota: isUsers ? nil : rejection.quota,
                 used: isUsers ? nil : rejection.used))
     }
+}
+
+private struct TextReply: Encodable {
+    var error: String
 }
 
 private struct ReasonReply: Encodable {

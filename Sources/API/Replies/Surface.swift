@@ -1,4 +1,5 @@
 import Accounts
+import ErrorCodes
 import HTTP
 import JSON
 
@@ -45,21 +46,23 @@ struct Surface {
     func notFound(_ request: Request) -> Response {
         isAnalytics
             ? .shapeC(.notFound, "Route \(request.method.rawValue):\(request.path) not found")
-            : refusal(.notFound, "not_found")
+            : refusal(with: .notFound)
     }
 
     func methodNotAllowed(_ request: Request, allow: String) -> Response {
         let headers = [Response.Field("Allow", allow)]
         return isAnalytics
             ? .shapeC(.methodNotAllowed, "Method \(request.method.rawValue) not allowed", headers: headers)
-            : refusal(.methodNotAllowed, "method_not_allowed", headers: headers)
+            : refusal(with: .methodNotAllowed, headers: headers)
     }
 
-    func refusal(_ status: Status, _ code: String, headers: [Response.Field] = []) -> Response {
-        refusal(status, ErrorReply(error: code), headers: headers)
+    func refusal(with code: ErrorCode, headers: [Response.Field] = []) -> Response {
+        refusal(ErrorReply(error: code), headers: headers)
     }
 
-    func refusal(_ status: Status, _ reply: ErrorReply, headers: [Response.Field] = []) -> Response {
+    /// - Parameter status: where it is not that of the code.
+    func refusal(_ reply: ErrorReply, _ status: Status? = nil, headers: [Response.Field] = []) -> Response {
+        let status = status ?? reply.error.status
         switch shape {
         case .api, .analytics: return .json(status, reply, headers: headers)
         case .oauth:
@@ -67,20 +70,20 @@ struct Surface {
                 status,
                 OAuthErrorReply(
                     error: reply.error, errorDescription: reply.errorDescription ?? status.reason,
-                    errorURI: "\(errorDocsBase)#\(reply.error)", requestID: requestID),
+                    errorURI: "\(errorDocsBase)#\(reply.error.rawValue)", requestID: requestID),
                 headers: headers)
         }
     }
 
     /// Something nobody foresaw: the cause is logged, the answer tells where to look for it and nothing else.
     func internalError() -> Response {
-        .json(.internalServerError, InternalErrorReply(error: "internal_error", requestID: requestID))
+        .json(ErrorCode.internalError.status, InternalErrorReply(error: .internalError, requestID: requestID))
     }
 }
 
 /// `{"error":"<code>"}` and the members the specification names for that code.
 struct ErrorReply: Encodable {
-    var error: String
+    var error: ErrorCode
     var errorDescription: String?
     var purgeAt: String?
     var swapTicket: String?
@@ -96,7 +99,7 @@ struct ErrorReply: Encodable {
 }
 
 private struct OAuthErrorReply: Encodable {
-    var error: String
+    var error: ErrorCode
     var errorDescription: String
     var errorURI: String
     var requestID: String
@@ -110,7 +113,7 @@ private struct OAuthErrorReply: Encodable {
 }
 
 private struct InternalErrorReply: Encodable {
-    var error: String
+    var error: ErrorCode
     var requestID: String
 
     private enum CodingKeys: String, CodingKey {

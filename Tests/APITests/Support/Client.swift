@@ -1,6 +1,8 @@
 import API
+import ErrorCodes
 import HTTP
 import JSON
+import Testing
 
 /// Sends requests to a responder in process, as nginx would.
 final class Client {
@@ -36,7 +38,11 @@ final class Client {
                 body: BufferedBody(bytes)))
     }
 
-    func send(_ request: Request) -> Answer { Answer(responder.respond(to: request)) }
+    func send(_ request: Request) -> Answer {
+        let answer = Answer(responder.respond(to: request))
+        answer.checkErrorCode(path: request.path)
+        return answer
+    }
 }
 
 struct Answer: CustomStringConvertible {
@@ -54,6 +60,24 @@ struct Answer: CustomStringConvertible {
 
     /// The status and the body: what refusals are compared by.
     var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
+}
+
+extension Answer {
+    /// Whatever a test looks at: a code that is answered, or taken to a redirect URI, is one of the list, and the list has
+    /// it with this status. Under `/v1` errors are texts.
+    fileprivate func checkErrorCode(path: String) {
+        guard !path.hasPrefix("/v1"), let error = text.hasPrefix(#"{"error":"#) ? self.error : redirectedError else {
+            return
+        }
+        let statuses = ErrorCode(rawValue: error)?.statuses ?? []
+        #expect(statuses.contains(response.status), "\(error) with \(status) at \(path)")
+    }
+
+    /// The code that a redirect takes to another site.
+    private var redirectedError: String? {
+        guard let location = header("Location"), !location.hasPrefix("/") else { return nil }
+        return QueryParameters(String(location.drop { $0 != "?" }.dropFirst()))["error"]
+    }
 }
 
 /// A refusal as `Answer.description` writes it.

@@ -1,4 +1,5 @@
 import Accounts
+import ErrorCodes
 import HTTP
 import JSON
 import Text
@@ -86,7 +87,7 @@ private struct CodeReply: Encodable {
 }
 
 private struct DeniedReply: Encodable {
-    let error = OAuthError.Code.accessDenied.rawValue
+    let error = ErrorCode.accessDenied
     let state: String
     let redirectTo: String
 

@@ -48,7 +48,7 @@ private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response
         }
     if call.prefersJSON {
         return call.surface.refusal(
-            .badRequest, ErrorReply(error: error.code.rawValue, errorDescription: error.description))
+            ErrorReply(error: error.code, errorDescription: error.description), .badRequest)
     }
     return .page(problem, for: call, diagnosis: "/diagnose?" + call.request.query)
 }

@@ -23,10 +23,9 @@ private struct LinkIdentityRequest: Decodable {
         case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))
         case .ownedByAnotherAccount(nil): throw Failure.identityOwnedByAnotherAccount
         case .ownedByAnotherAccount(let ticket?):
-            return .json(
-                .conflict,
+            return call.surface.refusal(
                 ErrorReply(
-                    error: "identity_owned_by_another_account", swapTicket: ticket,
+                    error: .identityOwnedByAnotherAccount, swapTicket: ticket,
                     expiresIn: swapTicketLifetime.components.seconds))
         }
     }

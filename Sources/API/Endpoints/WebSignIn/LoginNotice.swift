@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTP
 import IdentityTokens
 import Time
@@ -8,17 +9,18 @@ extension LoginPage.Notice {
 
     /// What the address of the page says went wrong.
     init?(_ parameters: QueryParameters) {
-        switch parameters["error"] {
+        switch parameters.comparable("error") {
         case "cancelled": self = .cancelled
         case "failed": self = .failed
         case "unavailable": self = .unavailable
-        case "account_deleted":
+        case ErrorCode.accountDeleted.rawValue:
             guard let seconds = parameters[Self.purgeAt].flatMap(Int64.init), (0..<1 << 34).contains(seconds) else {
                 return nil
             }
             self = .accountDeleted(purgeAt: Timestamp(seconds: seconds))
         case let code?:
-            guard let provider = Provider.allCases.first(where: { code == Self.code(linkedTo: $0) }) else { return nil }
+            let isMeant = { (provider: Provider) in code == ErrorCode.emailLinkedToOther(provider).rawValue }
+            guard let provider = Provider.allCases.first(where: isMeant) else { return nil }
             self = .linkedToOtherAccount(provider)
         case nil: return nil
         }
@@ -30,12 +32,9 @@ extension LoginPage.Notice {
         case .cancelled: "error=cancelled"
         case .failed: "error=failed"
         case .unavailable: "error=unavailable"
-        case .accountDeleted(let purgeAt): "error=account_deleted&\(Self.purgeAt)=\(purgeAt.seconds)"
-        case .linkedToOtherAccount(let provider): "error=\(Self.code(linkedTo: provider))"
+        case .accountDeleted(let purgeAt):
+            "error=\(ErrorCode.accountDeleted.rawValue)&\(Self.purgeAt)=\(purgeAt.seconds)"
+        case .linkedToOtherAccount(let provider): "error=\(ErrorCode.emailLinkedToOther(provider).rawValue)"
         }
-    }
-
-    private static func code(linkedTo provider: Provider) -> String {
-        "email_linked_to_other_\(provider.rawValue)_account"
     }
 }

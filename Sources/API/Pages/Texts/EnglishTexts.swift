@@ -1,3 +1,4 @@
+import ErrorCodes
 import IdentityTokens
 import Time
 
@@ -173,7 +174,7 @@ struct EnglishTexts: Texts {
     let errorCodes = "Error codes"
     let errorCodesIntroduction =
         "What the codes in this server’s answers mean, and what to do. An answer’s request_id helps us to find it in our logs."
-    func section(_ section: ErrorExplanation.Section) -> String {
+    func section(_ section: ErrorCode.Section) -> String {
         switch section {
         case .oauth: "OAuth and OpenID Connect"
         case .requests: "Requests and credentials"
@@ -183,5 +184,5 @@ struct EnglishTexts: Texts {
         case .approvals: "Approvals"
         }
     }
-    func meaning(_ explanation: ErrorExplanation) -> String { explanation.english }
+    func meaning(_ code: ErrorCode) -> String { code.meaningInEnglish }
 }

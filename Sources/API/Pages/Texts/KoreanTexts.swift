@@ -1,3 +1,4 @@
+import ErrorCodes
 import IdentityTokens
 import Time
 
@@ -197,7 +198,7 @@ struct KoreanTexts: Texts {
     // Error codes
     let errorCodes = "오류 코드"
     let errorCodesIntroduction = "서버 응답에 포함된 오류 코드의 의미와 해결 방법입니다. 응답의 request_id로 서버 로그에서 요청을 찾을 수 있습니다."
-    func section(_ section: ErrorExplanation.Section) -> String {
+    func section(_ section: ErrorCode.Section) -> String {
         switch section {
         case .oauth: "OAuth와 OpenID Connect"
         case .requests: "요청과 인증 정보"
@@ -207,5 +208,5 @@ struct KoreanTexts: Texts {
         case .approvals: "승인"
         }
     }
-    func meaning(_ explanation: ErrorExplanation) -> String { explanation.korean }
+    func meaning(_ code: ErrorCode) -> String { code.meaningInKorean }
 }

@@ -1,3 +1,4 @@
+import ErrorCodes
 import IdentityTokens
 import Time
 
@@ -85,8 +86,8 @@ protocol Texts: Sendable {
     // Error codes
     var errorCodes: String { get }
     var errorCodesIntroduction: String { get }
-    func section(_ section: ErrorExplanation.Section) -> String
-    func meaning(_ explanation: ErrorExplanation) -> String
+    func section(_ section: ErrorCode.Section) -> String
+    func meaning(_ code: ErrorCode) -> String
 }
 
 extension Texts {
