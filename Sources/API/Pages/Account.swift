@@ -1,10 +1,15 @@
-import Accounts
+import Text
 
 /// The signed-in account as pages show it.
-struct Account: Equatable, Sendable {
+package struct Account: Equatable, Sendable {
     var name: String?
     /// The contact address.
     var email: String?
+
+    package init(name: String?, email: String?) {
+        self.name = name
+        self.email = email
+    }
 
     /// What the account is called: by its name, else its address, else in words. A blank name is none.
     func title(in texts: any Texts) -> String { givenName ?? email ?? texts.unnamedAccount }

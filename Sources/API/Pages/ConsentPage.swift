@@ -1,7 +1,7 @@
 /// Where a person allows an application to use their account, or does not (accounts §2.4, §2.11).
-struct ConsentPage: WebPage {
+package struct ConsentPage: WebPage {
     /// What the application asks through.
-    enum Channel: Equatable, Sendable {
+    package enum Channel: Equatable, Sendable {
         /// The browser goes on to a redirect URI.
         case redirect(FormTarget)
         /// A device waits that shows this code.
@@ -18,14 +18,26 @@ struct ConsentPage: WebPage {
     /// Ends the session, to sign in as somebody else.
     var useAnotherAccount: PostForm
 
-    func title(in texts: any Texts) -> String {
+    package init(
+        application: String, channel: Channel, account: Account, scopes: [String], decision: PostForm,
+        useAnotherAccount: PostForm
+    ) {
+        self.application = application
+        self.channel = channel
+        self.account = account
+        self.scopes = scopes
+        self.decision = decision
+        self.useAnotherAccount = useAnotherAccount
+    }
+
+    package func title(in texts: any Texts) -> String {
         switch channel {
         case .redirect: texts.allowApplicationTitle(application)
         case .device: texts.connectDeviceTitle(application)
         }
     }
 
-    func content(in texts: any Texts) -> HTML {
+    package func content(in texts: any Texts) -> HTML {
         let name = texts.name(application)
         let heading =
             switch channel {

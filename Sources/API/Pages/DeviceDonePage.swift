@@ -1,10 +1,12 @@
 /// What became of a device: the person goes on there.
-struct DeviceDonePage: WebPage {
+package struct DeviceDonePage: WebPage {
     var isAllowed: Bool
 
-    func title(in texts: any Texts) -> String { isAllowed ? texts.deviceConnected : texts.deviceNotConnected }
+    package init(isAllowed: Bool) { self.isAllowed = isAllowed }
 
-    func content(in texts: any Texts) -> HTML {
+    package func title(in texts: any Texts) -> String { isAllowed ? texts.deviceConnected : texts.deviceNotConnected }
+
+    package func content(in texts: any Texts) -> HTML {
         """
         <div class="outcome">\(isAllowed ? Drawing.done : Drawing.stopped)</div>
         <h1>\(title(in: texts))</h1>

@@ -1,6 +1,6 @@
 /// Where a person types the code that a device shows (RFC 8628 §3.3).
-struct DevicePage: WebPage {
-    enum Notice: Equatable, Sendable {
+package struct DevicePage: WebPage {
+    package enum Notice: Equatable, Sendable {
         case unknownCode
         case tooManyTries
     }
@@ -8,14 +8,20 @@ struct DevicePage: WebPage {
     /// Gets `user_code`.
     var form: PostForm
     /// What was typed, or came with `verification_uri_complete`.
-    var userCode = ""
+    var userCode: String
     var notice: Notice?
 
-    func title(in texts: any Texts) -> String {
+    package init(form: PostForm, userCode: String = "", notice: Notice? = nil) {
+        self.form = form
+        self.userCode = userCode
+        self.notice = notice
+    }
+
+    package func title(in texts: any Texts) -> String {
         notice == nil ? texts.connectADevice : "\(texts.errorPrefix): \(texts.connectADevice)"
     }
 
-    func content(in texts: any Texts) -> HTML {
+    package func content(in texts: any Texts) -> HTML {
         let fault: HTML = notice == nil ? .empty : " aria-invalid=\"true\" aria-describedby=\"alert\""
         let controls: HTML = """
             <label for="user_code">\(texts.codeLabel)</label>

@@ -1,40 +1,66 @@
 /// What is wrong with an integration (accounts §2.12), and the form that asks.
-struct DiagnosePage: WebPage {
-    enum Status: String, CaseIterable, Sendable {
+package struct DiagnosePage: WebPage {
+    package enum Status: String, CaseIterable, Sendable {
         case ok, fault, unknown
     }
 
-    enum Standing: String, CaseIterable, Sendable {
+    package enum Standing: String, CaseIterable, Sendable {
         case active, unknown, inactive
     }
 
-    struct Check: Equatable, Sendable {
+    package struct Check: Equatable, Sendable {
         var id: String
         var status: Status
         /// What was found, in English.
         var message: String
+
+        package init(id: String, status: Status, message: String) {
+            self.id = id
+            self.status = status
+            self.message = message
+        }
     }
 
     /// What was asked for, shown in the form again.
-    struct Question: Equatable, Sendable {
+    package struct Question: Equatable, Sendable {
         var url = ""
         var clientID = ""
         var redirectURI = ""
         var scope = ""
         var codeChallengeMethod = ""
+
+        /// Nothing was asked yet.
+        package init() {}
+
+        package init(url: String, clientID: String, redirectURI: String, scope: String, codeChallengeMethod: String) {
+            self.url = url
+            self.clientID = clientID
+            self.redirectURI = redirectURI
+            self.scope = scope
+            self.codeChallengeMethod = codeChallengeMethod
+        }
     }
 
-    var question = Question()
+    var question: Question
     /// nil before anything was asked.
     var standing: Standing?
-    var checks: [Check] = []
-    var server: [Check] = []
+    var checks: [Check]
+    var server: [Check]
 
-    let width = PageWidth.article
+    package let width = PageWidth.article
 
-    func title(in texts: any Texts) -> String { texts.diagnose }
+    package init(
+        question: Question = Question(), standing: Standing? = nil, checks: [Check] = [], server: [Check] = []
+    ) {
+        self.question = question
+        self.standing = standing
+        self.checks = checks
+        self.server = server
+    }
 
-    func content(in texts: any Texts) -> HTML {
+    package func title(in texts: any Texts) -> String { texts.diagnose }
+
+    package func content(in texts: any Texts) -> HTML {
         """
         <h1>\(texts.diagnose)</h1>
         <p class="lede">\(texts.diagnoseIntroduction)</p>

@@ -1,12 +1,12 @@
 import IdentityTokens
 
 /// What pages draw, inside the document: nothing is fetched for it. All of it decorates words that stand beside it.
-enum Drawing {
+package enum Drawing {
     /// The server's emblem: a crested bird on the water.
     static let emblem: HTML = "<svg class=\"emblem\" viewBox=\"0 0 32 32\" aria-hidden=\"true\">\(bird)</svg>"
 
     /// The same as a file, for windows and bookmarks.
-    static let icon = Asset(
+    package static let icon = Asset(
         path: "/oauth/icon.svg", mediaType: "image/svg+xml",
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\" fill=\"#0a7d74\">\(bird.markup)</svg>\n")
 

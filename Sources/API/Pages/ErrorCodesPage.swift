@@ -2,12 +2,14 @@ import ErrorCodes
 import HTTP
 
 /// Every code the server answers, with its meaning, under an anchor of its own name (accounts §0.2, `error_uri`).
-struct ErrorCodesPage: WebPage {
-    let width = PageWidth.article
+package struct ErrorCodesPage: WebPage {
+    package let width = PageWidth.article
 
-    func title(in texts: any Texts) -> String { texts.errorCodes }
+    package init() {}
 
-    func content(in texts: any Texts) -> HTML {
+    package func title(in texts: any Texts) -> String { texts.errorCodes }
+
+    package func content(in texts: any Texts) -> HTML {
         let sections = ErrorCode.Section.allCases.map { section -> HTML in
             let entries = ErrorCode.allCases.filter { $0.section == section }.map { entry($0, texts) }
             return """

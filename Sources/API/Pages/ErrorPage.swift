@@ -1,8 +1,8 @@
-import HTTP
+package import HTTP
 
 /// What cannot go on, why, and what a person does next. Never a redirect.
-struct ErrorPage: WebPage {
-    enum Problem: CaseIterable, Sendable {
+package struct ErrorPage: WebPage {
+    package enum Problem: Error, CaseIterable, Sendable {
         /// The client is unknown or not active.
         case unknownApplication
         /// The redirect URI is absent or not registered.
@@ -20,7 +20,7 @@ struct ErrorPage: WebPage {
         case unavailable
         case unforeseen
 
-        var status: Status {
+        package var status: Status {
             switch self {
             case .unknownApplication, .unknownRedirect, .invalidRequest, .expired, .otherBrowser: .badRequest
             case .forged: .forbidden
@@ -38,15 +38,15 @@ struct ErrorPage: WebPage {
     /// `/diagnose` with the request's parameters, where the application's makers can learn more.
     var diagnosis: String?
 
-    init(_ problem: Problem, reference: String, diagnosis: String? = nil) {
+    package init(_ problem: Problem, reference: String, diagnosis: String? = nil) {
         self.problem = problem
         self.reference = reference
         self.diagnosis = diagnosis
     }
 
-    func title(in texts: any Texts) -> String { "\(texts.errorPrefix): \(texts.heading(problem))" }
+    package func title(in texts: any Texts) -> String { "\(texts.errorPrefix): \(texts.heading(problem))" }
 
-    func content(in texts: any Texts) -> HTML {
+    package func content(in texts: any Texts) -> HTML {
         let diagnosis = diagnosis.map { href -> HTML in
             "<p class=\"note\">\(texts.forDevelopers) <a href=\"\(href)\">\(texts.diagnoseThis)</a></p>"
         }
@@ -59,13 +59,5 @@ struct ErrorPage: WebPage {
             \(diagnosis)
             <p class="reference">\(texts.reference): <bdi>\(reference)</bdi></p>
             """
-    }
-}
-
-extension Response {
-    /// The page for what cannot go on, with its status.
-    static func page(_ problem: ErrorPage.Problem, for call: Call, diagnosis: String? = nil) -> Response {
-        .page(
-            ErrorPage(problem, reference: call.requestID, diagnosis: diagnosis), problem.status, in: call.language)
     }
 }

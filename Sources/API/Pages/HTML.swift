@@ -2,23 +2,23 @@
 ///
 /// The literals are `StaticString`s, so that text known only at run time cannot become markup. An attribute's value
 /// stands in double quotes.
-struct HTML: ExpressibleByStringInterpolation, Equatable, Sendable {
-    private(set) var markup: String
+package struct HTML: ExpressibleByStringInterpolation, Equatable, Sendable {
+    package private(set) var markup: String
 
-    static let empty: HTML = ""
+    package static let empty: HTML = ""
 
-    init(stringLiteral literal: StaticString) { markup = literal.description }
+    package init(stringLiteral literal: StaticString) { markup = literal.description }
 
-    init(stringInterpolation interpolation: StringInterpolation) { markup = interpolation.markup }
+    package init(stringInterpolation interpolation: StringInterpolation) { markup = interpolation.markup }
 
-    struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var markup = ""
 
-        init(literalCapacity: Int, interpolationCount: Int) { markup.reserveCapacity(literalCapacity) }
+        package init(literalCapacity: Int, interpolationCount: Int) { markup.reserveCapacity(literalCapacity) }
 
-        mutating func appendLiteral(_ literal: StaticString) { markup += literal.description }
+        package mutating func appendLiteral(_ literal: StaticString) { markup += literal.description }
 
-        mutating func appendInterpolation(_ text: String) {
+        package mutating func appendInterpolation(_ text: String) {
             for scalar in text.unicodeScalars {
                 switch scalar {
                 case "&": markup += "&amp;"
@@ -31,13 +31,13 @@ struct HTML: ExpressibleByStringInterpolation, Equatable, Sendable {
             }
         }
 
-        mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
+        package mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
 
         /// Nothing for what is absent.
-        mutating func appendInterpolation(_ html: HTML?) { markup += html?.markup ?? "" }
+        package mutating func appendInterpolation(_ html: HTML?) { markup += html?.markup ?? "" }
 
         /// The pieces one after another.
-        mutating func appendInterpolation(_ pieces: [HTML]) {
+        package mutating func appendInterpolation(_ pieces: [HTML]) {
             for piece in pieces { markup += piece.markup }
         }
     }

@@ -1,11 +1,11 @@
 /// The languages pages are written in.
-enum Language: String, CaseIterable, Sendable {
+package enum Language: String, CaseIterable, Sendable {
     /// The raw values are language tags (RFC 5646). English comes first: it is the answer where nothing else is asked for.
     case english = "en"
     case korean = "ko"
 
     /// The language that an Accept-Language field likes best (RFC 9110 §12.5.4), by primary subtag; the first of equals.
-    init(accepting field: String?) {
+    package init(accepting field: String?) {
         let ranges = (field ?? "").split(separator: ",").compactMap(LanguageRange.init)
         let tags = Set(ranges.map(\.tag))
         var best = (language: Language.english, quality: 0)
@@ -26,7 +26,7 @@ enum Language: String, CaseIterable, Sendable {
         }
     }
 
-    var texts: any Texts {
+    package var texts: any Texts {
         switch self {
         case .english: EnglishTexts()
         case .korean: KoreanTexts()

@@ -1,16 +1,21 @@
-import IdentityTokens
-import Time
+package import IdentityTokens
+package import Time
 
 /// Where a person says who they are (accounts §2.4).
-struct LoginPage: WebPage {
+package struct LoginPage: WebPage {
     /// A way to sign in: a link to `/auth/{provider}/web/start`.
-    struct Choice: Equatable, Sendable {
+    package struct Choice: Equatable, Sendable {
         var provider: Provider
         var href: String
+
+        package init(provider: Provider, href: String) {
+            self.provider = provider
+            self.href = href
+        }
     }
 
     /// What went wrong a moment ago.
-    enum Notice: Equatable, Sendable {
+    package enum Notice: Equatable, Sendable {
         /// The person turned back at the provider.
         case cancelled
         /// The provider's answer was not to be believed.
@@ -29,12 +34,22 @@ struct LoginPage: WebPage {
     /// Who is signed in already, and the form that goes on as them.
     var signedIn: (account: Account, form: PostForm)?
 
-    func title(in texts: any Texts) -> String {
+    package init(
+        application: String?, choices: [Choice], notice: Notice? = nil,
+        signedIn: (account: Account, form: PostForm)? = nil
+    ) {
+        self.application = application
+        self.choices = choices
+        self.notice = notice
+        self.signedIn = signedIn
+    }
+
+    package func title(in texts: any Texts) -> String {
         let heading = signedIn == nil ? texts.signIn : texts.chooseAccount
         return notice == nil ? heading : "\(texts.errorPrefix): \(heading)"
     }
 
-    func content(in texts: any Texts) -> HTML {
+    package func content(in texts: any Texts) -> HTML {
         let purpose = application.map { texts.toContinue(to: texts.name($0)) } ?? texts.toConnectDevice
         return """
             <h1>\(signedIn == nil ? texts.signIn : texts.chooseAccount)</h1>

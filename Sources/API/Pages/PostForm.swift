@@ -1,17 +1,22 @@
 /// Where a form of a page goes, and what it carries unseen: the request's handle and the token against forgery.
-struct PostForm: Equatable, Sendable {
+package struct PostForm: Equatable, Sendable {
     /// A path on this server.
     var action: String
     var hidden: [Field]
 
-    struct Field: Equatable, Sendable {
+    package struct Field: Equatable, Sendable {
         var name: String
         var value: String
 
-        init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
+    }
+
+    package init(action: String, hidden: [Field]) {
+        self.action = action
+        self.hidden = hidden
     }
 
     /// The form around its visible controls.

@@ -1,11 +1,16 @@
 /// Asks before a session ends.
-struct SignOutPage: WebPage {
+package struct SignOutPage: WebPage {
     var account: Account
     var form: PostForm
 
-    func title(in texts: any Texts) -> String { texts.signOutQuestion }
+    package init(account: Account, form: PostForm) {
+        self.account = account
+        self.form = form
+    }
 
-    func content(in texts: any Texts) -> HTML {
+    package func title(in texts: any Texts) -> String { texts.signOutQuestion }
+
+    package func content(in texts: any Texts) -> HTML {
         """
         <h1>\(texts.signOutQuestion)</h1>
         <p class="lede">\(texts.signOutEffect)</p>

@@ -1,8 +1,10 @@
 /// A session has ended, or there was none.
-struct SignedOutPage: WebPage {
-    func title(in texts: any Texts) -> String { texts.signedOut }
+package struct SignedOutPage: WebPage {
+    package init() {}
 
-    func content(in texts: any Texts) -> HTML {
+    package func title(in texts: any Texts) -> String { texts.signedOut }
+
+    package func content(in texts: any Texts) -> HTML {
         """
         <div class="outcome">\(Drawing.done)</div>
         <h1>\(texts.signedOut)</h1>

@@ -2,8 +2,8 @@
 ///
 /// Sides are logical (`inline`, `block`), so a language that runs from right to left needs no sheet of its own. Every text
 /// has a contrast of at least 4.5:1 against what is behind it, every control's edge 3:1.
-enum StyleSheet {
-    static let asset = Asset(path: "/oauth/style.css", mediaType: "text/css; charset=utf-8", contents)
+package enum StyleSheet {
+    package static let asset = Asset(path: "/oauth/style.css", mediaType: "text/css; charset=utf-8", contents)
 
     private static let contents = """
         :root {

@@ -1,9 +1,9 @@
 /// One page that people see: a value that knows its title and its contents.
 ///
-/// This folder owns everything people read: HTML, the layout around every page, its style sheet, its texts in every
-/// language, and the header fields of accounts §2.4. A page is a pure function of the values it shows. Nothing here reads
-/// a request or a row, decides where a form leads, or needs script.
-protocol WebPage: Sendable {
+/// This target owns everything people read: HTML, the layout around every page, its style sheet, and its texts in every
+/// language. A page is a pure function of the values it shows. Nothing here reads a request or a row, decides where a form
+/// leads, or needs script; the header fields that a page is sent with are the API's.
+package protocol WebPage: Sendable {
     /// For the window and, where the page has no other, for screen readers.
     func title(in texts: any Texts) -> String
     /// What stands in `main`, with the page's one `h1`.
@@ -12,7 +12,7 @@ protocol WebPage: Sendable {
     var width: PageWidth { get }
 }
 
-enum PageWidth: Sendable {
+package enum PageWidth: Sendable {
     /// One task: a column that is read at a glance.
     case column
     /// Reference: as wide as a line can be read.
@@ -20,10 +20,10 @@ enum PageWidth: Sendable {
 }
 
 extension WebPage {
-    var width: PageWidth { .column }
+    package var width: PageWidth { .column }
 
     /// The whole document.
-    func document(in language: Language) -> HTML {
+    package func document(in language: Language) -> HTML {
         let texts = language.texts
         let article: HTML? = width == .article ? " class=\"article\"" : nil
         return """

@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Text
 
 /// The DeviceBootstrapResponse of accounts §1.2: what every sign-in answers.
 struct DeviceBootstrapReply: Encodable {

@@ -1,6 +1,6 @@
 import HTTP
 
-extension ErrorPage.Problem: Error {
+extension ErrorPage.Problem {
     /// What a refusal that was not meant for people says to them.
     fileprivate init(_ status: Status) {
         self =

@@ -1,4 +1,5 @@
 package import Fetch
+import Text
 
 /// Changes that were found in order: only these are written.
 package struct ApprovedChanges: Sendable {

@@ -2,6 +2,7 @@ import Database
 package import IdentityTokens
 import JSON
 package import MariaDB
+import Text
 import Time
 
 /// A swap of the calling anonymous account A into the identified account B that holds an identity (accounts §1.9).

@@ -1,5 +1,6 @@
 import JSON
 package import MariaDB
+import Text
 import Time
 
 extension Connection {

@@ -1,4 +1,5 @@
 package import JSON
+import Text
 
 extension Subject {
     /// The answer of the userinfo endpoint (accounts §2.8, §2.9).

@@ -1,4 +1,3 @@
-import Accounts
 import IdentityTokens
 import Time
 
@@ -38,7 +37,11 @@ struct Gallery {
         let notices: [LoginPage.Notice] =
             [.cancelled, .failed, .unavailable, .accountDeleted(purgeAt: Timestamp(seconds: 1_778_569_200))]
             + Provider.allCases.map(LoginPage.Notice.linkedToOtherAccount)
-        let redirects = ["https://acme.example/cb", "http://127.0.0.1:9000/cb", "com.example.acme:/cb"]
+        let targets = [
+            FormTarget(source: "https://acme.example", name: "acme.example", isApp: false),
+            FormTarget(source: "http://127.0.0.1:9000", name: "127.0.0.1:9000", isApp: false),
+            FormTarget(source: "com.example.acme:", name: "com.example.acme", isApp: true),
+        ]
         return [
             Piece(description: "login", page: LoginPage(application: names.application, choices: choices)),
             Piece(description: "login, device", page: LoginPage(application: nil, choices: choices)),
@@ -52,12 +55,12 @@ struct Gallery {
                     description: "login, \(notice)",
                     page: LoginPage(application: names.application, choices: choices, notice: notice))
             }
-            + redirects.map { uri in
+            + targets.map { target in
                 Piece(
-                    description: "consent, \(uri)",
+                    description: "consent, \(target.source)",
                     page: ConsentPage(
-                        application: names.application, channel: .redirect(FormTarget(redirectURI: uri)),
-                        account: account, scopes: scopes, decision: form, useAnotherAccount: form))
+                        application: names.application, channel: .redirect(target), account: account, scopes: scopes,
+                        decision: form, useAnotherAccount: form))
             } + [
                 Piece(
                     description: "consent, device",

@@ -1,4 +1,4 @@
 import HTTP
 
 /// `GET /oauth/icon.svg`: the emblem of windows that show a page.
-@Sendable func showIcon(_ call: Call, _: Anyone) -> Response { Drawing.icon.response(query: call.request.query) }
+@Sendable func showIcon(_ call: Call, _: Anyone) -> Response { .asset(Drawing.icon, query: call.request.query) }

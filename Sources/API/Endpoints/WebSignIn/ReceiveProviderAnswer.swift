@@ -2,6 +2,7 @@ import Accounts
 import HTTP
 import IdentityTokens
 import JSON
+import Text
 
 /// `POST /auth/{provider}/web/callback` (accounts §2.4): the provider's answer, posted by the browser from the provider's
 /// page. No cookie comes with it, so whose browser it is shows at `finish`.

@@ -1,5 +1,4 @@
 import Accounts
-import ErrorCodes
 import HTTP
 import IdentityTokens
 import Time

@@ -1,11 +1,11 @@
-import ErrorCodes
-import IdentityTokens
+package import ErrorCodes
+package import IdentityTokens
 import Time
 
 /// Everything pages say, once in every language: a text that one of them lacks does not compile.
 ///
 /// What is `HTML` holds a name that people or applications chose, set apart as such.
-protocol Texts: Sendable {
+package protocol Texts: Sendable {
     // On several pages
     var unnamedAccount: String { get }
     var continueButton: String { get }

@@ -21,6 +21,12 @@ extension Response {
             body: Array(page.document(in: language).markup.utf8))
     }
 
+    /// The page for what cannot go on, with its status.
+    static func page(_ problem: ErrorPage.Problem, for call: Call, diagnosis: String? = nil) -> Response {
+        .page(
+            ErrorPage(problem, reference: call.requestID, diagnosis: diagnosis), problem.status, in: call.language)
+    }
+
     private static func contentSecurityPolicy(_ formTarget: FormTarget?) -> String {
         let source = formTarget.map { " \($0.source)" } ?? ""
         return "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "

@@ -1,0 +1,16 @@
+import HTTP
+
+extension Response {
+    /// A file that pages refer to.
+    ///
+    /// - Parameter query: as sent. Who asks for another version gets this one, and does not keep it.
+    static func asset(_ asset: Asset, query: String) -> Response {
+        let caching = asset.isLinked(by: query) ? "public, max-age=31536000, immutable" : "no-cache"
+        return Response(
+            .ok,
+            headers: [
+                Field("Content-Type", asset.mediaType), Field("Cache-Control", caching),
+                Field("X-Content-Type-Options", "nosniff"),
+            ], body: asset.contents)
+    }
+}
