@@ -70,10 +70,13 @@ let package = Package(
             name: "AnalyticsJobs", dependencies: ["Analytics", "Database", "JSON", "MariaDB", "Time"],
             swiftSettings: safe),
         .target(
+            name: "Pages", dependencies: ["ErrorCodes", "HTTP", "IdentityTokens", "OpenSSL", "Text", "Time"],
+            swiftSettings: safe),
+        .target(
             name: "API",
             dependencies: [
                 "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text", "Threads", "Time",
+                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -135,7 +138,7 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "OpenSSL", "TestSupport", "Text", "Threads", "Time",
+                "JOSE", "JSON", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
@@ -154,6 +157,8 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
+        .testTarget(
+            name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "Pages", "Time"], swiftSettings: strict),
         .testTarget(
             name: "ProcessTests",
             dependencies: [

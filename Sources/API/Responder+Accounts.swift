@@ -2,6 +2,7 @@ import Accounts
 import Database
 import HTTP
 import MariaDB
+import Pages
 
 /// The order of accounts §0.2: path and method, body size, replay, credential, scope, then the endpoint.
 extension Responder {

@@ -1,4 +1,5 @@
 import Accounts
+import Pages
 
 extension FormTarget {
     /// - Parameter redirectURI: one that was found equal to a registered one.

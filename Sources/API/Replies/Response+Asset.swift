@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 
 extension Response {
     /// A file that pages refer to.

@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 
 extension Response {
     /// An HTML page with the header fields of accounts §2.4.

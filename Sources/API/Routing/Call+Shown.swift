@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 
 extension ErrorPage.Problem {
     /// What a refusal that was not meant for people says to them.

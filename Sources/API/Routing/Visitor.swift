@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// Whoever is at a browser.
 struct Visitor: Sendable {

@@ -1,3 +1,5 @@
+internal import Text
+
 /// A name in two parts, as Apple hands it over at the first sign-in; or in one, as the given name.
 package struct PersonName: Codable, Equatable, Sendable {
     package var givenName: String?

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import Pages
 
 /// The pages between an authorize request and its answer (accounts §2.4): cookies, forms, header fields.
 @Suite struct ConsentTests {

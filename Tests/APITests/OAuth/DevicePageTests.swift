@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import API
+@testable import Pages
 
 /// `/oauth/device`: a person in a browser decides about a device (RFC 8628 §3.3, accounts §2.11).
 @Suite struct DevicePageTests {

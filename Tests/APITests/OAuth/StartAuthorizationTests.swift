@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import API
+@testable import Pages
 
 /// `GET /oauth/authorize`: every row of the table in accounts §2.2, by redirect or page as written.
 @Suite struct StartAuthorizationTests {

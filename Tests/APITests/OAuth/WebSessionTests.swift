@@ -3,6 +3,7 @@ import MariaDB
 import Testing
 
 @testable import API
+@testable import Pages
 
 /// How long somebody stays signed in in a browser (accounts §2.4).
 @Suite struct WebSessionTests {

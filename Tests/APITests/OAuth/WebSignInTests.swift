@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import Pages
 
 /// Signing in with Apple or Google in a browser (accounts §2.4): the trip to the provider and back.
 @Suite struct WebSignInTests {

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import MariaDB
 import Migrations
+import Pages
 
 private struct DiagnosisReply: Encodable {
     struct Check: Encodable {

@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 
 /// `GET /oauth/style.css`: how every page looks.
 @Sendable func showStyleSheet(_ call: Call, _: Anyone) -> Response {

@@ -2,6 +2,7 @@ import Accounts
 import ErrorCodes
 import HTTP
 import JSON
+import Pages
 import Text
 import Time
 

@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `GET /oauth/consent` (accounts §2.4): goes on with a request whose person has signed in, and asks what has to be asked.
 @Sendable func showConsent(_ call: Call, _ visitor: Visitor) throws -> Response {

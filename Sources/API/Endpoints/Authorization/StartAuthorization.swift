@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `GET /oauth/authorize` (accounts §2.2): a relying party sends a person to sign in and to allow it something.
 @Sendable func startAuthorization(_ call: Call, _ visitor: Visitor) throws -> Response {

@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `GET /oauth/device` (RFC 8628 §3.3, accounts §2.11): where a person types the code that a device shows.
 @Sendable func showDevice(_ call: Call, _ visitor: Visitor) throws -> Response {

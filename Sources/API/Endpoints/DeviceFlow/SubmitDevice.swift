@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `POST /oauth/device`: the code that was typed, then what the person decides about the device.
 @Sendable func submitDevice(_ call: Call, _ visitor: Visitor) throws -> Response {

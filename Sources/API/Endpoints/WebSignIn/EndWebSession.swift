@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `GET /session/logout`: asks before the session ends, or says that there is none.
 @Sendable func showSignOut(_ call: Call, _ visitor: Visitor) throws -> Response {

@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// `GET /auth/{provider}/web/finish` (accounts §2.4): the browser that set out is back, and its person signed in.
 @Sendable func finishProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {

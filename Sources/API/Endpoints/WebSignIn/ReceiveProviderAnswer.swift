@@ -2,6 +2,7 @@ import Accounts
 import HTTP
 import IdentityTokens
 import JSON
+import Pages
 import Text
 
 /// `POST /auth/{provider}/web/callback` (accounts §2.4): the provider's answer, posted by the browser from the provider's

@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import IdentityTokens
+import Pages
 import Time
 
 /// `GET /oauth/login` (accounts §2.4): the ways to sign in, for a request that waits.

@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import IdentityTokens
+import Pages
 import Text
 
 /// `GET /auth/{provider}/web/start` (accounts §2.4): sends the browser to the provider.

@@ -1,7 +1,7 @@
 import ErrorCodes
 import Testing
 
-@testable import API
+@testable import Pages
 
 /// What accounts §2.4 asks of every page, for every page in every state and language.
 @Suite struct PageTests {

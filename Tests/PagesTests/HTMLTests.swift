@@ -1,6 +1,6 @@
 import Testing
 
-@testable import API
+@testable import Pages
 
 @Suite struct HTMLTests {
     @Test func whatIsInterpolatedIsText() {

@@ -1,7 +1,7 @@
 import IdentityTokens
 import Time
 
-@testable import API
+@testable import Pages
 
 /// Every page in every state, showing names that people and applications could have.
 struct Gallery {

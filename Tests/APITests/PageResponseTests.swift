@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 import Testing
 
 @testable import API

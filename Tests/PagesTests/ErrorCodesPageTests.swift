@@ -1,7 +1,7 @@
 import ErrorCodes
 import Testing
 
-@testable import API
+@testable import Pages
 
 /// `error_uri` leads somewhere, whatever the error (accounts §0.2, Annex B).
 @Suite struct ErrorCodesPageTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import API
+@testable import Pages
 
 /// RFC 9110 §12.5.4.
 @Suite struct LanguageTests {
