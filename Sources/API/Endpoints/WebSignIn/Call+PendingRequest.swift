@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Pages
 
 /// A request that waits in a browser: how a visitor's is found, where its pages are, and the forms on them.
 extension Call {

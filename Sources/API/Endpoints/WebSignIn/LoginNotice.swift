@@ -1,6 +1,7 @@
 import ErrorCodes
 import HTTP
 import IdentityTokens
+import Pages
 import Time
 
 /// What went wrong, in the address of the login page.

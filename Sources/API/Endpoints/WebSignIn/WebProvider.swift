@@ -1,5 +1,6 @@
 import Accounts
 import IdentityTokens
+import Pages
 
 extension Call {
     /// The provider that the path names, if browsers can sign in with it.
