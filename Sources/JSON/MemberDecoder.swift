@@ -1,6 +1,7 @@
 /// The members of an object, found by name.
 struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: ValueDecoder
+    private let names = MemberNames.of(Key.self)
     private let members: [Int]
     /// Only for objects so large that looking through all members for each name would take quadratic time.
     private let index: [MemberName: Int]?
@@ -17,15 +18,20 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { object.codingPath }
 
-    var allKeys: [Key] { members.compactMap { object.document.string($0).flatMap(Key.init(stringValue:)) } }
+    /// Not for properties. So an enum with associated values, the one kind of type whose synthesized decoding asks for this,
+    /// needs keys with raw values.
+    var allKeys: [Key] {
+        precondition(!names.areProperties, "\(Key.self) cannot be made from names of members")
+        return members.compactMap { object.document.string($0).flatMap(Key.init(stringValue:)) }
+    }
 
     /// The value of the last member of that name, `null` included.
     private func find(_ key: Key) -> ValueDecoder? {
         let document = object.document
-        let name = key.stringValue.utf8
+        let name = names.utf8(of: key.stringValue)
         let node =
             if let index {
-                index[MemberName(ArraySlice(name))]
+                index[MemberName(name)]
             } else {
                 members.last { document.utf8($0).elementsEqual(name) }.map { $0 + 1 }
             }
@@ -37,7 +43,10 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    private func missing(_ key: Key) -> JSONError { .missing(path: pathText(codingPath + [key])) }
+    private func missing(_ key: Key) -> JSONError {
+        let name = String(decoding: names.utf8(of: key.stringValue), as: UTF8.self)
+        return .missing(path: pathText(codingPath + [AnyKey(name)]))
+    }
 
     func contains(_ key: Key) -> Bool { find(key) != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }

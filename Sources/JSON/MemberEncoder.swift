@@ -1,35 +1,39 @@
 /// The members of an object, written in the order they come.
 struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let object: ValueEncoder
+    private let object: ValueEncoder
+    private let names = MemberNames.of(Key.self)
+    private var position = 0
+
+    init(_ object: ValueEncoder) { self.object = object }
 
     var codingPath: [any CodingKey] { [] }
 
-    private func name(_ key: Key) -> Writer {
-        object.writer.name(key.stringValue, object.level)
+    private mutating func name(_ key: Key) -> Writer {
+        object.writer.name(names.text(of: key.stringValue, at: &position), object.level)
         return object.writer
     }
 
-    func encodeNil(forKey key: Key) { name(key).appendNull() }
-    func encode(_ value: Bool, forKey key: Key) { name(key).append(value) }
-    func encode(_ value: String, forKey key: Key) { name(key).append(value) }
-    func encode(_ value: Double, forKey key: Key) { name(key).append(value) }
-    func encode(_ value: Int, forKey key: Key) { name(key).append(value) }
-    func encode(_ value: Int64, forKey key: Key) { name(key).append(value) }
-    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try name(key).write(value) }
+    mutating func encodeNil(forKey key: Key) { name(key).appendNull() }
+    mutating func encode(_ value: Bool, forKey key: Key) { name(key).append(value) }
+    mutating func encode(_ value: String, forKey key: Key) { name(key).append(value) }
+    mutating func encode(_ value: Double, forKey key: Key) { name(key).append(value) }
+    mutating func encode(_ value: Int, forKey key: Key) { name(key).append(value) }
+    mutating func encode(_ value: Int64, forKey key: Key) { name(key).append(value) }
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try name(key).write(value) }
 
-    func nestedContainer<NestedKey: CodingKey>(
+    mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
         ValueEncoder(writer: name(key).insert(.object), level: 0).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
         ValueEncoder(writer: name(key).insert(.array), level: 0).unkeyedContainer()
     }
 
     func superEncoder() -> any Encoder { object }
 
-    func superEncoder(forKey key: Key) -> any Encoder {
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
         ValueEncoder(writer: name(key).insert(.undecided), level: 0)
     }
 }

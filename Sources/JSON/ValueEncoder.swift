@@ -8,7 +8,7 @@ struct ValueEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         writer.open(level, as: .object)
-        return KeyedEncodingContainer(MemberEncoder(object: self))
+        return KeyedEncodingContainer(MemberEncoder(self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -67,10 +67,10 @@ final class Writer {
 
     func count(_ level: Int) -> Int { frames[level].count }
 
-    func name(_ name: String, _ level: Int) {
+    /// - Parameter text: in quotes, with the colon.
+    func name(_ text: [UInt8], _ level: Int) {
         separate(level)
-        append(name)
-        bytes.append(UInt8(ascii: ":"))
+        bytes += text
     }
 
     /// A text of its own, to be inserted here.

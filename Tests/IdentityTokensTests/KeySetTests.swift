@@ -508,16 +508,17 @@ import Time
             reply.set(.response(status: 500))
             let useless = [
                 [], Array("{".utf8), Array("{}".utf8), [UInt8](repeating: 0, count: 100), Array(good.json().dropLast()),
-                changed("address", "https://example.com/keys"), changed("keySet", ["keys": []]), changed("keySet", "x"),
-                changed("fetchedAt", .integer(.min)), changed("fetchedAt", .integer(.max)),
-                changed("expiresAt", .integer(.min)), changed("expiresAt", .integer(.max)),
-                changed("fetchedAt", .integer(clock.now.milliseconds + 1)),
+                changed("address", "https://example.com/keys"),
+                changed("key_set", ["keys": []]), changed("key_set", "x"),
+                changed("fetched_at", .integer(.min)), changed("fetched_at", .integer(.max)),
+                changed("expires_at", .integer(.min)), changed("expires_at", .integer(.max)),
+                changed("fetched_at", .integer(clock.now.milliseconds + 1)),
             ]
             for contents in useless {
                 try Data(contents).write(to: URL(filePath: file))
                 #expect(throws: KeySetUnavailable(.apple)) { try verify(verifier(cacheDirectory: directory)) }
             }
-            try Data(changed("fetchedAt", .integer(clock.now.milliseconds))).write(to: URL(filePath: file))
+            try Data(changed("fetched_at", .integer(clock.now.milliseconds))).write(to: URL(filePath: file))
             try verify(verifier(cacheDirectory: directory))
         }
     }

@@ -68,9 +68,9 @@ extension Response {
         return .json(
             status,
             RejectionReply(
-                code: code, message: rejection.message, userQuota: isUsers ? rejection.quota : nil,
-                userUsed: isUsers ? rejection.used : nil, quota: isUsers ? nil : rejection.quota,
-                used: isUsers ? nil : rejection.used))
+                code: code, message: rejection.message, userQuotaBytes: isUsers ? rejection.quota : nil,
+                userUsedBytes: isUsers ? rejection.used : nil, quotaBytes: isUsers ? nil : rejection.quota,
+                usedBytes: isUsers ? nil : rejection.used))
     }
 }
 
@@ -87,28 +87,27 @@ private struct StatusReply: Encodable {
     var statusCode: Int
     var error: String
     var message: String
+
+    private enum CodingKeys: String, CodingKey {
+        case statusCode, error, message
+    }
 }
 
 private struct UpstreamReply: Encodable {
     var error: String
     var statusCode: Int
     var message: String
+
+    private enum CodingKeys: String, CodingKey {
+        case error, statusCode, message
+    }
 }
 
 private struct RejectionReply: Encodable {
     var code: String
     var message: String
-    var userQuota: Int64?
-    var userUsed: Int64?
-    var quota: Int64?
-    var used: Int64?
-
-    private enum CodingKeys: String, CodingKey {
-        case code
-        case message
-        case userQuota = "user_quota_bytes"
-        case userUsed = "user_used_bytes"
-        case quota = "quota_bytes"
-        case used = "used_bytes"
-    }
+    var userQuotaBytes: Int64?
+    var userUsedBytes: Int64?
+    var quotaBytes: Int64?
+    var usedBytes: Int64?
 }

@@ -159,6 +159,10 @@ final class StandInProvider: Sendable {
         struct Name: Encodable {
             let firstName: String?
             let lastName: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case firstName, lastName
+            }
         }
 
         let name: Name

@@ -11,6 +11,10 @@ private struct AppleAppSiteAssociation: Encodable {
     struct Detail: Encodable {
         let appIDs: [String]
         let components: [[String: String]]
+
+        private enum CodingKeys: String, CodingKey {
+            case appIDs, components
+        }
     }
 
     let applinks: AppLinks
