@@ -14,17 +14,6 @@ struct DeviceBootstrapReply: Encodable {
     @Nullable var device: DeviceReply?
     var deviceSecret: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case user
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case scopes
-        case merged
-        case needsOnboarding = "needs_onboarding"
-        case device
-        case deviceSecret = "device_secret"
-    }
-
     init(_ signedIn: SignedIn, merged: MergedCounts? = nil) {
         user = UserReply(signedIn.user)
         accessToken = signedIn.accessToken
@@ -43,13 +32,6 @@ struct UserReply: Encodable {
     @Nullable var name: String?
     var anonymous: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case contactEmail = "contact_email"
-        case name
-        case anonymous
-    }
-
     init(_ user: User) {
         id = user.id
         contactEmail = user.contactEmail
@@ -66,15 +48,6 @@ struct DeviceReply: Encodable {
     var firstSeenAt: String
     var lastSeenAt: String
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case deviceUUID = "device_uuid"
-        case platform
-        case attestationVerified = "attestation_verified"
-        case firstSeenAt = "first_seen_at"
-        case lastSeenAt = "last_seen_at"
-    }
-
     init(_ device: Device) {
         id = device.id
         deviceUUID = device.uuid
@@ -90,11 +63,6 @@ struct MergedReply: Encodable {
     struct Skippable: Encodable {
         var transferred: Int
         var skippedDuplicate: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case transferred
-            case skippedDuplicate = "skipped_duplicate"
-        }
     }
 
     struct Union: Encodable {
@@ -104,12 +72,6 @@ struct MergedReply: Encodable {
     var rps: Skippable
     var agentApprovals: Skippable
     var notifications: Union
-
-    private enum CodingKeys: String, CodingKey {
-        case rps
-        case agentApprovals = "agent_approvals"
-        case notifications
-    }
 
     init(_ counts: MergedCounts) {
         rps = Skippable(transferred: counts.grantsTransferred, skippedDuplicate: counts.grantsSkipped)

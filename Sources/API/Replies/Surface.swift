@@ -88,14 +88,6 @@ struct ErrorReply: Encodable {
     var purgeAt: String?
     var swapTicket: String?
     var expiresIn: Int64?
-
-    private enum CodingKeys: String, CodingKey {
-        case error
-        case errorDescription = "error_description"
-        case purgeAt = "purge_at"
-        case swapTicket = "swap_ticket"
-        case expiresIn = "expires_in"
-    }
 }
 
 private struct OAuthErrorReply: Encodable {
@@ -103,23 +95,11 @@ private struct OAuthErrorReply: Encodable {
     var errorDescription: String
     var errorURI: String
     var requestID: String
-
-    private enum CodingKeys: String, CodingKey {
-        case error
-        case errorDescription = "error_description"
-        case errorURI = "error_uri"
-        case requestID = "request_id"
-    }
 }
 
 private struct InternalErrorReply: Encodable {
     var error: ErrorCode
     var requestID: String
-
-    private enum CodingKeys: String, CodingKey {
-        case error
-        case requestID = "request_id"
-    }
 }
 
 extension Response {

@@ -9,21 +9,9 @@ private struct ConnectedAppsReply: Encodable {
         var scopes: [String]
         var grantedAt: String
         @Nullable var lastUsedAt: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case clientID = "client_id"
-            case name
-            case scopes
-            case grantedAt = "granted_at"
-            case lastUsedAt = "last_used_at"
-        }
     }
 
     var connectedApps: [App]
-
-    private enum CodingKeys: String, CodingKey {
-        case connectedApps = "connected_apps"
-    }
 }
 
 /// `GET /api/v1/me/connected_apps` (accounts §1.7): live grants, newest first, for anonymous callers too.

@@ -12,17 +12,6 @@ struct ProfileReply: Encodable {
         var previouslyAnonymous: Bool
         var role: String
         var createdAt: String
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case contactEmail = "contact_email"
-            case name
-            case anonymous
-            case nickname
-            case previouslyAnonymous = "previously_anonymous"
-            case role
-            case createdAt = "created_at"
-        }
     }
 
     var user: Profile

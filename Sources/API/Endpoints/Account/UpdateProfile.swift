@@ -6,12 +6,6 @@ private struct UpdateProfileRequest: Decodable {
     var name: Presence<String>
     var nickname: Presence<String>
     var contactEmail: Presence<String>
-
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case nickname
-        case contactEmail = "contact_email"
-    }
 }
 
 /// `PATCH /api/v1/me` (accounts §1.7): sets, or clears with `null`, name, nickname and contact_email.

@@ -14,18 +14,6 @@ struct ApplicationMembers: Decodable {
     private var scopePolicy: Presence<String>
     private var notifyAnonymousSwap: Presence<Bool>
 
-    private enum CodingKeys: String, CodingKey {
-        case name
-        case clientType = "client_type"
-        case redirectURIs = "redirect_uris"
-        case allowedScopes = "allowed_scopes"
-        case appLinkURL = "app_link_url"
-        case webhookURL = "webhook_url"
-        case backchannelLogoutURI = "backchannel_logout_uri"
-        case scopePolicy = "scope_policy"
-        case notifyAnonymousSwap = "notify_anonymous_swap"
-    }
-
     /// - Throws: `invalidRequest` for `null` where there must be a value, and for a policy that there is not.
     var changes: ApplicationChanges {
         get throws {
@@ -79,11 +67,6 @@ extension Call {
     private struct Envelope: Decodable {
         var application: ApplicationMembers?
         var oauthApplication: ApplicationMembers?
-
-        private enum CodingKeys: String, CodingKey {
-            case application
-            case oauthApplication = "oauth_application"
-        }
     }
 
     /// The members under `application`, or `oauth_application`.

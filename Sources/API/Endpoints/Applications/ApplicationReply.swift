@@ -43,27 +43,6 @@ struct ApplicationReply: Encodable {
         createdAt = application.createdAt.iso8601
         pendingChanges = application.pendingChanges.isEmpty ? nil : application.pendingChanges.json
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case clientID = "client_id"
-        case name
-        case clientType = "client_type"
-        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-        case redirectURIs = "redirect_uris"
-        case allowedScopes = "allowed_scopes"
-        case status
-        case appLinkURL = "app_link_url"
-        case webhookURL = "webhook_url"
-        case backchannelLogoutURI = "backchannel_logout_uri"
-        case scopePolicy = "scope_policy"
-        case notifyAnonymousSwap = "notify_anonymous_swap"
-        case allowAnonymousGrants = "allow_anonymous_grants"
-        case firstParty = "first_party"
-        case linkedSubDetails = "linked_sub_details"
-        case createdAt = "created_at"
-        case pendingChanges = "pending_changes"
-    }
 }
 
 /// A webhook key with its secret, which is shown once.

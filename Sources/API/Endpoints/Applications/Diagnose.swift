@@ -16,12 +16,6 @@ private struct DiagnosisReply: Encodable {
         let database: String
         let signingKey: String
         let migrations: String
-
-        private enum CodingKeys: String, CodingKey {
-            case database
-            case signingKey = "signing_key"
-            case migrations
-        }
     }
 
     let application: String

@@ -26,18 +26,6 @@ private struct RegistrationReply: Encodable {
         clientSecret = registration.clientSecret
         webhookKey = WebhookKeyReply(registration.webhookKey)
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case clientID = "client_id"
-        case clientType = "client_type"
-        case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-        case redirectURIs = "redirect_uris"
-        case allowedScopes = "allowed_scopes"
-        case status
-        case clientSecret = "client_secret"
-        case webhookKey = "webhook_key"
-    }
 }
 
 /// `POST /api/v1/applications` (accounts §2.1).

@@ -10,12 +10,6 @@ private struct RotationReply: Encodable {
     let clientID: String
     let clientSecret: String
     @Nullable var previousSecretExpiresAt: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case clientID = "client_id"
-        case clientSecret = "client_secret"
-        case previousSecretExpiresAt = "previous_secret_expires_at"
-    }
 }
 
 /// `POST /api/v1/applications/{client_id}/rotate_secret` (accounts §2.1): the secret so far works for 24 hours more,

@@ -78,13 +78,6 @@ private struct CodeReply: Encodable {
         redirectURI = request.redirectURI
         redirectTo = request.redirect(code: code)
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case code, state
-        case redirectURI = "redirect_uri"
-        case redirectTo = "redirect_to"
-        case expiresIn = "expires_in"
-    }
 }
 
 private struct DeniedReply: Encodable {
@@ -96,11 +89,6 @@ private struct DeniedReply: Encodable {
         state = QueryParameters.decoded(request.state.utf8)
         redirectTo = request.redirect(.denied)
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case error, state
-        case redirectTo = "redirect_to"
-    }
 }
 
 private struct PreviewReply: Encodable {
@@ -108,12 +96,6 @@ private struct PreviewReply: Encodable {
         let clientID: String
         let name: String
         @Nullable var appLinkURL: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case clientID = "client_id"
-            case name
-            case appLinkURL = "app_link_url"
-        }
     }
 
     struct RequestedScope: Encodable {
@@ -138,12 +120,5 @@ private struct PreviewReply: Encodable {
         consentRequired = standing.isRequired
         anonymousAllowed = application.allowAnonymousGrants
         redirectURI = request.redirectURI
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case application, scopes
-        case consentRequired = "consent_required"
-        case anonymousAllowed = "anonymous_allowed"
-        case redirectURI = "redirect_uri"
     }
 }

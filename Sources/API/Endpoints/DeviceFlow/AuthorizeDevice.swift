@@ -26,13 +26,4 @@ private struct DeviceAuthorizationReply: Encodable {
         verificationURI = "\(issuer)/oauth/device"
         verificationURIComplete = "\(verificationURI)?user_code=\(userCode)"
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case deviceCode = "device_code"
-        case userCode = "user_code"
-        case verificationURI = "verification_uri"
-        case verificationURIComplete = "verification_uri_complete"
-        case expiresIn = "expires_in"
-        case interval
-    }
 }

@@ -5,11 +5,6 @@ import JSON
 private struct DecideDeviceRequest: Decodable {
     @Exact var userCode: String?
     var decision: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case userCode = "user_code"
-        case decision
-    }
 }
 
 private struct DecideDeviceReply: Encodable {

@@ -7,13 +7,6 @@ private struct BootstrapAnonymousUserRequest: Decodable {
     var devicePlatform: String?
     @Exact var deviceSecret: String?
     var deviceName: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case deviceID = "device_id"
-        case devicePlatform = "device_platform"
-        case deviceSecret = "device_secret"
-        case deviceName = "device_name"
-    }
 }
 
 private struct BootstrapAnonymousUserReply: Encodable {
@@ -28,14 +21,6 @@ private struct BootstrapAnonymousUserReply: Encodable {
     @Nullable var expiresIn: Int64?
     var deviceSecret: String?
     var user: UserMember
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case expiresIn = "expires_in"
-        case deviceSecret = "device_secret"
-        case user
-    }
 }
 
 /// `POST /api/v1/auth/anonymous_bootstrap` (accounts §1.3): the same rules as `POST /api/v1/devices` under other names.

@@ -7,13 +7,6 @@ private struct BootstrapDeviceRequest: Decodable {
     var platform: String?
     @Exact var deviceSecret: String?
     var deviceName: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case deviceUUID = "device_uuid"
-        case platform
-        case deviceSecret = "device_secret"
-        case deviceName = "device_name"
-    }
 }
 
 /// `POST /api/v1/devices` (accounts §1.2): an anonymous account for an unknown device, a new PAK for a known one.

@@ -6,12 +6,6 @@ private struct ExchangeDeviceKeyRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
     @Exact var deviceSecret: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case deviceUUID = "device_uuid"
-        case platform
-        case deviceSecret = "device_secret"
-    }
 }
 
 private struct ExchangeDeviceKeyReply: Encodable {
@@ -28,15 +22,6 @@ private struct ExchangeDeviceKeyReply: Encodable {
         deviceID = key.device.id
         device = DeviceReply(key.device)
         deviceSecret = key.deviceSecret
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case scopes
-        case deviceID = "device_id"
-        case device
-        case deviceSecret = "device_secret"
     }
 }
 

@@ -7,13 +7,7 @@ private struct AssetLink: Encodable {
     struct Target: Encodable {
         let namespace = "android_app"
         let packageName: String
-        let fingerprints: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case namespace
-            case packageName = "package_name"
-            case fingerprints = "sha256_cert_fingerprints"
-        }
+        let sha256CertFingerprints: [String]
     }
 
     let relation = ["delegate_permission/common.handle_all_urls"]
@@ -25,6 +19,9 @@ private struct AssetLink: Encodable {
     guard let app = call.service.ownApps.android else { throw Failure.notFound }
     return .json(
         .ok,
-        [AssetLink(target: .init(packageName: app.packageName, fingerprints: app.certificateFingerprints))],
+        [
+            AssetLink(
+                target: .init(packageName: app.packageName, sha256CertFingerprints: app.certificateFingerprints))
+        ],
         headers: [.publicForAnHour])
 }

@@ -39,27 +39,6 @@ struct DiscoveryDocument: Encodable {
         introspectionEndpoint = "\(issuer)/oauth/introspect"
         deviceAuthorizationEndpoint = "\(issuer)/oauth/device_authorization"
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case issuer
-        case authorizationEndpoint = "authorization_endpoint"
-        case tokenEndpoint = "token_endpoint"
-        case userinfoEndpoint = "userinfo_endpoint"
-        case jwksURI = "jwks_uri"
-        case revocationEndpoint = "revocation_endpoint"
-        case introspectionEndpoint = "introspection_endpoint"
-        case deviceAuthorizationEndpoint = "device_authorization_endpoint"
-        case responseTypesSupported = "response_types_supported"
-        case responseModesSupported = "response_modes_supported"
-        case grantTypesSupported = "grant_types_supported"
-        case subjectTypesSupported = "subject_types_supported"
-        case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
-        case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
-        case codeChallengeMethodsSupported = "code_challenge_methods_supported"
-        case scopesSupported = "scopes_supported"
-        case claimsSupported = "claims_supported"
-        case promptValuesSupported = "prompt_values_supported"
-    }
 }
 
 /// `GET /.well-known/openid-configuration` (accounts §2.10): the same bytes as long as the process runs.

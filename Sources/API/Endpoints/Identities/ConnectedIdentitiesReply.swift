@@ -6,11 +6,6 @@ struct ConnectedIdentitiesReply: Encodable {
     var user: UserReply
     var connectedIdentities: [IdentityReply]
 
-    private enum CodingKeys: String, CodingKey {
-        case user
-        case connectedIdentities = "connected_identities"
-    }
-
     init(_ user: User, _ identities: [Identity]) {
         self.user = UserReply(user)
         connectedIdentities = identities.map(IdentityReply.init)
@@ -21,12 +16,6 @@ struct IdentityReply: Encodable {
     var provider: String
     @Nullable var email: String?
     var linkedAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case provider
-        case email
-        case linkedAt = "linked_at"
-    }
 
     init(_ identity: Identity) {
         provider = identity.provider

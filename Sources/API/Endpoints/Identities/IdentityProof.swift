@@ -11,11 +11,6 @@ private struct ProviderMember: Decodable {
 private struct IdentityProof: Decodable {
     @Exact var identityToken: String?
     @Exact var rawNonce: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case identityToken = "identity_token"
-        case rawNonce = "raw_nonce"
-    }
 }
 
 extension Call {

@@ -5,10 +5,6 @@ import JSON
 
 private struct LinkIdentityRequest: Decodable {
     var fullName: PersonName?
-
-    private enum CodingKeys: String, CodingKey {
-        case fullName = "full_name"
-    }
 }
 
 /// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity; an anonymous caller becomes an identified

@@ -3,10 +3,6 @@ import HTTP
 
 private struct IdentitiesReply: Encodable {
     var connectedIdentities: [IdentityReply]
-
-    private enum CodingKeys: String, CodingKey {
-        case connectedIdentities = "connected_identities"
-    }
 }
 
 /// `GET /api/v1/me/connected_identities` (accounts §1.8).

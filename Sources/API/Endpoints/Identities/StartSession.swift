@@ -9,13 +9,6 @@ private struct StartSessionRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
     @Exact var deviceSecret: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case fullName = "full_name"
-        case deviceUUID = "device_uuid"
-        case platform
-        case deviceSecret = "device_secret"
-    }
 }
 
 /// `POST /api/v1/auth/{provider}/session` (accounts §1.6): signs in with a provider's identity token.

@@ -8,12 +8,6 @@ private struct SwapRequest: Decodable {
         var rps: [String]?
         var agentApprovals: Bool?
         var notifications: Bool?
-
-        private enum CodingKeys: String, CodingKey {
-            case rps
-            case agentApprovals = "agent_approvals"
-            case notifications
-        }
     }
 
     var provider: String?
@@ -25,27 +19,11 @@ private struct SwapRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
     var dryRun: Bool?
-
-    private enum CodingKeys: String, CodingKey {
-        case provider
-        case identityToken = "identity_token"
-        case rawNonce = "raw_nonce"
-        case swapTicket = "swap_ticket"
-        case fullName = "full_name"
-        case mergeOptions = "merge_options"
-        case deviceUUID = "device_uuid"
-        case platform
-        case dryRun = "dry_run"
-    }
 }
 
 /// What a provider may be left out for.
 private struct TicketMember: Decodable {
     var swapTicket: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case swapTicket = "swap_ticket"
-    }
 }
 
 private struct DryRunReply: Encodable {
@@ -53,12 +31,6 @@ private struct DryRunReply: Encodable {
         var clientID: String
         var name: String
         var fate: String
-
-        private enum CodingKeys: String, CodingKey {
-            case clientID = "client_id"
-            case name
-            case fate
-        }
     }
 
     var dryRun = true
@@ -66,14 +38,6 @@ private struct DryRunReply: Encodable {
     var user: UserReply
     var merged: MergedReply
     var rps: [RP]
-
-    private enum CodingKeys: String, CodingKey {
-        case dryRun = "dry_run"
-        case plan
-        case user
-        case merged
-        case rps
-    }
 
     init(_ preview: SwapPreview) {
         plan = preview.plan

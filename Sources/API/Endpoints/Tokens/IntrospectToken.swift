@@ -33,13 +33,4 @@ private struct IntrospectionReply: Encodable {
         case .refreshToken: tokenType = "refresh_token"
         }
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case active, scope
-        case clientID = "client_id"
-        case sub
-        case canonicalSub = "canonical_sub"
-        case tokenType = "token_type"
-        case exp, iat, jti
-    }
 }

@@ -27,13 +27,4 @@ private struct SubReply: Encodable {
         mergedVia = link?.mergedVia
         occurredAt = link?.occurredAt.iso8601
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case sub
-        case canonicalSub = "canonical_sub"
-        case isCanonical = "is_canonical"
-        case linkedSubs = "linked_subs"
-        case mergedVia = "merged_via"
-        case occurredAt = "occurred_at"
-    }
 }

@@ -6,12 +6,6 @@ private struct AttachmentsReply: Encodable {
     var attachments: [AttachmentReply]
     @Nullable var cursor: String?
     var hasMore: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case attachments
-        case cursor
-        case hasMore = "has_more"
-    }
 }
 
 /// `GET /v1/attachments` (analytics §11.3).

@@ -4,15 +4,9 @@ import JSON
 import Time
 
 private struct ReservationReply: Encodable {
-    var id: Attachment.ID
+    var attachmentID: Attachment.ID
     var uploadURL: String
     var expiresAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case id = "attachment_id"
-        case uploadURL = "upload_url"
-        case expiresAt = "expires_at"
-    }
 }
 
 /// `POST /v1/ingest/attachment` (analytics §11.1).
@@ -23,6 +17,6 @@ private struct ReservationReply: Encodable {
     return .json(
         .created,
         ReservationReply(
-            id: id, uploadURL: "\(call.service.front.publicURL)/v1/ingest/attachment/\(id)",
+            attachmentID: id, uploadURL: "\(call.service.front.publicURL)/v1/ingest/attachment/\(id)",
             expiresAt: (call.analytics.clock.now + .seconds(900)).iso8601Milliseconds))
 }

@@ -13,6 +13,6 @@ import HTTP
         AttachmentReply(
             attachment,
             download: AttachmentReply.Download(
-                url: link.url, expiresAt: link.expiresAt.iso8601Milliseconds, filename: attachment.filename,
-                contentType: attachment.contentType, size: attachment.size)))
+                url: link.url, expiresAt: link.expiresAt.iso8601Milliseconds, originalFilename: attachment.filename,
+                contentType: attachment.contentType, sizeBytes: attachment.size)))
 }

@@ -2,26 +2,15 @@ import Analytics
 import HTTP
 
 private struct UsageReply: Encodable {
-    var project: Project.ID
-    var used: Int64
-    var quota: Int64
-    var userQuota: Int64
-    var files: Int64
+    var projectID: Project.ID
+    var usedBytes: Int64
+    var quotaBytes: Int64
+    var userQuotaBytes: Int64
+    var fileCount: Int64
     // Of the user asked for.
-    var user: String?
-    var userUsed: Int64?
-    var userFiles: Int64?
-
-    private enum CodingKeys: String, CodingKey {
-        case project = "project_id"
-        case used = "used_bytes"
-        case quota = "quota_bytes"
-        case userQuota = "user_quota_bytes"
-        case files = "file_count"
-        case user = "user_id"
-        case userUsed = "user_used_bytes"
-        case userFiles = "user_file_count"
-    }
+    var userID: String?
+    var userUsedBytes: Int64?
+    var userFileCount: Int64?
 }
 
 /// `GET /v1/projects/{id}/attachment-usage` (analytics §11.3).
@@ -35,7 +24,8 @@ private struct UsageReply: Encodable {
         return .json(
             .ok,
             UsageReply(
-                project: usage.project, used: usage.bytes, quota: usage.quota, userQuota: usage.userQuota,
-                files: usage.files, user: user, userUsed: share?.bytes, userFiles: share?.files))
+                projectID: usage.project, usedBytes: usage.bytes, quotaBytes: usage.quota,
+                userQuotaBytes: usage.userQuota, fileCount: usage.files, userID: user, userUsedBytes: share?.bytes,
+                userFileCount: share?.files))
     }
 }

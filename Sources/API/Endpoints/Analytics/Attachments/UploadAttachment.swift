@@ -5,19 +5,11 @@ import JSON
 import Text
 
 private struct UploadReply: Encodable {
-    var id: Attachment.ID
-    var size: Int64
-    var digest: String
+    var attachmentID: Attachment.ID
+    var sizeBytes: Int64
+    var sha256: String
     var downloadURL: String
     var downloadURLExpiresAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case id = "attachment_id"
-        case size = "size_bytes"
-        case digest = "sha256"
-        case downloadURL = "download_url"
-        case downloadURLExpiresAt = "download_url_expires_at"
-    }
 }
 
 /// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx passes the body on as it comes, so that whoever sends it slowly
@@ -56,6 +48,6 @@ private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Respons
     return .json(
         .ok,
         UploadReply(
-            id: upload.id, size: upload.size, digest: upload.digest.rawValue, downloadURL: link.url,
+            attachmentID: upload.id, sizeBytes: upload.size, sha256: upload.digest.rawValue, downloadURL: link.url,
             downloadURLExpiresAt: link.expiresAt.iso8601Milliseconds))
 }

@@ -5,11 +5,6 @@ import JSON
 private struct ClaimReply: Encodable {
     var claimed = true
     var eventsReassignedCount: Int
-
-    private enum CodingKeys: String, CodingKey {
-        case claimed
-        case eventsReassignedCount = "events_reassigned_count"
-    }
 }
 
 /// `POST /v1/identity/claim` (analytics §5).

@@ -7,12 +7,6 @@ private struct EventsReply: Encodable {
     var events: [ListedEvent]
     @Nullable var cursor: String?
     var hasMore: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case events
-        case cursor
-        case hasMore = "has_more"
-    }
 }
 
 /// `GET /v1/events` (analytics §13.1).

@@ -7,12 +7,6 @@ struct FeedbackPageReply: Encodable {
     @Nullable var cursor: String?
     var hasMore: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case feedback
-        case cursor
-        case hasMore = "has_more"
-    }
-
     init(_ page: Page<ListedFeedback>) {
         feedback = page.rows
         cursor = page.cursor

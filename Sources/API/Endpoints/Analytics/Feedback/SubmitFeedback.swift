@@ -5,11 +5,6 @@ import JSON
 private struct FeedbackReply: Encodable {
     var id: Feedback.ID
     var createdAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case createdAt = "created_at"
-    }
 }
 
 /// `POST /v1/feedback` (analytics §10).

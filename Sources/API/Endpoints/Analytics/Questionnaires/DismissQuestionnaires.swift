@@ -4,10 +4,6 @@ import JSON
 
 private struct DismissalReply: Encodable {
     var dismissedAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case dismissedAt = "dismissed_at"
-    }
 }
 
 /// `POST /v1/questionnaires/dismiss` (analytics §12).

@@ -6,12 +6,6 @@ private struct ResponseReply: Encodable {
     var id: QuestionnaireResponse.ID
     var createdAt: String
     var wasSubmitted: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case createdAt = "created_at"
-        case wasSubmitted = "was_submitted"
-    }
 }
 
 /// `POST /v1/questionnaires/:slug/responses` (analytics §12).

@@ -19,22 +19,11 @@ private struct OfferReply: Encodable {
     struct Draft: Encodable {
         var responseID: QuestionnaireResponse.ID
         var answers: JSONValue
-
-        private enum CodingKeys: String, CodingKey {
-            case responseID = "response_id"
-            case answers
-        }
     }
 
     var eligible = true
     var questionnaire: Definition
     var inProgress: Draft?
-
-    private enum CodingKeys: String, CodingKey {
-        case eligible
-        case questionnaire
-        case inProgress = "in_progress"
-    }
 }
 
 /// `GET /v1/questionnaires/:slug` (analytics §12).

@@ -8,12 +8,6 @@ struct AppUsersReply: Encodable {
     @Nullable var cursor: String?
     var hasMore: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case users
-        case cursor
-        case hasMore = "has_more"
-    }
-
     init(_ page: Page<EndUser>) {
         users = page.rows
         cursor = page.cursor

@@ -7,13 +7,6 @@ private struct AttributionReply: Encodable {
     var pending: Bool
     var retryAfterSeconds: Int?
     var properties: JSONValue
-
-    private enum CodingKeys: String, CodingKey {
-        case attributed
-        case pending
-        case retryAfterSeconds = "retry_after_seconds"
-        case properties
-    }
 }
 
 /// `POST /v1/identity/attribution/:source` (analytics §7). Nothing is locked while the ad network is asked.
