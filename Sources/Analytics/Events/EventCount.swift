@@ -3,10 +3,4 @@ package struct EventCount: Encodable, Sendable {
     var count = 0
     var uniqueUsers = 0
     var uniqueSessions = 0
-
-    private enum CodingKeys: String, CodingKey {
-        case count
-        case uniqueUsers = "unique_users"
-        case uniqueSessions = "unique_sessions"
-    }
 }

@@ -8,29 +8,20 @@ package struct EventDetail: Encodable, Sendable {
         let contentType: String
         let sizeBytes: Int64
         @Nullable var uploadedAt: WireTime?
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case originalFilename = "original_filename"
-            case contentType = "content_type"
-            case sizeBytes = "size_bytes"
-            case uploadedAt = "uploaded_at"
-        }
     }
 
     let event: ListedEvent
-    let project: Project.ID
+    let projectID: Project.ID
     let attachments: [Attachment]
 
-    private enum CodingKeys: String, CodingKey {
-        case project = "project_id"
-        case attachments
+    private enum CodingKeys: CodingKey {
+        case projectID, attachments
     }
 
     package func encode(to encoder: any Encoder) throws {
         try event.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(project, forKey: .project)
+        try container.encode(projectID, forKey: .projectID)
         try container.encode(attachments, forKey: .attachments)
     }
 }

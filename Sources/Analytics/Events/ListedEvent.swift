@@ -31,33 +31,6 @@ package struct ListedEvent: Encodable, Sendable {
     let timestamp: WireTime
     let receivedAt: WireTime
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case appID = "app_id"
-        case clientEventID = "client_event_id"
-        case sessionID = "session_id"
-        case userID = "user_id"
-        case apiKeyID = "api_key_id"
-        case level
-        case sourceModule = "source_module"
-        case message
-        case screenName = "screen_name"
-        case customAttributes = "custom_attributes"
-        case environment
-        case osVersion = "os_version"
-        case appVersion = "app_version"
-        case sdkName = "sdk_name"
-        case sdkVersion = "sdk_version"
-        case deviceModel = "device_model"
-        case buildNumber = "build_number"
-        case locale
-        case preferredLanguage = "preferred_language"
-        case countryCode = "country_code"
-        case isDev = "is_dev"
-        case timestamp
-        case receivedAt = "received_at"
-    }
-
     /// From columns in the order of the members.
     init(from row: inout Row) throws {
         id = try row.read()

@@ -112,7 +112,7 @@ extension Connection {
                 id: try row.read(), originalFilename: try row.read(), contentType: try row.read(),
                 sizeBytes: try row.read(), uploadedAt: try row.read())
         }
-        return EventDetail(event: event, project: project, attachments: attachments)
+        return EventDetail(event: event, projectID: project, attachments: attachments)
     }
 }
 

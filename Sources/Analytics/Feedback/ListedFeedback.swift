@@ -29,31 +29,6 @@ package struct ListedFeedback: Encodable, Sendable {
     /// Nil without a user.
     @Nullable var userProperties: JSONValue?
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case appID = "app_id"
-        case projectID = "project_id"
-        case sessionID = "session_id"
-        case userID = "user_id"
-        case message
-        case submitterName = "submitter_name"
-        case submitterEmail = "submitter_email"
-        case status
-        case isDev = "is_dev"
-        case environment
-        case osVersion = "os_version"
-        case appVersion = "app_version"
-        case sdkName = "sdk_name"
-        case sdkVersion = "sdk_version"
-        case deviceModel = "device_model"
-        case countryCode = "country_code"
-        case createdAt = "created_at"
-        case updatedAt = "updated_at"
-        case appName = "app_name"
-        case projectName = "project_name"
-        case userProperties = "user_properties"
-    }
-
     /// From columns in the order of the members.
     init(from row: inout Row) throws {
         id = try row.read()

@@ -12,16 +12,4 @@ package struct ListedApp: Encodable, Sendable {
     /// Secrets are not recoverable.
     @Nullable var clientSecret: String?
     let createdAt: WireTime
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case teamID = "team_id"
-        case projectID = "project_id"
-        case name
-        case platform
-        case bundleID = "bundle_id"
-        case supportedLanguages = "supported_languages"
-        case clientSecret = "client_secret"
-        case createdAt = "created_at"
-    }
 }

@@ -1,4 +1,5 @@
 import JSON
+import MariaDB
 
 /// A project as reads show it, in the members and the order of analytics §13.3.
 package struct ListedProject: Encodable, Sendable {
@@ -10,55 +11,36 @@ package struct ListedProject: Encodable, Sendable {
     @Nullable var retentionDaysEvents: Int?
     @Nullable var retentionDaysMetrics: Int?
     @Nullable var retentionDaysFunnels: Int?
-    @Nullable var attachmentUserQuota: Int64?
-    @Nullable var attachmentProjectQuota: Int64?
+    let effectiveRetentionDaysEvents: Int
+    let effectiveRetentionDaysMetrics: Int
+    let effectiveRetentionDaysFunnels: Int
+    @Nullable var attachmentUserQuotaBytes: Int64?
+    @Nullable var attachmentProjectQuotaBytes: Int64?
+    let effectiveAttachmentUserQuotaBytes: Int64
+    let effectiveAttachmentProjectQuotaBytes: Int64
     let claimConflict: String
     let createdAt: WireTime
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case teamID = "team_id"
-        case name
-        case slug
-        case color
-        case retentionDaysEvents = "retention_days_events"
-        case retentionDaysMetrics = "retention_days_metrics"
-        case retentionDaysFunnels = "retention_days_funnels"
-        case effectiveRetentionDaysEvents = "effective_retention_days_events"
-        case effectiveRetentionDaysMetrics = "effective_retention_days_metrics"
-        case effectiveRetentionDaysFunnels = "effective_retention_days_funnels"
-        case attachmentUserQuota = "attachment_user_quota_bytes"
-        case attachmentProjectQuota = "attachment_project_quota_bytes"
-        case effectiveAttachmentUserQuota = "effective_attachment_user_quota_bytes"
-        case effectiveAttachmentProjectQuota = "effective_attachment_project_quota_bytes"
-        case claimConflict = "claim_conflict"
-        case createdAt = "created_at"
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(teamID, forKey: .teamID)
-        try container.encode(name, forKey: .name)
-        try container.encode(slug, forKey: .slug)
-        try container.encode(_color, forKey: .color)
-        try container.encode(_retentionDaysEvents, forKey: .retentionDaysEvents)
-        try container.encode(_retentionDaysMetrics, forKey: .retentionDaysMetrics)
-        try container.encode(_retentionDaysFunnels, forKey: .retentionDaysFunnels)
-        try container.encode(
-            retentionDaysEvents ?? EventTable.events.defaultRetentionDays, forKey: .effectiveRetentionDaysEvents)
-        try container.encode(
-            retentionDaysMetrics ?? EventTable.metricEvents.defaultRetentionDays, forKey: .effectiveRetentionDaysMetrics
-        )
-        try container.encode(
-            retentionDaysFunnels ?? EventTable.funnelEvents.defaultRetentionDays, forKey: .effectiveRetentionDaysFunnels
-        )
-        try container.encode(_attachmentUserQuota, forKey: .attachmentUserQuota)
-        try container.encode(_attachmentProjectQuota, forKey: .attachmentProjectQuota)
-        let quotas = AttachmentQuota.effective(user: attachmentUserQuota, project: attachmentProjectQuota)
-        try container.encode(quotas.user.limit, forKey: .effectiveAttachmentUserQuota)
-        try container.encode(quotas.project.limit, forKey: .effectiveAttachmentProjectQuota)
-        try container.encode(claimConflict, forKey: .claimConflict)
-        try container.encode(createdAt, forKey: .createdAt)
+    /// From columns in the order of the members, but for the effective ones, which follow from the others.
+    init(from row: inout Row) throws {
+        id = try row.read()
+        teamID = try row.read()
+        name = try row.read()
+        slug = try row.read()
+        color = try row.read()
+        let events = try row.read(Int?.self)
+        let metrics = try row.read(Int?.self)
+        let funnels = try row.read(Int?.self)
+        (retentionDaysEvents, retentionDaysMetrics, retentionDaysFunnels) = (events, metrics, funnels)
+        effectiveRetentionDaysEvents = events ?? EventTable.events.defaultRetentionDays
+        effectiveRetentionDaysMetrics = metrics ?? EventTable.metricEvents.defaultRetentionDays
+        effectiveRetentionDaysFunnels = funnels ?? EventTable.funnelEvents.defaultRetentionDays
+        let (user, project) = (try row.read(Int64?.self), try row.read(Int64?.self))
+        (attachmentUserQuotaBytes, attachmentProjectQuotaBytes) = (user, project)
+        let quotas = AttachmentQuota.effective(user: user, project: project)
+        effectiveAttachmentUserQuotaBytes = quotas.user.limit
+        effectiveAttachmentProjectQuotaBytes = quotas.project.limit
+        claimConflict = try row.read()
+        createdAt = try row.read()
     }
 }

@@ -37,12 +37,6 @@ extension Connection {
                    attachment_user_quota_bytes, attachment_project_quota_bytes, claim_conflict, created_at
             FROM projects WHERE team_id = ? AND deleted_at IS NULL ORDER BY created_at, id
             """, team
-        ) { row in
-            ListedProject(
-                id: try row.read(), teamID: try row.read(), name: try row.read(), slug: try row.read(),
-                color: try row.read(), retentionDaysEvents: try row.read(), retentionDaysMetrics: try row.read(),
-                retentionDaysFunnels: try row.read(), attachmentUserQuota: try row.read(),
-                attachmentProjectQuota: try row.read(), claimConflict: try row.read(), createdAt: try row.read())
-        }
+        ) { row in try ListedProject(from: &row) }
     }
 }

@@ -10,13 +10,6 @@ package struct EndUser: Encodable, Sendable {
         let appName: String
         let firstSeenAt: WireTime
         let lastSeenAt: WireTime
-
-        private enum CodingKeys: String, CodingKey {
-            case appID = "app_id"
-            case appName = "app_name"
-            case firstSeenAt = "first_seen_at"
-            case lastSeenAt = "last_seen_at"
-        }
     }
 
     /// Not shown.
@@ -42,25 +35,10 @@ package struct EndUser: Encodable, Sendable {
     @Nullable var revenueSyncedAt: WireTime?
     let isDev: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case projectID = "project_id"
-        case userID = "user_id"
-        case isAnonymous = "is_anonymous"
-        case claimedFrom = "claimed_from"
-        case properties
-        case apps
-        case firstSeenAt = "first_seen_at"
-        case lastSeenAt = "last_seen_at"
-        case lastCountryCode = "last_country_code"
-        case lastAppVersion = "last_app_version"
-        case lastSDKName = "last_sdk_name"
-        case lastSDKVersion = "last_sdk_version"
-        case lastLocale = "last_locale"
-        case lastPreferredLanguage = "last_preferred_language"
-        case totalRevenueUSDCents = "total_revenue_usd_cents"
-        case revenueSyncedAt = "revenue_synced_at"
-        case isDev = "is_dev"
+    private enum CodingKeys: CodingKey {
+        case id, projectID, userID, isAnonymous, claimedFrom, properties, apps, firstSeenAt, lastSeenAt, lastCountryCode
+        case lastAppVersion, lastSDKName, lastSDKVersion, lastLocale, lastPreferredLanguage, totalRevenueUSDCents
+        case revenueSyncedAt, isDev
     }
 
     /// From columns in the order of the members; what other tables know is filled in later.
