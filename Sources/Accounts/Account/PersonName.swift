@@ -5,11 +5,6 @@ package struct PersonName: Codable, Equatable, Sendable {
     package var givenName: String?
     package var familyName: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case givenName = "given_name"
-        case familyName = "family_name"
-    }
-
     package init(givenName: String?, familyName: String?) {
         self.givenName = givenName
         self.familyName = familyName

@@ -16,15 +16,6 @@ package struct TokenResponse: Encodable, Sendable {
         self.refreshToken = refreshToken
         self.idToken = idToken
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case expiresIn = "expires_in"
-        case scope
-        case refreshToken = "refresh_token"
-        case idToken = "id_token"
-    }
 }
 
 /// What became of a token request. Both are committed: a refusal may have revoked a family.
