@@ -32,16 +32,4 @@ struct APIKeyBody: Encodable {
         createdAt = key.createdAt.iso8601Milliseconds
         revokedAt = key.revokedAt?.iso8601Milliseconds
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, type, prefix, last4
-        case appID = "app_id"
-        case teamID = "team_id"
-        case name, permissions
-        case lastUsedAt = "last_used_at"
-        case expiresAt = "expires_at"
-        case createdAt = "created_at"
-        case revokedAt = "revoked_at"
-        case secret
-    }
 }

@@ -21,10 +21,5 @@ struct RevokeAPIKey: ParsableCommand {
     private struct Result: Encodable {
         let id: APIKey.ID
         let revokedAt: String
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case revokedAt = "revoked_at"
-        }
     }
 }

@@ -19,13 +19,4 @@ struct AppBody: Encodable {
         bundleID = app.bundleID
         createdAt = app.createdAt.iso8601Milliseconds
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case teamID = "team_id"
-        case projectID = "project_id"
-        case name, platform
-        case bundleID = "bundle_id"
-        case createdAt = "created_at"
-    }
 }

@@ -17,13 +17,13 @@ struct ApplicationBody: Encodable {
     let notifyAnonymousSwap: Bool
     let firstParty: Bool
     let linkedSubDetails: Bool
-    @Nullable var owner: User.ID?
+    @Nullable var ownerUserID: User.ID?
     let createdAt: String
     let liveGrants: Int
     @Nullable var pendingChanges: JSONValue?
     /// What `approve` and `refuse` are told.
     let revision: String
-    /// What waits beside what serves, a value a line.
+    /// What waits beside what serves, a value a line; for people alone.
     private let comparison: [String]
 
     init(_ application: RegisteredApplication, liveGrants: Int) {
@@ -42,7 +42,7 @@ struct ApplicationBody: Encodable {
         notifyAnonymousSwap = application.notifyAnonymousSwap
         firstParty = application.firstParty
         linkedSubDetails = application.linkedSubDetails
-        owner = application.owner
+        ownerUserID = application.owner
         createdAt = application.createdAt.iso8601
         self.liveGrants = liveGrants
         pendingChanges = application.pendingChanges.isEmpty ? nil : application.pendingChanges.json
@@ -58,27 +58,10 @@ struct ApplicationBody: Encodable {
         }
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case clientID = "client_id"
-        case name
-        case clientType = "client_type"
-        case redirectURIs = "redirect_uris"
-        case allowedScopes = "allowed_scopes"
-        case status
-        case appLinkURL = "app_link_url"
-        case webhookURL = "webhook_url"
-        case backchannelLogoutURI = "backchannel_logout_uri"
-        case scopePolicy = "scope_policy"
-        case allowAnonymousGrants = "allow_anonymous_grants"
-        case notifyAnonymousSwap = "notify_anonymous_swap"
-        case firstParty = "first_party"
-        case linkedSubDetails = "linked_sub_details"
-        case owner = "owner_user_id"
-        case createdAt = "created_at"
-        case liveGrants = "live_grants"
-        case pendingChanges = "pending_changes"
-        case revision
+    private enum CodingKeys: CodingKey {
+        case id, clientID, name, clientType, redirectURIs, allowedScopes, status, appLinkURL, webhookURL
+        case backchannelLogoutURI, scopePolicy, allowAnonymousGrants, notifyAnonymousSwap, firstParty, linkedSubDetails
+        case ownerUserID, createdAt, liveGrants, pendingChanges, revision
     }
 
     var words: String {
@@ -87,7 +70,7 @@ struct ApplicationBody: Encodable {
         name           \(name)
         type           \(clientType)
         status         \(status)
-        owner          \(owner.map { "user \($0.rawValue)" } ?? "the operator")
+        owner          \(ownerUserID.map { "user \($0.rawValue)" } ?? "the operator")
         redirect URIs  \(redirectURIs.joined(separator: "\n               "))
         scopes         \(allowedScopes.joined(separator: " "))
         scope policy   \(scopePolicy)

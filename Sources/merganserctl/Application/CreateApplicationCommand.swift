@@ -78,17 +78,5 @@ struct CreateApplicationCommand: ParsableCommand {
             clientSecret = made.clientSecret
             webhookKey = Key(kid: made.webhookKey.keyID, secret: made.webhookKey.secret)
         }
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case clientID = "client_id"
-            case clientType = "client_type"
-            case tokenEndpointAuthMethod = "token_endpoint_auth_method"
-            case redirectURIs = "redirect_uris"
-            case allowedScopes = "allowed_scopes"
-            case status
-            case clientSecret = "client_secret"
-            case webhookKey = "webhook_key"
-        }
     }
 }

@@ -60,20 +60,8 @@ private struct CleanBody: Encodable {
             files = report.files
             temporaryFiles = report.temporaryFiles
         }
-
-        private enum CodingKeys: String, CodingKey {
-            case attachments
-            case reservations
-            case files
-            case temporaryFiles = "temporary_files"
-        }
     }
 
     var dryRun: Bool
     var removed: Removed
-
-    private enum CodingKeys: String, CodingKey {
-        case dryRun = "dry_run"
-        case removed
-    }
 }

@@ -42,11 +42,5 @@ struct DevSeed: ParsableCommand {
         let grants: Int
         let agentApprovals: Int
         let pushApprovals: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case user, grants
-            case agentApprovals = "agent_approvals"
-            case pushApprovals = "push_approvals"
-        }
     }
 }

@@ -48,11 +48,5 @@ struct DevUser: ParsableCommand {
         let provider: String
         let sub: String
         let created: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case id, anonymous, name
-            case contactEmail = "contact_email"
-            case provider, sub, created
-        }
     }
 }

@@ -13,12 +13,6 @@ struct IdentityClaims: Encodable {
     let email: String?
     let emailVerified: Bool?
     let name: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, iat, exp, nonce, email
-        case emailVerified = "email_verified"
-        case name
-    }
 }
 
 extension DevelopmentIssuer {

@@ -50,11 +50,6 @@ struct CompactCommand: ParsableCommand {
             folded = report.folded
             removed = report.removed
         }
-
-        private enum CodingKeys: String, CodingKey {
-            case dryRun = "dry_run"
-            case repointed, folded, removed
-        }
     }
 }
 

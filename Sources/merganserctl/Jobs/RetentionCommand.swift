@@ -62,28 +62,15 @@ struct RetentionCommand: ParsableCommand {
     private struct Result: Encodable {
         let dryRun: Bool
         let tables: [TableBody]
-
-        private enum CodingKeys: String, CodingKey {
-            case dryRun = "dry_run"
-            case tables
-        }
     }
 
     private struct TableBody: Encodable {
         let table: String
-        let monthsMade: [String]
         let horizon: String
+        let monthsMade: [String]
         let partitionsDropped: [String]
         let countersDeleted: Int
         let rowsDeleted: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case table, horizon
-            case monthsMade = "months_made"
-            case partitionsDropped = "partitions_dropped"
-            case countersDeleted = "counters_deleted"
-            case rowsDeleted = "rows_deleted"
-        }
 
         init(_ report: Retention.Report) {
             table = report.table.name

@@ -83,11 +83,6 @@ extension Migrate {
             let state: String
             let finishedAt: String?
 
-            private enum CodingKeys: String, CodingKey {
-                case number, name, state
-                case finishedAt = "finished_at"
-            }
-
             init(_ migration: Migration, _ status: MigrationStatus) {
                 number = migration.number
                 name = migration.fileName

@@ -31,19 +31,6 @@ struct ProjectBody: Encodable {
         createdAt = project.createdAt.iso8601Milliseconds
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case teamID = "team_id"
-        case name, slug, color
-        case claimConflict = "claim_conflict"
-        case retentionDaysEvents = "retention_days_events"
-        case retentionDaysMetrics = "retention_days_metrics"
-        case retentionDaysFunnels = "retention_days_funnels"
-        case attachmentUserQuotaBytes = "attachment_user_quota_bytes"
-        case attachmentProjectQuotaBytes = "attachment_project_quota_bytes"
-        case createdAt = "created_at"
-    }
-
     var words: String {
         """
         project         \(id)

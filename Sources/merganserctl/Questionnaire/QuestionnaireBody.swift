@@ -24,13 +24,4 @@ struct QuestionnaireBody: Encodable {
         isActive = definition.isActive
         createdAt = questionnaire.createdAt.iso8601Milliseconds
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id
-        case projectID = "project_id"
-        case appID = "app_id"
-        case slug, name, description, schema
-        case isActive = "is_active"
-        case createdAt = "created_at"
-    }
 }

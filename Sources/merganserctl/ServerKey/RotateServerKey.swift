@@ -57,10 +57,5 @@ struct RotateServerKey: ParsableCommand {
         let dryRun: Bool
         /// Values by table.
         let resealed: JSONValue
-
-        private enum CodingKeys: String, CodingKey {
-            case dryRun = "dry_run"
-            case resealed
-        }
     }
 }

@@ -33,11 +33,5 @@ struct GenerateSigningKeyCommand: ParsableCommand {
         let kid: String
         let publishedAt: String
         let activatableAt: String
-
-        private enum CodingKeys: String, CodingKey {
-            case kid
-            case publishedAt = "published_at"
-            case activatableAt = "activatable_at"
-        }
     }
 }

@@ -10,9 +10,4 @@ struct TeamBody: Encodable {
         name = team.name
         createdAt = team.createdAt.iso8601Milliseconds
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, name
-        case createdAt = "created_at"
-    }
 }

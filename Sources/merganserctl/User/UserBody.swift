@@ -25,27 +25,14 @@ struct UserBody: Encodable {
         let provider: String
         @Nullable var email: String?
         let linkedAt: String
-
-        private enum CodingKeys: String, CodingKey {
-            case provider, email
-            case linkedAt = "linked_at"
-        }
     }
 
     struct DeviceBody: Encodable {
         let id: Int
-        let uuid: String
+        let deviceUUID: String
         let platform: String
         let hasSecret: Bool
         let lastSeenAt: String
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case uuid = "device_uuid"
-            case platform
-            case hasSecret = "has_secret"
-            case lastSeenAt = "last_seen_at"
-        }
     }
 
     struct GrantBody: Encodable {
@@ -54,30 +41,6 @@ struct UserBody: Encodable {
         let scopes: [String]
         let createdAt: String
         @Nullable var revokedAt: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case clientID = "client_id"
-            case sub, scopes
-            case createdAt = "created_at"
-            case revokedAt = "revoked_at"
-        }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, anonymous
-        case previouslyAnonymous = "previously_anonymous"
-        case name, nickname
-        case contactEmail = "contact_email"
-        case role
-        case createdAt = "created_at"
-        case lastActiveAt = "last_active_at"
-        case deletedAt = "deleted_at"
-        case purgeAt = "purge_at"
-        case mergedInto = "merged_into"
-        case identities, devices, grants
-        case livePAKs = "live_paks"
-        case pendingAgentApprovals = "pending_agent_approvals"
-        case pushApprovals = "push_approvals"
     }
 
     init(_ summary: UserSummary) {
@@ -99,7 +62,7 @@ struct UserBody: Encodable {
         }
         devices = summary.devices.map {
             DeviceBody(
-                id: $0.id, uuid: $0.uuid, platform: $0.platform, hasSecret: $0.hasSecret,
+                id: $0.id, deviceUUID: $0.uuid, platform: $0.platform, hasSecret: $0.hasSecret,
                 lastSeenAt: $0.lastSeenAt.iso8601)
         }
         grants = summary.grants.map {
@@ -124,7 +87,7 @@ struct UserBody: Encodable {
         if let survivor = mergedInto { lines.append("merged into      \(survivor.rawValue)") }
         lines += identities.map { "identity         \($0.provider) \($0.email ?? "without e-mail")" }
         lines += devices.map {
-            "device           \($0.id) \($0.platform) \($0.uuid)\($0.hasSecret ? "" : ", secret voided")"
+            "device           \($0.id) \($0.platform) \($0.deviceUUID)\($0.hasSecret ? "" : ", secret voided")"
         }
         lines += grants.map { "grant            \($0.clientID) sub \($0.sub)\($0.revokedAt == nil ? "" : ", revoked")" }
         lines.append("live PAKs        \(livePAKs)")
