@@ -3,13 +3,13 @@ package import Analytics
 package import IdentityTokens
 package import Logging
 
-/// Everything `merganserd` and `merganserctl` are told by their environment, checked.
+/// The settings that `merganserd` and `merganserctl` read from their environment, checked.
 ///
-/// This target owns the environment variables: their names, forms, defaults and the words that say what is wrong with
-/// one. It does not own what the values mean, and it opens no file but those that hold secrets.
+/// This target owns the environment variables: their names, forms, defaults and error messages. It does not own what
+/// the values mean, and it opens no files except those that hold secrets.
 package struct Configuration: Sendable {
     package var deployment: Deployment
-    /// Seals and signs; the predecessor only opens what was sealed before the last rotation.
+    /// Seals and signs. `previousServerKey` only opens values that were sealed before the last rotation.
     package var serverKey: KeyMaterial
     package var previousServerKey: KeyMaterial?
     /// The providers that have an audience; never empty.
@@ -19,7 +19,7 @@ package struct Configuration: Sendable {
     package var loginHistoryLifetime: Duration
     package var linkByEmail: LinkByEmail
     package var autoApprovesApplications: Bool
-    /// Where the OAuth error codes are explained; an error's fragment is its code.
+    /// The page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code.
     package var errorDocsBase: String
     package var ownApps: OwnAppSettings
     package var analytics: AnalyticsSettings
@@ -28,7 +28,7 @@ package struct Configuration: Sendable {
     package var server: ServerSettings
 }
 
-/// The values of a variable that switches something on.
+/// The values of a variable that switches a feature on or off.
 private enum Switch: String, CaseIterable {
     case on, off
 }
@@ -37,24 +37,24 @@ private enum Switch: String, CaseIterable {
 package struct ServerSettings: Sendable {
     /// Names the instance in logs and metrics: `blue`, `green`.
     package var instance: String
-    /// The path nginx connects to, unless the listener is inherited.
+    /// The path that nginx connects to, unless the process inherits a listening socket.
     package var socket: String
     package var socketGroup: String?
     package var controlSocket: String
     package var threads: Int
     package var drainLimit: Duration
-    /// How long a request may wait for a worker before it is refused; nil: for ever.
+    /// How long a request may wait for a worker before it is refused; nil: there is no limit.
     package var queueLimit: Duration?
-    /// From which duration on statements and transactions are logged; nil: none is.
+    /// Statements and transactions that take this long are logged; nil: none are logged.
     package var slowStatement: Duration?
-    /// Keeps the last good key sets over restarts.
+    /// The folder that keeps the last good key sets across restarts.
     package var stateDirectory: String
     package var logLevel: Logger.Level
 }
 
 extension Configuration {
-    /// - Parameter environment: the process's environment; names that do not begin with `MERGANSER_` are left alone.
-    /// - Throws: every problem at once.
+    /// - Parameter environment: the process's environment; names that do not begin with `MERGANSER_` are ignored.
+    /// - Throws: an error that lists every problem.
     package static func load(environment: [String: String]) throws(ConfigurationError) -> Configuration {
         try VariableReader.load(environment, Configuration.init)
     }
@@ -64,7 +64,7 @@ extension Configuration {
         try VariableReader.load(environment) { $0.integer(.loginHistoryDays, in: 1...3650).map(Duration.days) }
     }
 
-    /// The two keys of `serverKey` and `previousServerKey` alone.
+    /// `serverKey` and `previousServerKey` alone.
     package static func serverKey(environment: [String: String]) throws(ConfigurationError) -> ServerKey {
         try VariableReader.load(environment) { variables in
             serverKeys(variables).map { ServerKey(current: $0.current.bytes, previous: $0.previous?.bytes) }

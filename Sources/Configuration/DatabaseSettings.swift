@@ -7,7 +7,7 @@ package struct DatabaseSettings: Sendable {
 }
 
 extension DatabaseSettings {
-    /// The variables of the database alone: what `merganserctl` needs for its work on tables.
+    /// Reads only the variables of the database: `merganserctl` needs no others to work on tables.
     package static func load(environment: [String: String]) throws(ConfigurationError) -> DatabaseSettings {
         try VariableReader.load(environment, DatabaseSettings.init)
     }

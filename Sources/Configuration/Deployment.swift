@@ -1,18 +1,18 @@
-/// Where this server stands and as whom it speaks.
+/// The server's environment and issuer.
 package struct Deployment: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, development
     }
 
     package var environment: Environment
-    /// Its text is the `iss` of everything issued, byte for byte.
+    /// Its text is the `iss` of every token, byte for byte.
     package var issuer: WebURL
-    /// Holds the development issuer's keys; never set in production.
+    /// The folder of the development issuer's keys; nil in production.
     package var developmentKeysDirectory: String?
 }
 
 extension Deployment {
-    /// These variables alone.
+    /// Reads only these variables.
     package static func load(environment: [String: String]) throws(ConfigurationError) -> Deployment {
         try VariableReader.load(environment, Deployment.init)
     }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// Why a value is refused: what is wrong with it; what to set.
+/// Why a value is refused: what is wrong with it, and what to set.
 struct InvalidValue: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// A value as messages show it: on one line, cut, in quotes. Not for secrets.
+/// A value as messages show it: on one line, truncated, in quotes. Not for secrets.
 func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.prefix(120).map { $0.properties.generalCategory == .control ? "?" : String($0) }
     return "\"\(shown.joined())\(text.unicodeScalars.count > 120 ? "…" : "")\""
@@ -27,8 +27,8 @@ func absolutePath(_ text: String) throws(InvalidValue) -> String {
     return text
 }
 
-/// A path that still fits `sun_path` (unix(7), 108 bytes with the final zero) with the suffix of the temporary name
-/// that a socket is bound to before it is renamed.
+/// A path that fits `sun_path` (unix(7), 108 bytes with the final zero) even with the suffix of the temporary name that
+/// a socket is bound to before it is renamed.
 func socketPath(_ text: String) throws(InvalidValue) -> String {
     let path = try absolutePath(text)
     guard path.utf8.count <= 90 else {
@@ -37,7 +37,7 @@ func socketPath(_ text: String) throws(InvalidValue) -> String {
     return path
 }
 
-/// The members of a comma-separated list; at least one, none of them empty.
+/// The members of a comma-separated list: at least one, and no member is empty.
 func list(_ text: String) throws(InvalidValue) -> [String] {
     let members = text.split(separator: ",", omittingEmptySubsequences: false).map { member in
         String(member.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())

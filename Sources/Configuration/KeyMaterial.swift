@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// 32 secret bytes. Printing one shows nothing of it.
+/// 32 secret bytes. Printing a value does not show them.
 package struct KeyMaterial: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
     package let bytes: [UInt8]
 

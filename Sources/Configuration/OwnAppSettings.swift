@@ -1,10 +1,10 @@
-/// The server's own apps, which open its links in place of the browser (accounts §2.12).
+/// The server's own apps, which open its links instead of the browser (accounts §2.12).
 package struct OwnAppSettings: Sendable {
-    /// `A1B2C3D4E5.com.example.app`; none: there is no such app on Apple's systems.
+    /// `A1B2C3D4E5.com.example.app`; empty if there is no such app on Apple's systems.
     package var appleAppIDs: [String]
-    /// nil: there is no such app on Android.
+    /// nil if there is no such app on Android.
     package var androidPackage: String?
-    /// SHA-256 of its signing certificates, in capitals: `14:6D:…`.
+    /// SHA-256 of the Android app's signing certificates, in capitals: `14:6D:…`.
     package var androidFingerprints: [String]
 }
 
@@ -29,7 +29,7 @@ extension OwnAppSettings {
     }
 }
 
-/// A team's ten characters and a bundle id.
+/// A team id of ten characters and a bundle id.
 private func appleAppID(_ text: String) throws(InvalidValue) -> String {
     guard text.wholeMatch(of: /[0-9A-Z]{10}(\.[A-Za-z0-9\-]+)+/) != nil else {
         throw InvalidValue("has the member \(quoted(text)); set team and bundle, such as A1B2C3D4E5.com.example.app")

@@ -1,7 +1,7 @@
 import IdentityTokens
 
 extension ProviderSettings {
-    /// The providers that have a client id; nil when there is none or something is wrong.
+    /// The providers that have a client id; nil if there is none, or if a variable is wrong.
     static func all(
         _ variables: VariableReader, _ environment: Deployment.Environment
     ) -> [Provider: ProviderSettings]? {
@@ -20,7 +20,7 @@ extension ProviderSettings {
         if providers.isEmpty, ![Variable].clientIDs.contains(where: variables.isSet) {
             variables.report(
                 .appleAudiences,
-                "is not set, and MERGANSER_GOOGLE_AUDIENCES neither; set the client ids of at least one")
+                "is not set, nor is MERGANSER_GOOGLE_AUDIENCES; set the client ids of at least one provider")
             return nil
         }
         return providers
@@ -52,7 +52,7 @@ extension ProviderSettings {
 }
 
 extension [Variable] {
-    /// A provider with any of them is on.
+    /// A provider that has one of these is on.
     fileprivate static let clientIDs: [Variable] = [
         .appleAudiences, .appleWebClientID, .googleAudiences, .googleWebClientID,
     ]

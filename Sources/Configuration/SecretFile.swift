@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The content of a file that holds one secret, without the line break at its end.
+/// Reads a file that holds one secret. The result has no line break at its end.
 func secretFile(_ path: String) throws(InvalidValue) -> String {
     let url = URL(filePath: try absolutePath(path)).resolvingSymlinksInPath()
     let mode: UInt
@@ -19,7 +19,7 @@ func secretFile(_ path: String) throws(InvalidValue) -> String {
     }
     if mode & 0o007 != 0 {
         throw InvalidValue(
-            "names \(quoted(path)), which everybody on this machine may open (mode 0\(String(mode, radix: 8)));"
+            "names \(quoted(path)), which every user of this machine can open (mode 0\(String(mode, radix: 8)));"
                 + " run: chmod 0600 \(path)")
     }
     let bytes = content.reversed().drop { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.reversed()

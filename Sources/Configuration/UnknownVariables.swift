@@ -1,6 +1,6 @@
 extension Configuration {
-    /// One sentence for each variable that is meant for Merganser by its name but that it does not have: typing errors
-    /// otherwise pass in silence. Values are not shown.
+    /// One sentence for each variable whose name begins with `MERGANSER_` but which does not exist. Without a warning,
+    /// typing errors would go unnoticed. Values are not shown.
     package static func warnings(environment: [String: String]) -> [String] {
         let known = Variable.all.map(\.name) + Variable.all.filter(\.isSecret).map(\.fileName)
         return environment.keys.sorted()
@@ -15,7 +15,7 @@ extension Configuration {
     }
 }
 
-/// Levenshtein's distance: how many bytes to insert, delete or replace.
+/// The Levenshtein distance: how many bytes to insert, delete or replace.
 private func distance(_ left: String, _ right: String) -> Int {
     let right = Array(right.utf8)
     var row = Array(0...right.count)

@@ -21,49 +21,50 @@ extension Variable {
         "Base URL of this server as clients see it, without trailing slash; https in production")
     static let environment = Variable(
         "MERGANSER_ENVIRONMENT", "production | development", .text("production"),
-        "development opens the development issuer and `merganserctl dev`; only with a loopback issuer")
+        "development enables the development issuer and `merganserctl dev`; needs a loopback issuer")
     static let serverKey = Variable(
         "MERGANSER_SERVER_KEY", "32 bytes, hex or base64", .required,
-        "Seals what is stored encrypted; make one with `openssl rand -hex 32`", isSecret: true)
+        "Encrypts secrets in the database; make one with `openssl rand -hex 32`", isSecret: true)
     static let serverKeyPrevious = Variable(
         "MERGANSER_SERVER_KEY_PREVIOUS", "32 bytes, hex or base64", .none,
-        "The other key while it is rotated; opens, never seals", isSecret: true)
+        "The second server key during a rotation; it decrypts, but never encrypts", isSecret: true)
 
     static let appleAudiences = Variable(
         "MERGANSER_APPLE_AUDIENCES", "list", .none,
-        "Client ids of apps accepted as `aud` of Apple's identity tokens; without any client id Apple is off")
+        "Client ids of apps that Apple's identity tokens may have as `aud`; without any client id Apple is off")
     static let appleIssuers = Variable(
         "MERGANSER_APPLE_ISSUERS", "list", .text(Provider.apple.defaults.issuers.joined(separator: ",")),
-        "Accepted as `iss` of Apple's tokens")
+        "Values that Apple's identity tokens may have as `iss`")
     static let appleJWKSURL = Variable(
         "MERGANSER_APPLE_JWKS_URL", "URL", .text(Provider.apple.defaults.jwksURL),
-        "Apple's key set; https, in development also http to a loopback host")
+        "Where Apple's key set is fetched; https, in development also http to a loopback host")
     static let appleAuthorizeURL = Variable(
         "MERGANSER_APPLE_AUTHORIZE_URL", "URL", .text(Provider.apple.defaults.authorizeURL),
         "Where people in browsers sign in with Apple; https, in development also http to a loopback host")
     static let appleWebClientID = Variable(
         "MERGANSER_APPLE_WEB_CLIENT_ID", "client id", .none,
-        "Apple's client id of the login page, accepted as `aud` too; without it the page does not offer Apple")
+        "Client id of the login page at Apple, also accepted as `aud`; without it the page does not offer Apple")
     static let googleAudiences = Variable(
         "MERGANSER_GOOGLE_AUDIENCES", "list", .none,
-        "Client ids of apps accepted as `aud` of Google's identity tokens; without any client id Google is off")
+        "Client ids of apps that Google's identity tokens may have as `aud`; without any client id Google is off")
     static let googleIssuers = Variable(
         "MERGANSER_GOOGLE_ISSUERS", "list", .text(Provider.google.defaults.issuers.joined(separator: ",")),
-        "Accepted as `iss` of Google's tokens")
+        "Values that Google's identity tokens may have as `iss`")
     static let googleJWKSURL = Variable(
         "MERGANSER_GOOGLE_JWKS_URL", "URL", .text(Provider.google.defaults.jwksURL),
-        "Google's key set; https, in development also http to a loopback host")
+        "Where Google's key set is fetched; https, in development also http to a loopback host")
     static let googleAuthorizeURL = Variable(
         "MERGANSER_GOOGLE_AUTHORIZE_URL", "URL", .text(Provider.google.defaults.authorizeURL),
         "Where people in browsers sign in with Google; https, in development also http to a loopback host")
     static let googleWebClientID = Variable(
         "MERGANSER_GOOGLE_WEB_CLIENT_ID", "client id", .none,
-        "Google's client id of the login page, accepted as `aud` too; without it the page does not offer Google")
+        "Client id of the login page at Google, also accepted as `aud`; without it the page does not offer Google")
 
     static let pakTTLDays = Variable(
-        "MERGANSER_PAK_TTL_DAYS", "days, 0 to 3650", .text("0"), "Lifetime of a PAK; 0: until it is revoked")
+        "MERGANSER_PAK_TTL_DAYS", "days, 0 to 3650", .text("0"),
+        "Lifetime of a PAK (personal API key); with 0 it is valid until it is revoked")
     static let loginHistoryDays = Variable(
-        "MERGANSER_LOGIN_HISTORY_DAYS", "days, 1 to 3650", .text("180"), "How long sign-ins are remembered")
+        "MERGANSER_LOGIN_HISTORY_DAYS", "days, 1 to 3650", .text("180"), "How long the history of sign-ins is kept")
     static let linkByEmail = Variable(
         "MERGANSER_LINK_BY_EMAIL", "authoritative | verified | never", .text("authoritative"),
         "Which e-mail addresses of identity tokens lead to an existing account")
@@ -71,100 +72,106 @@ extension Variable {
     static let autoApproveApplications = Variable(
         "MERGANSER_AUTO_APPROVE_APPLICATIONS", "on | off", .text("off"),
         """
-        Whether applications that developers register, and their changes, take effect at once, or wait for \
+        on: applications that developers register, and their changes, take effect at once; off: they wait for \
         `merganserctl application approve`
         """)
 
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
-        "Page that explains the OAuth error codes; an error's fragment is its code")
+        "Page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code")
 
     static let aasaAppIDs = Variable(
         "MERGANSER_AASA_APP_IDS", "list", .none,
-        "The server's own app on Apple's systems, as team and bundle, which opens its links (apple-app-site-association)"
-    )
+        "The server's own apps on Apple's systems, which open its links (apple-app-site-association), as TEAM.BUNDLE")
     static let assetlinksPackage = Variable(
         "MERGANSER_ASSETLINKS_PACKAGE", "name", .none,
         "The server's own app on Android, which opens its links (assetlinks.json)")
     static let assetlinksFingerprints = Variable(
-        "MERGANSER_ASSETLINKS_FINGERPRINTS", "list", .none, "SHA-256 of the certificates that app is signed with")
+        "MERGANSER_ASSETLINKS_FINGERPRINTS", "list", .none, "SHA-256 of the certificates that sign the app on Android")
 
     static let attachmentDirectory = Variable(
         "MERGANSER_ATTACHMENT_DIR", "path", .required,
-        "Folder of the attachments' bytes, on a file system that all instances share; made at the start")
+        "Folder of the attachments' bytes, on a file system that all instances share; created at the start")
     static let attachmentMaximumSize = Variable(
         "MERGANSER_ATTACHMENT_MAX_BYTES", "bytes", .text("262144000"),
-        "Size of the largest attachment; nginx has the same limit for its location")
+        "Size of the largest attachment; nginx must have the same limit in the location for uploads")
     static let attachmentSecret = Variable(
         "MERGANSER_ATTACHMENT_SECRET", "32 bytes, hex or base64", .required,
-        "Signs download links, the same on all instances; make one with `openssl rand -hex 32`", isSecret: true)
+        "Signs download links; must be the same on all instances; make one with `openssl rand -hex 32`",
+        isSecret: true)
     static let attachmentSender = Variable(
         "MERGANSER_ATTACHMENT_SENDER", "nginx | worker", .text("nginx"),
-        "Who sends downloads: nginx, from the same folder, or the server where nginx does not have it")
+        "What sends downloads: nginx from the same folder, or, if nginx does not have the folder, the worker")
     static let uploadPatience = Variable(
         "MERGANSER_UPLOAD_PATIENCE_SECONDS", "seconds, 1 to 3600", .text("30"),
-        "How far an upload may fall behind 8 KiB a second before it is answered 408")
+        "How far an upload may fall behind a pace of 8 KiB a second before it is answered 408")
     static let attributionEndpoint = Variable(
         "MERGANSER_ATTRIBUTION_ENDPOINT", "URL", .text("https://api-adservices.apple.com/api/v1/"),
         "Where attribution tokens are resolved; https, in development also http to a loopback host")
     static let countryHeader = Variable(
         "MERGANSER_COUNTRY_HEADER", "header", .text("CF-IPCountry"),
-        "Request header that names an end user's country; an empty value switches it off", isEmptyValue: true)
+        "Request header that names an end user's country; with an empty value no header is read", isEmptyValue: true)
     static let tombstoneGrace = Variable(
         "MERGANSER_TOMBSTONE_GRACE_SECONDS", "seconds, 0 to 86400", .text("600"),
-        "How long `merganserctl compact` leaves a merged record in place")
+        "How long `merganserctl compact` keeps the record of an anonymous user after it was merged")
 
     static let databaseSocket = Variable(
         "MERGANSER_DATABASE_SOCKET", "path", .computed("/run/mysqld/mysqld.sock, unless a host is set"),
         "MariaDB's unix socket")
     static let databaseHost = Variable(
-        "MERGANSER_DATABASE_HOST", "host name or address", .none, "MariaDB over TCP, instead of the socket")
-    static let databasePort = Variable("MERGANSER_DATABASE_PORT", "1 to 65535", .text("3306"), "Port at that host")
-    static let databaseUser = Variable("MERGANSER_DATABASE_USER", "name", .text("merganser"), "MariaDB account")
+        "MERGANSER_DATABASE_HOST", "host name or address", .none,
+        "Host of MariaDB, which is reached over TCP instead of the socket")
+    static let databasePort = Variable(
+        "MERGANSER_DATABASE_PORT", "1 to 65535", .text("3306"), "Port of MariaDB at `MERGANSER_DATABASE_HOST`")
+    static let databaseUser = Variable(
+        "MERGANSER_DATABASE_USER", "name", .text("merganser"), "Account that the programs use at MariaDB")
     static let databasePassword = Variable(
         "MERGANSER_DATABASE_PASSWORD", "text", .none,
-        "Its password; none for an account that authenticates by unix_socket", isSecret: true)
-    static let databaseName = Variable("MERGANSER_DATABASE_NAME", "name", .text("merganser"), "Schema")
+        "Password of that account; leave it out if the account authenticates by unix_socket", isSecret: true)
+    static let databaseName = Variable(
+        "MERGANSER_DATABASE_NAME", "name", .text("merganser"), "Schema that has the tables")
     static let databaseCAFile = Variable(
         "MERGANSER_DATABASE_CA_FILE", "path", .none,
-        "CA certificates that the database's certificate must lead to; required for a host that is not a loopback")
+        "CA certificates that verify the database's certificate; required unless the host is a loopback")
 
     static let instance = Variable(
         "MERGANSER_INSTANCE", "1 to 32 of a-z 0-9 -", .text("main"),
         "Name of this instance in logs and metrics, such as blue or green")
     static let socket = Variable(
         "MERGANSER_SOCKET", "path", .text("/run/merganser/merganser.sock"),
-        "FastCGI socket that nginx connects to; unused when a listener is inherited")
+        "FastCGI socket that nginx connects to; not used if the process inherits a listening socket")
     static let socketGroup = Variable(
         "MERGANSER_SOCKET_GROUP", "group", .none,
-        "Group given to both sockets, nginx's own (www-data); without one they keep the process's group")
+        "nginx's group, such as www-data, which may connect to both sockets; the default is the process's group")
     static let controlSocket = Variable(
         "MERGANSER_CONTROL_SOCKET", "path", .computed("/run/merganser/control-INSTANCE.sock"),
-        "FastCGI socket of /healthz, /readyz and /metrics; one for each instance")
+        "FastCGI socket of /healthz, /readyz and /metrics; every instance needs its own")
     static let threads = Variable(
         "MERGANSER_THREADS", "1 to 1024", .computed("4 for each processor, at least 8"),
         "Worker threads, each with one database connection")
     static let drainLimit = Variable(
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
-        "How long a stopping instance waits for nginx to close idle connections; what is under way it always answers")
+        "How long a stopping instance waits for nginx to close idle connections; it always answers requests under way")
     static let queueLimit = Variable(
         "MERGANSER_QUEUE_LIMIT_MILLISECONDS", "milliseconds, 0 to 60000", .text("2000"),
-        "How long a request may wait for a worker before it is answered 503 instead of served; 0: for ever")
+        "How long a request may wait for a worker before it is answered 503; with 0 there is no limit")
     static let slowStatement = Variable(
         "MERGANSER_SLOW_STATEMENT_MILLISECONDS", "milliseconds, 0 to 60000", .text("500"),
-        "Statements and transactions that take as long are logged, with the id of their request; 0: none is")
+        "Statements and transactions that take this long are logged with their request's id; with 0 none are logged")
     static let stateDirectory = Variable(
-        "MERGANSER_STATE_DIRECTORY", "path", .text("/var/lib/merganser"), "Keeps the last good key sets over restarts")
+        "MERGANSER_STATE_DIRECTORY", "path", .text("/var/lib/merganser"),
+        "Folder that keeps the last good key sets across restarts")
     static let logLevel = Variable(
         "MERGANSER_LOG_LEVEL", "trace | debug | info | notice | warning | error | critical", .text("info"),
-        "Least level that is logged; debug logs every request")
+        "Lowest level that is logged; debug logs every request")
 
     static let sqlDirectory = Variable(
-        "MERGANSER_SQL_DIRECTORY", "path", .text("/usr/share/merganser/sql"), "Migrations of `merganserctl migrate`")
+        "MERGANSER_SQL_DIRECTORY", "path", .text("/usr/share/merganser/sql"),
+        "Folder of the migrations that `merganserctl migrate` runs")
     static let devKeysDirectory = Variable(
-        "MERGANSER_DEV_KEYS_DIRECTORY", "path", .none, "Keys of the development issuer")
+        "MERGANSER_DEV_KEYS_DIRECTORY", "path", .none, "Folder of the development issuer's keys")
 
-    /// Set by the Makefile, `.run/env` and the tests for other programs, not for these.
+    /// Whether other programs use the variable: the Makefile, `.run/env` and the tests set it.
     static func isForeign(_ name: String) -> Bool {
         [
             "MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB", "MERGANSER_PROJECT_ID", "MERGANSER_BUNDLE_ID",

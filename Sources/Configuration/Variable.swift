@@ -3,11 +3,11 @@ package struct Variable: Sendable {
     package enum Default: Sendable {
         /// There is none: the variable must be set.
         case required
-        /// There is none: what the variable is for is left out.
+        /// There is none: without the variable, the feature is off.
         case none
-        /// The text read in the variable's place.
+        /// The text that is read if the variable is not set.
         case text(String)
-        /// Depends on the machine or on another variable, in the words given.
+        /// Depends on the machine or on another variable; the text describes how.
         case computed(String)
     }
 
@@ -15,9 +15,9 @@ package struct Variable: Sendable {
     /// The form of its values, in a word or two.
     package let form: String
     package let preset: Default
-    /// Whether `NAME_FILE` may name a file that holds the value, and no message may show it.
+    /// Whether `NAME_FILE` may name a file that holds the value. If so, no message may show the value.
     package let isSecret: Bool
-    /// Whether the empty value is one of its values, and not the same as none.
+    /// Whether an empty value is a value of its own, and does not mean that the variable is not set.
     package let isEmptyValue: Bool
     package let help: String
 

@@ -1,6 +1,7 @@
-/// Reads variables one by one and collects what is wrong with them, so that all of it is reported at once.
+/// Reads variables one by one and collects their problems, so that all are reported at once.
 ///
-/// An empty value counts as none, but for a variable that says otherwise. A reading that returns nil has reported why.
+/// A variable with an empty value counts as not set, unless it says otherwise. If a method returns nil, it has reported
+/// why.
 final class VariableReader {
     private let environment: [String: String]
     private var problems: [ConfigurationError.Problem] = []
@@ -31,7 +32,7 @@ final class VariableReader {
         problems.append(.init(variable: variable.name, message: message))
     }
 
-    /// The value, else the default; nil when it is wrong, or required and missing.
+    /// The value, or else the default; nil if it is wrong, or if it is required and not set.
     func value<Value>(_ variable: Variable, _ parse: (String) throws(InvalidValue) -> Value) -> Value? {
         if isSet(variable) { return optional(variable, parse) }
         switch variable.preset {
@@ -46,7 +47,7 @@ final class VariableReader {
         }
     }
 
-    /// The value; nil when it is not set or wrong.
+    /// The value; nil if it is not set, or wrong.
     func optional<Value>(_ variable: Variable, _ parse: (String) throws(InvalidValue) -> Value) -> Value? {
         guard variable.isSecret, let path = environment[variable.fileName] else {
             return environment[variable.name].flatMap { self.parse($0, for: variable.name, parse) }

@@ -6,7 +6,7 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
     package let description: String
     package let isHTTPS: Bool
     private let authority: Authority
-    /// Everything behind the authority: path and query.
+    /// Everything after the authority: path and query.
     package let rest: String
 
     package init?(_ text: String) {
@@ -25,7 +25,7 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
         rest = String(behindScheme.dropFirst(3 + written.count))
     }
 
-    /// As browsers write it, whatever was written; an IPv6 address in its brackets.
+    /// As browsers write it, however it was written; an IPv6 address has its brackets.
     package var host: String { authority.host.description }
     package var port: Int? { authority.port.map(Int.init) }
 
@@ -35,11 +35,12 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
         return (isHTTPS ? "https://" : "http://") + (isDefaultPort ? host : authority.description)
     }
 
-    /// Whether the host is this machine by its very form: `localhost`, 127.0.0.0/8 or `[::1]`.
+    /// Whether the host's text already names this machine: `localhost`, 127.0.0.0/8 or `[::1]`.
     package var isLoopback: Bool { authority.host.isLoopback }
 }
 
-/// A URL over which nobody can listen or answer instead of the host; in development also one of this machine.
+/// A URL that nobody can eavesdrop on or answer in the host's place: https, or in development also http to this
+/// machine.
 func secureURL(_ text: String, in environment: Deployment.Environment) throws(InvalidValue) -> WebURL {
     guard let url = WebURL(text) else { throw InvalidValue("is \(quoted(text)); set an https URL") }
     guard url.isHTTPS || (environment == .development && url.isLoopback) else {

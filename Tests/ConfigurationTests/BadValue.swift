@@ -117,8 +117,8 @@ private let keys =
 private let providers = [
     BadValue(
         ["MERGANSER_APPLE_AUDIENCES": ""],
-        "MERGANSER_APPLE_AUDIENCES: is not set, and MERGANSER_GOOGLE_AUDIENCES neither; "
-            + "set the client ids of at least one"),
+        "MERGANSER_APPLE_AUDIENCES: is not set, nor is MERGANSER_GOOGLE_AUDIENCES; "
+            + "set the client ids of at least one provider"),
     BadValue(
         ["MERGANSER_APPLE_AUDIENCES": "a,,b"],
         "MERGANSER_APPLE_AUDIENCES: is \"a,,b\" with an empty member; set members separated by single commas"),

@@ -42,7 +42,7 @@ import Testing
         let path = try file(Data(key).base64EncodedString(), mode: mode)
         #expect(
             problems(withKeyFile(path)) == [
-                "MERGANSER_SERVER_KEY_FILE: names \"\(path)\", which everybody on this machine may open "
+                "MERGANSER_SERVER_KEY_FILE: names \"\(path)\", which every user of this machine can open "
                     + "(mode 0\(String(mode, radix: 8))); run: chmod 0600 \(path)"
             ])
     }
