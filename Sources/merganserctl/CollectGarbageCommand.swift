@@ -5,13 +5,13 @@ import JSON
 
 struct CollectGarbageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gc", abstract: "Deletes rows that have outlived their use.",
+        commandName: "gc", abstract: "Deletes rows that are no longer needed.",
         discussion: """
-            Expired idempotency records, swap tickets, web sessions, refresh tokens, codes and sign-ins that were \
-            begun, counters of limits, old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS), PAKs revoked and refresh families \
-            ended a month ago, copies of token answers, and what signing keys leave behind: the private part a day, the \
-            public one 90 days after the next key began to sign. At most 500 rows a transaction, beside the running \
-            servers. A timer runs it hourly.
+            Deletes expired idempotency records, swap tickets, web sessions, refresh tokens, codes and unfinished \
+            sign-ins; counters of limits; old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS); PAKs and refresh families that \
+            ended a month ago; copies of token answers; and parts of replaced signing keys: the private part a day \
+            after the next key began to sign, the public part after 90 days. Deletes at most 500 rows in each \
+            transaction, while servers run. A timer runs it hourly.
             """)
 
     @OptionGroup var output: Output

@@ -4,7 +4,7 @@ import Database
 import FoundationEssentials
 import MariaDB
 
-/// What commands take from the process's environment; each loads only what it needs.
+/// What commands read from the process's environment. Each command loads only what it needs.
 enum Environment {
     private static var variables: [String: String] { ProcessInfo.processInfo.environment }
 
@@ -35,7 +35,7 @@ enum Environment {
         guard let directory = try deployment().developmentKeysDirectory else {
             throw ToolError(
                 .configuration,
-                "MERGANSER_DEV_KEYS_DIRECTORY is not set; set the folder of the development issuer's keys")
+                "MERGANSER_DEV_KEYS_DIRECTORY is not set; set it to the folder of the development issuer's keys")
         }
         return DevelopmentIssuer(directory: URL(filePath: directory))
     }
@@ -44,7 +44,8 @@ enum Environment {
     static func requireDevelopment() throws {
         guard try deployment().environment == .development else {
             throw ToolError(
-                .refused, "this works only with MERGANSER_ENVIRONMENT=development, which this installation is not")
+                .refused,
+                "this command works only with MERGANSER_ENVIRONMENT=development, but this is a production installation")
         }
     }
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 
 /// Reads an option's or argument's id.
 ///
-/// - Parameter command: shows those there are, as `team list`.
+/// - Parameter command: the command that lists the ids, such as `team list`.
 func identifier<Entity>(listedBy command: String) -> @Sendable (String) throws -> EntityID<Entity> {
     { text in
         guard let id = EntityID<Entity>(text) else {

@@ -4,16 +4,16 @@ import Files
 
 /// The operator's command line.
 ///
-/// This target owns commands, their arguments and what they print. It does not own what they do to the tables: that is in
-/// `Accounts`, `Analytics` and `Migrations`. Results go to standard output, errors to standard error;
-/// with `--json` both are one JSON object. The exit status is 0 only on success (`ToolError.Kind`).
+/// This target owns commands, their arguments and their output. It does not own the changes to the tables: those are in
+/// `Accounts`, `Analytics` and `Migrations`. Results go to standard output, errors to standard error; with `--json`
+/// each is one JSON object. The exit status is 0 only on success (`ToolError.Kind`).
 @main
 enum Main {
     static func main() {
         let wantsJSON = CommandLine.arguments.contains("--json")
         do {
             var command = try Merganserctl.parseAsRoot()
-            // The doctor has them among its findings.
+            // The doctor reports them among its findings.
             if !wantsJSON, !(command is Doctor) { warn() }
             try command.run()
         } catch {
@@ -23,7 +23,7 @@ enum Main {
             case .failure where !(error is ExitCode):
                 ToolError(error).exit(json: wantsJSON)
             default:
-                // Help, arguments it cannot make sense of, or the status of a command that has said all itself.
+                // Help, wrong arguments, or the status of a command that has already printed everything.
                 Merganserctl.exit(withError: error)
             }
         }
@@ -37,11 +37,11 @@ enum Main {
 struct Merganserctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merganserctl",
-        abstract: "Looks after a Merganser installation.",
+        abstract: "Administers a Merganser installation.",
         discussion: """
-            Settings come from the same environment variables as merganserd's; `merganserd --help` lists them. Exit \
-            status: 0 success, 1 refused or a check failed, 64 wrong arguments, 69 database unreachable, 78 wrong \
-            configuration.
+            merganserctl reads the same environment variables as merganserd; `merganserd --help` lists them. Exit \
+            status: 0 success, 1 the command was refused or a check failed, 64 wrong arguments, 69 the database \
+            cannot be reached, 78 wrong configuration.
             """,
         version: Version.current,
         subcommands: [

@@ -7,9 +7,9 @@ import Glibc
 import JSON
 import MariaDB
 
-/// Why a command did not succeed, in words for the operator.
+/// Why a command failed, in words for the operator.
 struct ToolError: Error {
-    /// The `error` member of JSON errors; with its exit status (sysexits.h).
+    /// The `error` member of JSON errors. Each kind has an exit status (sysexits.h).
     enum Kind: String {
         case usage
         case configuration
@@ -30,7 +30,7 @@ struct ToolError: Error {
 
     let kind: Kind
     let message: String
-    /// One line for each of several causes.
+    /// One line for each cause, if there are several.
     var problems: [String] = []
 
     init(_ kind: Kind, _ message: String) {
@@ -52,9 +52,10 @@ struct ToolError: Error {
         case TransactionFailure.unreachable(let cause):
             self.init(.unavailable, "the database cannot be reached: \(cause.message); check MERGANSER_DATABASE_*")
         case TransactionFailure.exhausted(let cause):
-            self.init(.unavailable, "the database was too busy, nothing was changed: \(cause.message); try again")
+            self.init(.unavailable, "the database was too busy, and nothing was changed: \(cause.message); try again")
         case TransactionFailure.outcomeUnknown(let cause):
-            self.init(.failed, "the connection was lost while committing: \(cause.message); look whether it is done")
+            self.init(
+                .failed, "the connection was lost during COMMIT: \(cause.message); check whether the change was made")
         case let error as MariaDBError where error.isConnectionLost:
             self.init(.unavailable, "the database cannot be reached: \(error.message); check MERGANSER_DATABASE_*")
         default:

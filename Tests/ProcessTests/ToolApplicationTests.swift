@@ -155,7 +155,7 @@ import Testing
             "--redirect-uri", "https://notes.example/1", "https://notes.example/2")
         let before = try installation.tool("application", "show", "notes", "--json").json()
         #expect(before["pending_changes"] == .null)
-        #expect(try installation.tool("application", "show", "notes").output.contains("waiting        nothing\n"))
+        #expect(try installation.tool("application", "show", "notes").output.contains("pending        nothing\n"))
         let connection = try installation.database.connect()
         try connection.execute(
             """
@@ -169,10 +169,10 @@ import Testing
         #expect(
             words.contains(
                 [
-                    "waiting        name:", "- Notes", "+ Chess", "redirect_uris:", "- https://notes.example/1",
+                    "pending        name:", "- Notes", "+ Chess", "redirect_uris:", "- https://notes.example/1",
                     "  https://notes.example/2", "+ https://chess.example/cb",
                 ].joined(separator: indent)), "\(words)")
-        #expect(try installation.tool("application", "list").output.contains("(changes wait) Notes"))
+        #expect(try installation.tool("application", "list").output.contains("(changes pending) Notes"))
         #expect(
             try installation.tool("application", "list", "--json").json()["applications"]?.array == [shown])
         #expect(try installation.tool("doctor").output.contains("waiting for approval, new or with changes: 1"))
@@ -203,7 +203,7 @@ import Testing
             "application", "refuse", "notes", "--revision", try #require(next), "--json")
         #expect(refused.exit == .status(0), "\(refused)")
         #expect(try refused.json() == after)
-        #expect(try installation.tool("doctor").output.contains("none waits for approval"))
+        #expect(try installation.tool("doctor").output.contains("none are waiting for approval"))
     }
 
     @Test func registersAPublicClientUnderItsOldID() throws {

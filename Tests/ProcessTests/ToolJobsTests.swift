@@ -124,7 +124,7 @@ import Testing
         try expectClean()
         let again = try installation.tool("retention")
         #expect(again.exit == .status(0))
-        #expect(again.output.hasPrefix("events\n  months made            –\n"))
+        #expect(again.output.hasPrefix("events\n  months created         –\n"))
         #expect(again.output.contains("  rows deleted           0\n"))
     }
 

@@ -101,7 +101,7 @@ import Testing
         #expect(words.output.isEmpty)
         #expect(
             words.errorOutput
-                == (["merganserctl: \(file) defines no questionnaire"] + faults.map { "  \($0)" })
+                == (["merganserctl: \(file) does not define a questionnaire"] + faults.map { "  \($0)" })
                 .map { $0 + "\n" }.joined())
         let error = try create(file, "--json").errorJSON()
         #expect(error["error"] == "refused")

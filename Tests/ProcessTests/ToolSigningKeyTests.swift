@@ -68,7 +68,7 @@ import Testing
         let next = try installation.tool("signing-key", "activate").output
         #expect(
             next.contains(
-                #/\nkey [0-9a-f]{16} stays published until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, for what it signed\n/#),
+                #/\nkey [0-9a-f]{16} stays published until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, to verify its tokens\n/#),
             "\(next)")
         let words = try installation.tool("signing-key", "list").output.split(separator: "\n")
         #expect(words.count == 2)

@@ -14,7 +14,7 @@ struct APIKeyBody: Encodable {
     @Nullable var expiresAt: String?
     let createdAt: String
     @Nullable var revokedAt: String?
-    /// Only where a fresh key is shown.
+    /// Present only when a new key is shown.
     let secret: String?
 
     init(_ key: APIKeySummary, secret: String? = nil) {

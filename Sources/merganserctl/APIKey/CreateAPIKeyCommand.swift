@@ -8,11 +8,11 @@ struct CreateAPIKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Creates a key.",
         discussion: """
-            Its secret is shown here only; the database keeps a digest of it. With --from-stdin the key gets the secret \
-            that shipped apps have already, which is not shown.
+            The secret is shown only here; the database keeps a digest of it. With --from-stdin the key gets a secret \
+            that shipped apps already have, and the secret is not shown.
             """)
 
-    @Option(help: ArgumentHelp("What it is for.", valueName: "client|import|agent"))
+    @Option(help: ArgumentHelp("The type of the key.", valueName: "client|import|agent"))
     var type: APIKey.Kind
 
     @Option(
@@ -27,15 +27,15 @@ struct CreateAPIKeyCommand: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: "What it may do. (default: all that its type may, which for agents is everything but events:write)")
+        help: "A permission of the key. (default: all that its type may have; for agents, all except events:write)")
     var permission: [Permission] = []
 
-    @Option(help: "What it is called, 1 to 200 characters. (default: its type)")
+    @Option(help: "The key's name, 1 to 200 characters. (default: its type)")
     var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "When it ends, such as 2027-01-31 or 2027-01-31T18:00:00Z. (default: never)", valueName: "time"),
+            "When the key expires, such as 2027-01-31 or 2027-01-31T18:00:00Z. (default: never)", valueName: "time"),
         transform: time)
     var expires: Timestamp?
 
@@ -55,7 +55,7 @@ struct CreateAPIKeyCommand: ParsableCommand {
             (["key     \(key.id)"] + (secret.map { ["secret  \($0)"] } ?? [])).joined(separator: "\n"))
     }
 
-    /// Without the newline that ends it.
+    /// Without the newline at its end.
     private func secretFromStandardInput() throws -> String {
         guard let secret = String(validating: try StandardInput.readToEnd(), as: UTF8.self) else {
             throw ToolError(.refused, "the secret on standard input is not UTF-8")

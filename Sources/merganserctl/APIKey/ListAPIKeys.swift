@@ -3,14 +3,16 @@ import ArgumentParser
 
 struct ListAPIKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists keys, revoked ones too, in the order of their creation; no secrets.")
+        commandName: "list",
+        abstract: "Lists keys, revoked ones too, in the order of their creation; shows no secrets.")
 
     @Option(
-        help: ArgumentHelp("Only this team's.", valueName: "team-id"), transform: identifier(listedBy: "team list"))
+        help: ArgumentHelp("List only this team's.", valueName: "team-id"),
+        transform: identifier(listedBy: "team list"))
     var team: Team.ID?
 
     @Option(
-        help: ArgumentHelp("Only this app's.", valueName: "app-id"), transform: identifier(listedBy: "app list"))
+        help: ArgumentHelp("List only this app's.", valueName: "app-id"), transform: identifier(listedBy: "app list"))
     var app: App.ID?
 
     @OptionGroup var output: Output

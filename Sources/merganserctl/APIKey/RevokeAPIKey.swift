@@ -3,9 +3,9 @@ import ArgumentParser
 
 struct RevokeAPIKey: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revokes a key: from now on no server takes it.")
+        commandName: "revoke", abstract: "Revokes a key: from now on no server accepts it.")
 
-    @Argument(help: "Its id.", transform: identifier(listedBy: "api-key list"))
+    @Argument(help: "The key's id.", transform: identifier(listedBy: "api-key list"))
     var key: APIKey.ID
 
     @OptionGroup var output: Output

@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct AppCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "Creates and lists apps, which send what a project keeps.",
+        commandName: "app", abstract: "Creates and lists apps, which send events to a project.",
         subcommands: [CreateAppCommand.self, ListApps.self])
 }

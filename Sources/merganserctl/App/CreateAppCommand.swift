@@ -6,17 +6,17 @@ struct CreateAppCommand: ParsableCommand {
         commandName: "create", abstract: "Creates an app; `api-key create` gives it keys.")
 
     @Option(
-        help: ArgumentHelp("The project it belongs to.", valueName: "project-id"),
+        help: ArgumentHelp("The project that the app belongs to.", valueName: "project-id"),
         transform: identifier(listedBy: "project list"))
     var project: Project.ID
 
-    @Option(help: ArgumentHelp("Where it runs.", valueName: "apple|android|web|backend"))
+    @Option(help: ArgumentHelp("Where the app runs.", valueName: "apple|android|web|backend"))
     var platform: Platform
 
-    @Option(help: "What its SDK sends along; none for backend. Without one it is not asked for.")
+    @Option(help: "The bundle id that its SDK sends; none for backend. If it is not given, requests need none.")
     var bundleID: String?
 
-    @Option(help: "What it is called, 1 to 200 characters.")
+    @Option(help: "The app's name, 1 to 200 characters.")
     var name: String
 
     @OptionGroup var output: Output

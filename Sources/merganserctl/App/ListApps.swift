@@ -6,7 +6,7 @@ struct ListApps: ParsableCommand {
         commandName: "list", abstract: "Lists apps in the order of their creation.")
 
     @Option(
-        help: ArgumentHelp("Only this project's.", valueName: "project-id"),
+        help: ArgumentHelp("List only this project's.", valueName: "project-id"),
         transform: identifier(listedBy: "project list"))
     var project: Project.ID?
 

@@ -21,9 +21,9 @@ struct ApplicationBody: Encodable {
     let createdAt: String
     let liveGrants: Int
     @Nullable var pendingChanges: JSONValue?
-    /// What `approve` and `refuse` are told.
+    /// The value that `approve` and `refuse` take.
     let revision: String
-    /// What waits beside what serves, a value a line; for people alone.
+    /// Pending values beside the values in effect, one line each.
     private let comparison: [String]
 
     init(_ application: RegisteredApplication, liveGrants: Int) {
@@ -50,7 +50,7 @@ struct ApplicationBody: Encodable {
         comparison = Self.compare(application)
     }
 
-    /// What an operation on an application leaves.
+    /// The application after an operation on it.
     static func after(_ operation: (AccountsTransaction) throws -> RegisteredApplication) throws -> ApplicationBody {
         try Accounts.write(Environment.database(), from: .command) { transaction in
             let application = try operation(transaction)
@@ -81,11 +81,11 @@ struct ApplicationBody: Encodable {
         live grants    \(liveGrants)
         created        \(createdAt)
         revision       \(revision)
-        waiting        \(comparison.isEmpty ? "nothing" : comparison.joined(separator: "\n               "))
+        pending        \(comparison.isEmpty ? "nothing" : comparison.joined(separator: "\n               "))
         """
     }
 
-    /// `- ` before what would go, `+ ` before what would come.
+    /// `- ` marks a value that approval would remove, `+ ` one that it would add.
     private static func compare(_ application: RegisteredApplication) -> [String] {
         application.pendingChanges.members.flatMap { member -> [String] in
             let (now, then) = (application.judged.lines(of: member), application.pendingChanges.lines(of: member))

@@ -1,34 +1,35 @@
 import Accounts
 import ArgumentParser
 
-/// The settings of an application that have a default; `none` clears.
+/// The settings of an application that have a default; `none` clears a setting.
 struct ApplicationOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Where its app or site is, shown to users of the server's own app.", valueName: "url|none"))
+        help: ArgumentHelp("Link to its app or site, shown to users of the server's own app.", valueName: "url|none"))
     var appLinkURL: Setting<String>?
 
-    @Option(name: .customLong("webhook-url"), help: ArgumentHelp("Where events are sent to.", valueName: "url|none"))
+    @Option(
+        name: .customLong("webhook-url"), help: ArgumentHelp("Where webhook events are sent.", valueName: "url|none"))
     var webhookURL: Setting<String>?
 
-    @Option(help: ArgumentHelp("Where it is told that a user signed out.", valueName: "url|none"))
+    @Option(help: ArgumentHelp("The URL that is called when a user signs out.", valueName: "url|none"))
     var backchannelLogoutURI: Setting<String>?
 
     @Option(
         help: ArgumentHelp(
-            "What is done with a requested scope that it may not have: refused, dropped, dropped and audited. "
+            "What happens to a requested scope that is not allowed: it is refused, dropped, or dropped and audited. "
                 + "(default: block)", valueName: "block|log_only|alert"))
     var scopePolicy: Application.ScopePolicy?
 
-    @Flag(inversion: .prefixedNo, help: "Tell it when an anonymous user of it is swapped into another account.")
+    @Flag(inversion: .prefixedNo, help: "Notify it when one of its anonymous users is swapped into another account.")
     var notifyAnonymousSwap: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Let anonymous users consent to it.")
+    @Flag(inversion: .prefixedNo, help: "Let anonymous users consent to the application.")
     var allowAnonymousGrants: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "It is the operator's own: users are not asked for consent.")
+    @Flag(inversion: .prefixedNo, help: "The application is the operator's own: users are not asked for consent.")
     var firstParty: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Give its tokens the claim linked_sub_details.")
+    @Flag(inversion: .prefixedNo, help: "Put the claim linked_sub_details into its tokens.")
     var linkedSubDetails: Bool?
 
     func apply(to changes: inout ApplicationChanges) {
@@ -44,7 +45,7 @@ struct ApplicationOptions: ParsableArguments {
 }
 
 extension ApplicationChanges {
-    /// - Throws: `ToolError` that says what is wrong.
+    /// - Throws: a `ToolError` that says what is wrong.
     func approved() throws -> ApprovedChanges {
         let rules = try Environment.applicationRules()
         do {

@@ -4,16 +4,19 @@ import ArgumentParser
 struct ApproveApplication: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Lets an application that a developer registered, or changes of it, take effect.",
+        abstract: "Approves an application that a developer registered, or its pending changes.",
         discussion: """
-            `application show` prints what serves, what waits, and the revision that names both. Whatever changes \
-            afterwards has another revision, and is not approved.
+            `application show` prints the values in effect, the pending ones, and a revision of both. If anything \
+            changes afterwards, the revision changes, and this command refuses.
             """)
 
-    @Argument(help: "Its client_id.")
+    @Argument(help: "The application's client_id.")
     var clientID: String
 
-    @Option(help: "What you looked at; needed where changes wait. Without it a new application is approved as it is.")
+    @Option(
+        help: ArgumentHelp(
+            "The revision that you looked at; required if changes are pending. Without it, a new application is "
+                + "approved as it is."))
     var revision: String?
 
     @OptionGroup var output: Output

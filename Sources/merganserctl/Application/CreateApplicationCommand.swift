@@ -6,27 +6,27 @@ struct CreateApplicationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Registers an application; it is active at once.",
         discussion: """
-            A confidential client's secret and the webhook key are shown here only. The database keeps a digest of the \
-            one and the other encrypted.
+            A confidential client's secret and the webhook key are shown only here. The database keeps a digest of the \
+            secret, and the webhook key encrypted.
             """)
 
-    @Option(help: "What users see, 1 to 200 characters.")
+    @Option(help: "The name that users see, 1 to 200 characters.")
     var name: String
 
-    @Option(help: ArgumentHelp("Whether it can keep a secret.", valueName: "public|confidential"))
+    @Option(help: ArgumentHelp("Whether the application can keep a secret.", valueName: "public|confidential"))
     var clientType: Application.ClientType
 
     @Option(
         parsing: .upToNextOption,
-        help: "Where its users are sent back to; 1 to 20: https, http to this machine, or an app's own scheme.")
+        help: "A redirect URI, 1 to 20 in all: https, http to this machine, or an app's own scheme.")
     var redirectURI: [String]
 
-    @Option(help: "A client_id that deployed clients have already. (default: a fresh one)")
+    @Option(help: "A client_id that deployed clients already have. (default: a new one)")
     var clientID: String?
 
     @Option(
         parsing: .upToNextOption,
-        help: "What it may ask for: \(Scopes.standard.joined(separator: ", ")), or <namespace>:<key>.")
+        help: "A scope that it may request: \(Scopes.standard.joined(separator: ", ")), or <namespace>:<key>.")
     var scope: [String] = ApplicationChanges.defaultScopes
 
     @OptionGroup var options: ApplicationOptions

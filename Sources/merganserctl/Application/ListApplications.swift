@@ -16,7 +16,7 @@ struct ListApplications: ParsableCommand {
             ["applications": bodies],
             bodies.map {
                 "\($0.clientID.padded(to: 38)) \($0.status.padded(to: 10)) \($0.clientType.padded(to: 13)) "
-                    + ($0.pendingChanges == nil ? "" : "(changes wait) ") + $0.name
+                    + ($0.pendingChanges == nil ? "" : "(changes pending) ") + $0.name
             }.joined(separator: "\n"))
     }
 }

@@ -3,13 +3,13 @@ import ArgumentParser
 
 struct RefuseChanges: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refuse", abstract: "Drops the changes of an application that wait.",
-        discussion: "What serves goes on serving. The developer sees that nothing waits any more.")
+        commandName: "refuse", abstract: "Refuses the pending changes of an application.",
+        discussion: "The values in effect stay in effect. The developer sees that no changes are pending any more.")
 
-    @Argument(help: "Its client_id.")
+    @Argument(help: "The application's client_id.")
     var clientID: String
 
-    @Option(help: "What you looked at, as `application show` prints it.")
+    @Option(help: "The revision that you looked at, as `application show` prints it.")
     var revision: String
 
     @OptionGroup var output: Output

@@ -3,13 +3,13 @@ import ArgumentParser
 
 struct RotateSecret: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate-secret", abstract: "Makes a new client secret, which is shown here only.",
-        discussion: "The secret so far works for 24 hours more, unless --immediate.")
+        commandName: "rotate-secret", abstract: "Creates a new client secret, which is shown only here.",
+        discussion: "The old secret works for another 24 hours, unless you use --immediate.")
 
-    @Argument(help: "Its client_id.")
+    @Argument(help: "The application's client_id.")
     var clientID: String
 
-    @Flag(help: "The secret so far stops working at once: it was stolen.")
+    @Flag(help: "The old secret stops working at once. Use this if it was stolen.")
     var immediate = false
 
     @OptionGroup var output: Output

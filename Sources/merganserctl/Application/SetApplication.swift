@@ -3,22 +3,22 @@ import ArgumentParser
 
 struct SetApplication: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Changes settings of an application, those that are given, at once.",
-        discussion: "A value that is given here replaces one that waits for approval.")
+        commandName: "set", abstract: "Changes the given settings of an application at once.",
+        discussion: "If a setting has a pending value, the value given here replaces it.")
 
-    @Argument(help: "Its client_id.")
+    @Argument(help: "The application's client_id.")
     var clientID: String
 
-    @Option(help: ArgumentHelp("Only active applications work.", valueName: "active|pending|suspended"))
+    @Option(help: ArgumentHelp("The status; only active applications work.", valueName: "active|pending|suspended"))
     var status: Application.Status?
 
-    @Option(help: "What users see, 1 to 200 characters.")
+    @Option(help: "The name that users see, 1 to 200 characters.")
     var name: String?
 
-    @Option(parsing: .upToNextOption, help: "Where its users are sent back to, all of them.")
+    @Option(parsing: .upToNextOption, help: "All redirect URIs; they replace the old ones.")
     var redirectURI: [String] = []
 
-    @Option(parsing: .upToNextOption, help: "What it may ask for, all of it.")
+    @Option(parsing: .upToNextOption, help: "All scopes that it may request; they replace the old ones.")
     var scope: [String] = []
 
     @OptionGroup var options: ApplicationOptions

@@ -4,7 +4,7 @@ import ArgumentParser
 struct ShowApplication: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one application.")
 
-    @Argument(help: "Its client_id.")
+    @Argument(help: "The application's client_id.")
     var clientID: String
 
     @OptionGroup var output: Output

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Attachments of the analytics surface: what an operator does about their files.
+/// Commands about the files of attachments.
 struct AttachmentsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attachments", abstract: "Looks after attachments.", subcommands: [CleanAttachments.self])
+        commandName: "attachments", abstract: "Manages the files of attachments.", subcommands: [CleanAttachments.self])
 }

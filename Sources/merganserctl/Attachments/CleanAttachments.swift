@@ -7,13 +7,13 @@ import Time
 
 struct CleanAttachments: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clean", abstract: "Removes what is left of attachments.",
+        commandName: "clean", abstract: "Removes files and rows of attachments that are no longer needed.",
         discussion: """
-            Attachments deleted a week ago, reservations that nobody filled within a day, files that no attachment names \
-            (in MERGANSER_ATTACHMENT_DIR), and what an upload left behind when its server was killed. Beside the running \
-            servers, on any number of nodes, and to be repeated at will. A timer runs it daily.
+            Removes attachments that were deleted a week ago, reservations that nobody filled within a day, files in \
+            MERGANSER_ATTACHMENT_DIR that no attachment names, and temporary files of uploads whose server was killed. \
+            It may run while servers run, on any number of nodes, and any number of times. A timer runs it daily.
 
-            What was deleted counts towards quotas until it is gone; --at-once frees that room today.
+            Deleted attachments count towards quotas until they are removed; --at-once removes them today.
             """)
 
     @Flag(name: .customLong("at-once"), help: "Remove deleted attachments without waiting for the week to end.")
@@ -36,7 +36,7 @@ struct CleanAttachments: ParsableCommand {
             }
         } catch let error as FileError {
             throw ToolError(
-                .failed, "\(error); is that below MERGANSER_ATTACHMENT_DIR of merganserd, which makes its folders?")
+                .failed, "\(error); set MERGANSER_ATTACHMENT_DIR as for merganserd, which creates the folders in it")
         }
         output.print(
             CleanBody(dryRun: job.isDryRun, removed: CleanBody.Removed(report)),

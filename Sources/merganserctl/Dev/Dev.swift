@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct Dev: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Helps developers and tests; only with MERGANSER_ENVIRONMENT=development.",
+        abstract: "Commands for developers and tests; they work only with MERGANSER_ENVIRONMENT=development.",
         subcommands: [DevIssuer.self, DevToken.self, DevProvider.self, DevSeed.self, DevUser.self])
 }

@@ -7,7 +7,7 @@ struct DevIssuer: ParsableCommand {
 
     struct Initialize: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Makes its keys in MERGANSER_DEV_KEYS_DIRECTORY; those that exist stay.")
+            commandName: "init", abstract: "Creates its missing keys in MERGANSER_DEV_KEYS_DIRECTORY.")
 
         @OptionGroup var output: Output
 

@@ -4,14 +4,14 @@ import IdentityTokens
 
 struct DevProvider: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: "Stands in for the sign-in pages of Apple and Google, until it is ended.",
+        commandName: "provider", abstract: "Stands in for the sign-in pages of Apple and Google, until you stop it.",
         discussion: """
-            Its page lets you type who you are. It listens on 127.0.0.1 alone, signs with the development issuer's keys \
+            On its page you type who you are. It listens only on 127.0.0.1, signs with the development issuer's keys \
             and sends people back to MERGANSER_ISSUER only. Both providers need a web client id, and their authorize \
             URLs point here: MERGANSER_APPLE_AUTHORIZE_URL=http://127.0.0.1:8081/apple/authorize, and likewise Google's.
             """)
 
-    @Option(help: "Its port; 0 for any that is free.")
+    @Option(help: "The port; 0 for any free port.")
     var port: UInt16 = 8081
 
     @OptionGroup var output: Output

@@ -3,7 +3,7 @@ import ArgumentParser
 
 struct DevSeed: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "seed", abstract: "Gives a user grants and pending approvals, no two approvals alike.")
+        commandName: "seed", abstract: "Gives a user grants and pending approvals that all differ.")
 
     @Option(help: "The user's id.")
     var user: Int64
@@ -11,10 +11,10 @@ struct DevSeed: ParsableCommand {
     @Option(parsing: .upToNextOption, help: ArgumentHelp("An application to connect.", valueName: "client-id"))
     var application: [String] = []
 
-    @Option(help: "How many agent approvals, of a new agent.")
+    @Option(help: "How many agent approvals to create, for a new agent.")
     var agentApprovals = 0
 
-    @Option(help: "How many push approvals.")
+    @Option(help: "How many push approvals to create.")
     var pushApprovals = 0
 
     @OptionGroup var output: Output

@@ -9,37 +9,37 @@ struct DevToken: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Prints an identity token of the development issuer.")
 
-    @Option(help: ArgumentHelp("Whose token.", valueName: "apple|google"))
+    @Option(help: ArgumentHelp("The provider that the token is from.", valueName: "apple|google"))
     var provider: Provider
 
-    @Option(parsing: .unconditional, help: "Its sub.")
+    @Option(parsing: .unconditional, help: "The sub.")
     var subject: String
 
     @Option(parsing: .unconditional, help: "The raw nonce; the token holds its SHA-256.")
     var nonce: String
 
-    @Option(help: "Its email.")
+    @Option(help: "The email.")
     var email: String?
 
-    @Option(help: ArgumentHelp("Its email_verified. (default: true with an e-mail)", valueName: "true|false"))
+    @Option(help: ArgumentHelp("The email_verified. (default: true with an e-mail)", valueName: "true|false"))
     var emailVerified: Bool?
 
-    @Option(help: "Its name.")
+    @Option(help: "The name.")
     var name: String?
 
-    @Option(help: "Its aud. (default: the first of MERGANSER_<PROVIDER>_AUDIENCES)")
+    @Option(help: "The aud. (default: the first of MERGANSER_<PROVIDER>_AUDIENCES)")
     var audience: String?
 
-    @Option(help: "Its iss. (default: the first of MERGANSER_<PROVIDER>_ISSUERS)")
+    @Option(help: "The iss. (default: the first of MERGANSER_<PROVIDER>_ISSUERS)")
     var issuer: String?
 
-    @Option(parsing: .unconditional, help: "Seconds until it expires; negative for an expired one.")
+    @Option(parsing: .unconditional, help: "Seconds until the token expires; a negative number makes an expired token.")
     var expiresIn = 600
 
-    @Option(parsing: .unconditional, help: "The header's kid. (default: that of the key)")
+    @Option(parsing: .unconditional, help: "The kid in the header. (default: that of the key)")
     var kid: String?
 
-    @Option(help: ArgumentHelp("With which of the provider's keys to sign.", valueName: "RS256|ES256"))
+    @Option(help: ArgumentHelp("The algorithm, which chooses the provider's key.", valueName: "RS256|ES256"))
     var alg = Algorithm.rs256
 
     @OptionGroup var output: Output

@@ -5,22 +5,22 @@ import JSON
 
 struct DevUser: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Makes an identified user and prints it as JSON.",
-        discussion: "The user that holds the identity already is printed with \"created\":false and stays as it is.")
+        commandName: "user", abstract: "Creates an identified user and prints it as JSON.",
+        discussion: "If a user already has the identity, that user is printed unchanged, with \"created\":false.")
 
-    @Option(help: ArgumentHelp("Who vouches for it.", valueName: "apple|google"))
+    @Option(help: ArgumentHelp("The provider of the identity.", valueName: "apple|google"))
     var provider: Provider
 
-    @Option(parsing: .unconditional, help: "Its sub at the provider, 1 to 255 bytes.")
+    @Option(parsing: .unconditional, help: "The sub at the provider, 1 to 255 bytes.")
     var subject: String
 
-    @Option(help: "Its e-mail address, verified.")
+    @Option(help: "The e-mail address, which counts as verified.")
     var email: String?
 
-    @Option(help: "Its name.")
+    @Option(help: "The name.")
     var name: String?
 
-    @Flag(name: .customLong("json"), help: "Print errors as JSON too.")
+    @Flag(name: .customLong("json"), help: "Print errors as JSON, too.")
     var wantsJSON = false
 
     func validate() throws {

@@ -11,7 +11,7 @@ import OpenSSL
 struct DevelopmentIssuer {
     let directory: URL
 
-    /// Makes the keys that are missing and writes the key sets.
+    /// Creates the missing keys and writes the key sets.
     func initialize() throws {
         let files = FileManager.default
         try files.createDirectory(
@@ -37,7 +37,7 @@ struct DevelopmentIssuer {
         return try PrivateKey(pem: String(decoding: pem, as: UTF8.self))
     }
 
-    /// A name made of the key itself, so that a new key has a new name.
+    /// A kid that is derived from the key itself, so that a new key has a new kid.
     static func keyID(of key: PrivateKey) -> String {
         Base64URL.encode(Array(sha256(JWK(keyID: "", key: key.publicKey).json()).prefix(12)))
     }

@@ -1,7 +1,7 @@
 import IdentityTokens
 import JOSE
 
-/// The claims of an identity token as Apple and Google write them.
+/// The claims of an identity token, as Apple and Google write them.
 struct IdentityClaims: Encodable {
     let iss: String
     let aud: String
@@ -16,7 +16,7 @@ struct IdentityClaims: Encodable {
 }
 
 extension DevelopmentIssuer {
-    /// - Parameter keyID: another name for the key in the header.
+    /// - Parameter keyID: the kid for the header; nil for the key's own.
     /// - Throws: `refused` before `initialize`.
     func token(
         of provider: Provider, _ claims: IdentityClaims, _ algorithm: Algorithm = .rs256, keyID: String? = nil

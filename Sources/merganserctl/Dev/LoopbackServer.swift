@@ -2,14 +2,14 @@ import Glibc
 import HTTP
 import Threads
 
-/// A small HTTP/1.1 server for this machine's own browsers: one request a connection, a thread each.
+/// A small HTTP/1.1 server for browsers on this machine: one request for each connection, one thread for each.
 final class LoopbackServer {
     let port: UInt16
     private let listener: Int32
 
     /// Listens on 127.0.0.1.
     ///
-    /// - Parameter port: 0 for any that is free.
+    /// - Parameter port: 0 for any free port.
     init(port: UInt16) throws(ToolError) {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
@@ -39,7 +39,7 @@ final class LoopbackServer {
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else {
-                // Out of descriptors: some are free again soon.
+                // The process is out of descriptors; some will be free again soon.
                 usleep(10_000)
                 continue
             }
@@ -72,7 +72,7 @@ private struct LoopbackConnection {
         send(Array(head.utf8) + response.body)
     }
 
-    /// Nil for what is no request, or larger than any that a sign-in has.
+    /// nil if the bytes are not a request, or are larger than any request of a sign-in.
     private func receive() -> Request? {
         var bytes: [UInt8] = []
         var headEnd: Int?

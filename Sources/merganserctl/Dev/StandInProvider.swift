@@ -6,13 +6,13 @@ import Time
 
 /// The sign-in pages of Apple and Google, where a developer or a test types who signs in.
 ///
-/// It checks what the providers check (client, redirect URI, response type and mode) and answers as they do: a page whose
-/// form posts an identity token, or an error, back to the redirect URI. It works with and without script.
+/// It checks what the providers check (client, redirect URI, response type and mode) and answers as they do: a page
+/// whose form posts an identity token, or an error, back to the redirect URI. It works with and without script.
 final class StandInProvider: Sendable {
     private let keys: DevelopmentIssuer
     private let providers: [Provider: ProviderSettings]
     private let issuer: String
-    /// Who signed in with Apple before: their name is told only the first time.
+    /// The subjects that signed in with Apple before: Apple sends a name only the first time.
     private let known = Mutex<Set<String>>([])
 
     init(keys: DevelopmentIssuer, providers: [Provider: ProviderSettings], issuer: String) {
@@ -44,7 +44,7 @@ final class StandInProvider: Sendable {
 
     // MARK: The request
 
-    /// What of an authorize request the answer needs.
+    /// The parts of an authorize request that the answer needs.
     private struct SignInRequest {
         let clientID: String
         let redirectURI: String
@@ -76,7 +76,7 @@ final class StandInProvider: Sendable {
             loginHint = parameters["login_hint"]
         }
 
-        /// The parameters again, for the form that says who signs in.
+        /// The parameters again, as fields of the form that says who signs in.
         func fields(_ provider: Provider) -> [(String, String)] {
             [
                 ("client_id", clientID), ("redirect_uri", redirectURI), ("response_type", responseType),
@@ -154,7 +154,7 @@ final class StandInProvider: Sendable {
         return fields
     }
 
-    /// What Apple posts at somebody's first sign-in.
+    /// What Apple posts when somebody signs in for the first time.
     private struct AppleUser: Encodable {
         struct Name: Encodable {
             let firstName: String?
@@ -201,14 +201,14 @@ final class StandInProvider: Sendable {
     }
 }
 
-/// Why the stand-in shows no page: what the real one would say.
+/// Why the stand-in shows no page; the text that the real provider would show.
 private struct RefusedSignIn: Error {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// Text as HTML, also in an attribute's value.
+/// Text as HTML, which may also stand in an attribute's value.
 private func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { html, scalar in
         switch scalar {

@@ -1,7 +1,7 @@
 import Accounts
 import MariaDB
 
-/// What waits for the operator's judgment.
+/// Applications and changes that wait for the operator's approval.
 struct ApplicationChecks {
     private let connection: Connection
 
@@ -11,7 +11,7 @@ struct ApplicationChecks {
         let count = try connection.applicationsAwaitingApproval()
         return [
             count == 0
-                ? .ok("applications", "none waits for approval")
+                ? .ok("applications", "none are waiting for approval")
                 : .warn(
                     "applications", "waiting for approval, new or with changes: \(count)",
                     "merganserctl application list, then show, then approve or refuse")

@@ -2,7 +2,7 @@ import MariaDB
 import Migrations
 import Time
 
-/// What a MariaDB server must be like for merganserd.
+/// How a MariaDB server must be set up for merganserd.
 struct DatabaseChecks {
     private let connection: Connection
     private let threads: Int
@@ -67,7 +67,7 @@ struct DatabaseChecks {
         let version = connection.serverVersion
         let numbers = version.split(separator: ".").prefix(2).compactMap { Int($0) }
         guard version.contains("MariaDB") else {
-            return .fail("version", "\(version) is no MariaDB", "use MariaDB 10.11 or later")
+            return .fail("version", "\(version) is not MariaDB", "use MariaDB 10.11 or later")
         }
         guard numbers.count == 2, (numbers[0], numbers[1]) >= (10, 11) else {
             return .fail("version", version, "use MariaDB 10.11 or later")
@@ -89,7 +89,7 @@ struct DatabaseChecks {
 
     private func clock(_ ahead: Duration) -> Finding {
         let seconds = ahead / .seconds(1)
-        let message = "the database's clock differs by \((seconds * 1000).rounded() / 1000) s"
+        let message = "the database's clock differs from this machine's by \((seconds * 1000).rounded() / 1000) s"
         let mend = "synchronize both machines' clocks with NTP; expiries are compared across them"
         return abs(seconds) < 1
             ? .ok("clock", message) : abs(seconds) < 5 ? .warn("clock", message, mend) : .fail("clock", message, mend)
@@ -109,9 +109,9 @@ struct DatabaseChecks {
         let missing = ["SELECT", "INSERT", "UPDATE", "DELETE"].filter { !privileges.contains($0) }
         guard missing.isEmpty else {
             return .fail(
-                "grants", "this account has no \(missing.joined(separator: ", ")) on the schema",
+                "grants", "this account lacks \(missing.joined(separator: ", ")) on the schema",
                 "GRANT SELECT, INSERT, UPDATE, DELETE ON \(connection.options.database ?? "").* TO its user; "
-                    + "privileges of single tables or roles are not seen here")
+                    + "this check does not see privileges of single tables or roles")
         }
         let excessive = ["SUPER", "FILE", "SHUTDOWN", "CREATE USER"].filter { privileges.contains($0) }
         guard excessive.isEmpty else {
@@ -122,7 +122,7 @@ struct DatabaseChecks {
         return .ok("grants", "SELECT, INSERT, UPDATE, DELETE")
     }
 
-    // MARK: What this connection was set to
+    // MARK: The session's settings
 
     private func session(_ server: Settings) -> Finding {
         let modes = server.sessionMode.split(separator: ",")
@@ -131,12 +131,12 @@ struct DatabaseChecks {
         else {
             return .fail(
                 "session", "\(server.sessionMode), \(server.isolation), time zone \(server.sessionTimeZone)",
-                "something between here and the database changes what a session is set to: connect directly")
+                "something between merganserctl and the database changes the session's settings: connect directly")
         }
         return .ok("session", "strict, READ COMMITTED, UTC")
     }
 
-    // MARK: What other clients meet
+    // MARK: What other clients get
 
     private func sqlMode(_ server: Settings) -> Finding {
         server.globalMode.contains("STRICT_")
@@ -212,9 +212,10 @@ struct DatabaseChecks {
     // MARK: Capacity
 
     private func connections(_ server: Settings) -> Finding {
-        // While one instance replaces another both are connected; readiness has a connection too, and so have tools.
+        // While one instance replaces another, both are connected. Readiness has a connection of its own, and so have
+        // tools.
         let needed = 2 * (threads + 1) + 10
-        let message = "max_connections is \(server.maxConnections), two instances need up to \(needed)"
+        let message = "max_connections is \(server.maxConnections); two instances need up to \(needed)"
         return server.maxConnections >= needed
             ? .ok("connections", message)
             : .fail(
@@ -223,7 +224,7 @@ struct DatabaseChecks {
 
     private func preparedStatements(_ server: Settings) -> Finding {
         let needed = 2 * (threads + 1) * connection.options.statementCacheLimit
-        let message = "max_prepared_stmt_count is \(server.maxPreparedStatements), two instances keep up to \(needed)"
+        let message = "max_prepared_stmt_count is \(server.maxPreparedStatements); two instances keep up to \(needed)"
         return server.maxPreparedStatements >= needed
             ? .ok("prepared statements", message)
             : .warn(
@@ -235,7 +236,7 @@ struct DatabaseChecks {
         server.waitTimeout >= 60
             ? .ok("wait_timeout", "\(server.waitTimeout) s")
             : .warn(
-                "wait_timeout", "\(server.waitTimeout) s: idle workers must connect anew all the time",
+                "wait_timeout", "\(server.waitTimeout) s: idle workers must reconnect all the time",
                 "wait_timeout = 600 or more in the [mariadbd] section")
     }
 }

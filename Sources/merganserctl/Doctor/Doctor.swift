@@ -5,10 +5,10 @@ import MariaDB
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks what the server depends on, and says how to mend it.",
+        abstract: "Checks everything that the server depends on, and says how to fix each fault.",
         discussion: """
-            Run it as the server's user, with the server's environment. Exit status 1 when a check fails; warnings are \
-            worth a look and no failure.
+            Run it as the server's user, with the server's environment. The exit status is 1 if a check fails. \
+            Warnings are worth a look, but are not failures.
             """)
 
     @OptionGroup var output: Output

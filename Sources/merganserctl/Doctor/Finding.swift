@@ -1,4 +1,4 @@
-/// What one check of `doctor` came to.
+/// The result of one check of `doctor`.
 struct Finding: Encodable {
     enum Status: String, Encodable {
         case ok, warn, fail
@@ -7,7 +7,7 @@ struct Finding: Encodable {
     let check: String
     let status: Status
     let message: String
-    /// How to put it right; nil when nothing is wrong.
+    /// How to fix the fault; nil if there is none.
     let mend: String?
 
     static func ok(_ check: String, _ message: String) -> Finding {

@@ -3,7 +3,7 @@ import Database
 import MariaDB
 import Time
 
-/// The keys that sign tokens, and the one they are sealed under.
+/// The keys that sign tokens, and the server key that seals them.
 struct KeyChecks {
     private let connection: Connection
     private let serverKey: ServerKey
@@ -21,12 +21,12 @@ struct KeyChecks {
     private func server() throws -> Finding {
         if let foreign = try connection.foreignSeal(to: serverKey) {
             return .fail(
-                "server key", "\(foreign.value) was sealed under another key",
+                "server key", "\(foreign.value) was sealed under another server key",
                 "set that key as MERGANSER_SERVER_KEY, or as MERGANSER_SERVER_KEY_PREVIOUS")
         }
         let count = try connection.countValues(sealedUnderPredecessorOf: serverKey)
         return count == 0
-            ? .ok("server key", "opens what is stored")
+            ? .ok("server key", "opens the stored values")
             : .warn(
                 "server key", "\(count) values are still sealed under MERGANSER_SERVER_KEY_PREVIOUS",
                 "merganserctl server-key rotate, once every instance has both keys")
@@ -35,19 +35,19 @@ struct KeyChecks {
     private func signing() throws -> Finding {
         do {
             let signer = try SigningKeyring(serverKey: serverKey, clock: .system).signer(connection)
-            return .ok("signing key", "\(signer.keyID) signs")
+            return .ok("signing key", "\(signer.keyID) is active")
         } catch let error as SigningKeyUnavailable {
             return .fail("signing key", "no tokens can be issued", error.description)
         }
     }
 
-    /// Keys that were published for longer than anybody needs to get to know them.
+    /// Keys that have been published for much longer than clients need to fetch them.
     private func waiting() throws -> [Finding] {
         try connection.signingKeys().filter {
             $0.activatedAt == nil && now - $0.publishedAt > .seconds(30 * 86_400)
         }.map { key in
             .warn(
-                "signing key", "\(key.keyID) waits since \(key.publishedAt.iso8601) to be activated",
+                "signing key", "\(key.keyID) has been waiting to be activated since \(key.publishedAt.iso8601)",
                 "merganserctl signing-key activate \(key.keyID)")
         }
     }

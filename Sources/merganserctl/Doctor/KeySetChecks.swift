@@ -23,8 +23,8 @@ struct KeySetChecks {
                 ? .ok("key set", "\(provider.rawValue): \(status.keyCount) keys from \(url)")
                 : .fail(
                     "key set",
-                    "\(provider.rawValue): \(status.lastError ?? "no answer in time"); without a kept one its tokens are "
-                        + "answered 503, and all else is served",
+                    "\(provider.rawValue): \(status.lastError ?? "no answer in time"); if no older key set is kept, "
+                        + "its sign-ins are answered 503, and all other requests are served",
                     "make \(url) reachable from this machine, or correct "
                         + "MERGANSER_\(provider.rawValue.uppercased())_JWKS_URL")
         }

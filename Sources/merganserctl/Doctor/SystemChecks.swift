@@ -21,19 +21,19 @@ struct SystemChecks {
             return .fail(check, "there is no folder \(folder)", "install -d -m 0755 -o USER \(folder)")
         }
         if folderStatus.permissions & 0o1002 == 0o002 {
-            return .fail(check, "everybody may replace sockets in \(folder)", "chmod o-w \(folder)")
+            return .fail(check, "every user can replace sockets in \(folder)", "chmod o-w \(folder)")
         }
         guard access(folder, W_OK) == 0 else {
             return .warn(
                 check, "this user cannot create sockets in \(folder)",
-                "run as the server's user, or chown the folder; needless when systemd holds the socket")
+                "run as the server's user, or chown the folder; ignore this if systemd holds the socket")
         }
-        guard let status = Status(path) else { return .ok(check, "\(path) can be made") }
+        guard let status = Status(path) else { return .ok(check, "\(path) can be created") }
         guard status.type == S_IFSOCK else {
-            return .fail(check, "\(path) exists and is no socket", "remove it")
+            return .fail(check, "\(path) exists and is not a socket", "remove it")
         }
         guard status.permissions & 0o006 == 0 else {
-            return .fail(check, "everybody may connect to \(path)", "chmod 0660 \(path)")
+            return .fail(check, "every user can connect to \(path)", "chmod 0660 \(path)")
         }
         return .ok(check, path)
     }
@@ -41,30 +41,30 @@ struct SystemChecks {
     private static func stateDirectory(_ path: String) -> Finding {
         guard let status = Status(path), status.type == S_IFDIR, access(path, W_OK) == 0 else {
             return .fail(
-                "state", "\(path) is no folder this user can write to", "install -d -m 0700 -o USER \(path)")
+                "state", "\(path) is not a folder that this user can write to", "install -d -m 0700 -o USER \(path)")
         }
         // Whoever writes here chooses the keys that identity tokens are checked with.
         guard status.permissions & 0o022 == 0 else {
-            return .fail("state", "others may write to \(path)", "chmod 0700 \(path)")
+            return .fail("state", "other users can write to \(path)", "chmod 0700 \(path)")
         }
         return .ok("state", path)
     }
 
-    /// The server makes it, in a folder that is there.
+    /// The server creates it, in a folder that must exist.
     private static func attachmentDirectory(_ path: String) -> Finding {
         let mend = "install -d -m 0700 -o USER \(path)"
         guard let status = Status(path) else {
             let folder = URL(filePath: path).deletingLastPathComponent().path
             guard access(folder, W_OK) == 0 else {
-                return .fail("attachments", "there is no folder \(path), and this user cannot make it", mend)
+                return .fail("attachments", "there is no folder \(path), and this user cannot create it", mend)
             }
-            return .ok("attachments", "\(path) can be made")
+            return .ok("attachments", "\(path) can be created")
         }
         guard status.type == S_IFDIR, access(path, W_OK) == 0 else {
-            return .fail("attachments", "\(path) is no folder this user can write to", mend)
+            return .fail("attachments", "\(path) is not a folder that this user can write to", mend)
         }
         guard status.permissions & 0o002 == 0 else {
-            return .fail("attachments", "everybody may write to \(path)", "chmod o-w \(path)")
+            return .fail("attachments", "every user can write to \(path)", "chmod o-w \(path)")
         }
         return .ok("attachments", path)
     }

@@ -5,12 +5,12 @@ import JSON
 
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compact", abstract: "Carries claims through to the last event.",
+        commandName: "compact", abstract: "Moves events of claimed anonymous users to their owners.",
         discussion: """
-            Claims leave events with the anonymous record, which points at its owner. This gives them to the owner and \
-            removes what is left of the anonymous record, no sooner than MERGANSER_TOMBSTONE_GRACE_SECONDS after the \
-            claim. No read changes. At most \(Compaction.chunk) rows a transaction, beside the running servers; an \
-            interrupted run is gone on with by the next. A timer runs it hourly.
+            After a claim, events stay with the anonymous record, which points to its owner. This command gives the \
+            events to the owner and removes the anonymous record, no sooner than MERGANSER_TOMBSTONE_GRACE_SECONDS \
+            after the claim. Reads return the same before and after. Changes at most \(Compaction.chunk) rows in each \
+            transaction, while servers run. If a run is interrupted, the next one continues. A timer runs it hourly.
             """)
 
     @OptionGroup var job: Job

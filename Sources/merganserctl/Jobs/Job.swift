@@ -3,17 +3,17 @@ import Glibc
 
 /// What the background jobs have in common.
 struct Job: ParsableArguments {
-    @Flag(name: .customLong("dry-run"), help: "Say what would be done, and do nothing.")
+    @Flag(name: .customLong("dry-run"), help: "Show what would be done, and change nothing.")
     var isDryRun = false
 
-    @Option(name: .customLong("pause"), help: "Milliseconds to leave the database alone after each transaction.")
+    @Option(name: .customLong("pause"), help: "Milliseconds to pause after each transaction.")
     var pauseMilliseconds: UInt16 = 0
 
     func pause() {
         if pauseMilliseconds > 0 { usleep(UInt32(pauseMilliseconds) * 1000) }
     }
 
-    /// What was done, or would be.
+    /// Describes what was done, or what would be done.
     func words(_ text: String) -> String { isDryRun ? "a run would do this; nothing was changed\n" + text : text }
 
     /// As a table.

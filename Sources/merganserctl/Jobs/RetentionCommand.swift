@@ -8,11 +8,11 @@ import Migrations
 
 struct RetentionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retention", abstract: "Deletes events that are too old, and makes the months to come.",
+        commandName: "retention", abstract: "Deletes old events, and creates partitions for future months.",
         discussion: """
-            Whole months go as partitions, the rest in transactions of at most \(Retention.chunk) rows, beside the \
-            running servers; an interrupted run is gone on with by the next. Changes tables: set MERGANSER_DATABASE_USER \
-            to the account of `migrate up`. A timer runs it daily.
+            Drops whole months as partitions, and deletes other rows in transactions of at most \(Retention.chunk) \
+            rows, while servers run. If a run is interrupted, the next one continues. The command changes tables, so \
+            set MERGANSER_DATABASE_USER to the account that runs `migrate up`. A timer runs it daily.
             """)
 
     @OptionGroup var job: Job
@@ -35,7 +35,7 @@ struct RetentionCommand: ParsableCommand {
             job.words(reports.map(words).joined(separator: "\n")))
     }
 
-    /// - Throws: in place of "denied", what to do about it.
+    /// - Throws: instead of "denied", an error that says what to do.
     private func asOwner<Result>(_ work: () throws -> Result) throws -> Result {
         do { return try work() } catch let error as MariaDBError where error.code == 1142 {
             throw ToolError(
@@ -50,7 +50,7 @@ struct RetentionCommand: ParsableCommand {
         return """
             \(report.table.name)
             \(job.words([
-                ("  months made", months.isEmpty ? "–" : months),
+                ("  months created", months.isEmpty ? "–" : months),
                 ("  live since", report.horizon.iso8601),
                 ("  dropped", report.dropped.isEmpty ? "–" : report.dropped.joined(separator: " ")),
                 ("  counters deleted", "\(report.countersDeleted)"),

@@ -6,10 +6,10 @@ import Migrations
 
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Checks what must hold of the analytics tables, and names what breaks it.",
+        commandName: "verify", abstract: "Checks the rules of the analytics tables, and lists rows that break one.",
         discussion: """
-            Reads them from end to end, beside the running servers, and changes nothing. At most \(Violation.limit) rows \
-            are named for each rule. Exit status 1 when a rule is broken.
+            Reads the tables from end to end, while servers run, and changes nothing. Lists at most \(Violation.limit) \
+            rows for each rule. The exit status is 1 if a rule is broken.
             """)
 
     @OptionGroup var output: Output

@@ -9,14 +9,14 @@ import Migrations
 
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings the database's schema to this release.",
+        abstract: "Updates the database's schema to this release.",
         discussion: """
-            Steps are the files NNNN_what.sql of MERGANSER_SQL_DIRECTORY, forward only. The running servers need not be \
-            stopped: a step never breaks the release before it.
+            Each migration is a file NNNN_what.sql in MERGANSER_SQL_DIRECTORY. Migrations only go forward. You need \
+            not stop the servers, because a migration works with the release before it.
             """,
         subcommands: [Up.self, Status.self, Plan.self, Schema.self])
 
-    /// The migrations, and a connection that may wait as long as they do.
+    /// The migrations, and a connection whose time-outs suit them.
     static func open() throws -> (migrator: Migrator, connection: Connection) {
         let settings = try Environment.databaseSettings()
         return (
@@ -28,11 +28,12 @@ struct Migrate: ParsableCommand {
 extension Migrate {
     struct Up: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Applies the steps that are missing.",
+            abstract: "Applies the pending migrations.",
             discussion:
                 """
-                An interrupted step goes on where it stopped. A second run meanwhile waits, then finds nothing to do. The \
-                event tables get their partitions for the months to come, as `retention` makes them.
+                An interrupted migration continues where it stopped. If another run is under way, this one waits, \
+                and then finds nothing to do. The command also creates the partitions of the event tables for the \
+                next months, as `retention` does.
                 """)
 
         @OptionGroup var output: Output
@@ -56,8 +57,8 @@ extension Migrate {
 
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists every step with its state.",
-            discussion: "Exit status 1 unless all steps are applied and unchanged.")
+            abstract: "Lists every migration with its state.",
+            discussion: "The exit status is 1 unless all migrations are applied and unchanged.")
 
         @OptionGroup var output: Output
 
@@ -79,7 +80,8 @@ extension Migrate {
         private struct Step: Encodable {
             let number: Int
             let name: String
-            /// applied, pending, interrupted, changed (the file, since it was applied) or newer (not among the files).
+            /// applied, pending, interrupted, changed (the file was changed after it was applied) or newer (there is no
+            /// such file).
             let state: String
             let finishedAt: String?
 
@@ -133,7 +135,8 @@ extension Migrate {
 
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints the database's schema as SQL.", discussion: "sql/schema.sql is made with this command.")
+            abstract: "Prints the database's schema as SQL.",
+            discussion: "`make schema` creates sql/schema.sql with this command.")
 
         @OptionGroup var output: Output
 

@@ -5,14 +5,14 @@ struct CreateProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Creates a project.")
 
     @Option(
-        help: ArgumentHelp("The team that owns it.", valueName: "team-id"),
+        help: ArgumentHelp("The team that owns the project.", valueName: "team-id"),
         transform: identifier(listedBy: "team list"))
     var team: Team.ID
 
-    @Option(help: "What it is called, 1 to 200 characters.")
+    @Option(help: "The project's name, 1 to 200 characters.")
     var name: String
 
-    @Option(help: "Its short name, distinct within the team: 1 to 64 of a-z 0-9 -.")
+    @Option(help: "The project's short name, unique within the team: 1 to 64 of a-z 0-9 -.")
     var slug: String
 
     @OptionGroup var options: ProjectOptions

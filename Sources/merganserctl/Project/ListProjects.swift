@@ -6,7 +6,8 @@ struct ListProjects: ParsableCommand {
         commandName: "list", abstract: "Lists projects in the order of their creation.")
 
     @Option(
-        help: ArgumentHelp("Only this team's.", valueName: "team-id"), transform: identifier(listedBy: "team list"))
+        help: ArgumentHelp("List only this team's.", valueName: "team-id"),
+        transform: identifier(listedBy: "team list"))
     var team: Team.ID?
 
     @OptionGroup var output: Output

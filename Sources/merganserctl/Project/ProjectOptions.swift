@@ -1,14 +1,14 @@
 import Analytics
 import ArgumentParser
 
-/// The settings of a project that have a default; `none` goes back to it.
+/// The settings of a project that have a default; `none` restores it.
 struct ProjectOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("For what shows projects.", valueName: "#rrggbb|none"))
+    @Option(help: ArgumentHelp("The project's color, for programs that show projects.", valueName: "#rrggbb|none"))
     var color: Setting<String>?
 
     @Option(
         help: ArgumentHelp(
-            "Whether the newest claim of an id gets later events, or is refused. (default: latest)",
+            "Whether a second claim of an id gets later events (latest) or is refused (refuse). (default: latest)",
             valueName: "latest|refuse"))
     var claimConflict: Project.ClaimConflict?
 
@@ -21,10 +21,10 @@ struct ProjectOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long funnel steps are kept. (default: 365)", valueName: "days|none"))
     var retentionDaysFunnels: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("Attachments of one user together. (default: 250 MiB)", valueName: "bytes|none"))
+    @Option(help: ArgumentHelp("Quota for all attachments of one user. (default: 250 MiB)", valueName: "bytes|none"))
     var attachmentUserQuotaBytes: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("Attachments of the project together. (default: 5 GiB)", valueName: "bytes|none"))
+    @Option(help: ArgumentHelp("Quota for all attachments of the project. (default: 5 GiB)", valueName: "bytes|none"))
     var attachmentProjectQuotaBytes: Setting<Int64>?
 
     var isEmpty: Bool {

@@ -3,15 +3,15 @@ import ArgumentParser
 
 struct SetProject: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Changes settings of a project, those that are given.")
+        commandName: "set", abstract: "Changes the given settings of a project.")
 
-    @Argument(help: "Its id.", transform: identifier(listedBy: "project list"))
+    @Argument(help: "The project's id.", transform: identifier(listedBy: "project list"))
     var project: Project.ID
 
-    @Option(help: "What it is called, 1 to 200 characters.")
+    @Option(help: "The project's name, 1 to 200 characters.")
     var name: String?
 
-    @Option(help: "Its short name, distinct within the team: 1 to 64 of a-z 0-9 -.")
+    @Option(help: "The project's short name, unique within the team: 1 to 64 of a-z 0-9 -.")
     var slug: String?
 
     @OptionGroup var options: ProjectOptions

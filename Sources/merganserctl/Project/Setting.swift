@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The value of an option that `none` unsets.
+/// The value of an option that `none` clears.
 struct Setting<Value: ExpressibleByArgument>: ExpressibleByArgument {
     let value: Value?
 

@@ -4,7 +4,7 @@ import ArgumentParser
 struct ShowProject: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one project's settings.")
 
-    @Argument(help: "Its id.", transform: identifier(listedBy: "project list"))
+    @Argument(help: "The project's id.", transform: identifier(listedBy: "project list"))
     var project: Project.ID
 
     @OptionGroup var output: Output

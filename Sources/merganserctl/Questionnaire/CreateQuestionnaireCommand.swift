@@ -19,11 +19,11 @@ struct CreateQuestionnaireCommand: ParsableCommand {
     var project: Project.ID
 
     @Option(
-        help: ArgumentHelp("The only app that asks it. (default: all of the project)", valueName: "app-id"),
+        help: ArgumentHelp("The only app that asks it. (default: all apps of the project)", valueName: "app-id"),
         transform: identifier(listedBy: "app list"))
     var app: App.ID?
 
-    @Argument(help: "The file with its definition.")
+    @Argument(help: "The file with the definition.")
     var file: String
 
     @OptionGroup var output: Output
@@ -45,7 +45,7 @@ struct CreateQuestionnaireCommand: ParsableCommand {
         } catch let error as JSONError {
             throw ToolError(.refused, "\(file) is not JSON: \(error)")
         } catch let error as InvalidQuestionnaire {
-            var refusal = ToolError(.refused, "\(file) defines no questionnaire")
+            var refusal = ToolError(.refused, "\(file) does not define a questionnaire")
             refusal.problems = error.faults
             throw refusal
         }

@@ -6,12 +6,13 @@ import JSON
 
 struct RotateServerKey: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rotate", abstract: "Seals again what the previous server key sealed.",
+        commandName: "rotate", abstract: "Seals all values of the previous server key again with the new one.",
         discussion: """
-            From MERGANSER_SERVER_KEY_PREVIOUS to MERGANSER_SERVER_KEY: private signing keys, webhook keys, stored \
-            answers, and sign-ins under way. At most \(SealedValues.batch) values a transaction, beside the running \
-            servers; an interrupted run is gone on with by the next, and one more does no harm. Every instance must \
-            have both keys before; docs/deployment.md has the whole procedure.
+            Opens values with MERGANSER_SERVER_KEY_PREVIOUS and seals them with MERGANSER_SERVER_KEY: private \
+            signing keys, webhook keys, stored answers, and sign-ins under way. Changes at most \
+            \(SealedValues.batch) values in each transaction, while servers run. If a run is interrupted, the next \
+            one continues. Extra runs do no harm. Every instance must have both keys before; docs/deployment.md \
+            describes the whole procedure.
             """)
 
     @OptionGroup var job: Job
@@ -49,8 +50,9 @@ struct RotateServerKey: ParsableCommand {
     }
 
     private static let next = """
-        Nothing is left under MERGANSER_SERVER_KEY_PREVIOUS that was there when this began. If every instance had \
-        MERGANSER_SERVER_KEY by then, unset the previous key and restart them; otherwise run this again when they have.
+        All values that MERGANSER_SERVER_KEY_PREVIOUS had sealed before this run began are sealed with the new key. \
+        If every instance already had MERGANSER_SERVER_KEY at that time, unset the previous key and restart them. \
+        Otherwise run this command again when they have it.
         """
 
     private struct Result: Encodable {

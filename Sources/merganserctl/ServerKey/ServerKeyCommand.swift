@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct ServerKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "server-key", abstract: "Looks after what is stored under the server key.",
+        commandName: "server-key", abstract: "Manages values that the server key seals.",
         subcommands: [RotateServerKey.self])
 }

@@ -5,17 +5,17 @@ import Time
 
 struct ActivateSigningKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "activate", abstract: "Has a published key sign, and retires the one before.",
+        commandName: "activate", abstract: "Starts signing with a published key, and retires the previous one.",
         discussion: """
-            Refused before the key has been published for an hour, since clients keep the key set for so long; the first \
-            key of all needs no wait. With --force a key signs from 30 seconds after its publication on: clients that \
-            do not fetch the key set again when they meet an unknown key refuse its tokens until they do.
+            Refuses until the key has been published for an hour, because clients keep the key set that long. The very \
+            first key need not wait. With --force a key signs from 30 seconds after its publication on. Then clients \
+            that do not fetch the key set again when they see an unknown key refuse its tokens until they do.
             """)
 
-    @Argument(help: "Its kid. (default: the key that waits)")
+    @Argument(help: "The key's kid. (default: the key that waits to be activated)")
     var kid: String?
 
-    @Flag(help: "Do not wait for clients to know the key: for a predecessor whose private part was stolen.")
+    @Flag(help: "Do not wait until clients know the key. Use this if the previous private key was stolen.")
     var force = false
 
     @OptionGroup var output: Output
@@ -32,7 +32,7 @@ struct ActivateSigningKeyCommand: ParsableCommand {
                 return "key \(activated.keyID) signs \(from); running servers follow within 30 seconds"
             },
             retired.flatMap { key in
-                key.publishedUntil.map { "key \(key.keyID) stays published until \($0.iso8601), for what it signed" }
+                key.publishedUntil.map { "key \(key.keyID) stays published until \($0.iso8601), to verify its tokens" }
             },
         ]
         output.print(

@@ -5,11 +5,11 @@ import OpenSSL
 
 struct GenerateSigningKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "generate", abstract: "Makes a key and publishes it; it does not sign yet.",
+        commandName: "generate", abstract: "Generates a key and publishes it. The key does not sign yet.",
         discussion: """
-            An RSA key of 2048 bit, for RS256. Its private part is stored encrypted under MERGANSER_SERVER_KEY and never \
-            shown. Next: `signing-key activate`, an hour later, when all clients have fetched the key set anew; at once \
-            if it is the first key of all.
+            Generates an RSA key of 2048 bits, for RS256. Its private part is stored encrypted under \
+            MERGANSER_SERVER_KEY and never shown. Next, run `signing-key activate` an hour later, when all clients \
+            have fetched the key set again. If this is the very first key, activate it at once.
             """)
 
     @OptionGroup var output: Output

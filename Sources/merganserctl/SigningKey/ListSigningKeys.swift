@@ -4,10 +4,11 @@ import Time
 
 struct ListSigningKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists keys in the order of their making, removed ones too; no parts of them.",
+        commandName: "list",
+        abstract: "Lists keys, removed ones too, in the order of their creation; shows no key material.",
         discussion: """
-            next: published, to be activated. active: signs. retired: verifies what it signed. removed: its kid is never \
-            used again.
+            States. next: published, waits to be activated. active: signs. retired: verifies tokens that it signed. \
+            removed: its kid is never used again.
             """)
 
     @OptionGroup var output: Output

@@ -4,7 +4,7 @@ import ArgumentParser
 struct CreateTeamCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Creates a team.")
 
-    @Option(help: "What it is called, 1 to 200 characters.")
+    @Option(help: "The team's name, 1 to 200 characters.")
     var name: String
 
     @OptionGroup var output: Output

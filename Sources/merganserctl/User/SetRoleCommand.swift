@@ -4,7 +4,7 @@ import ArgumentParser
 struct SetRoleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-role", abstract: "Gives a user a role.",
-        discussion: "Developers register applications of their own; admins do, too.")
+        discussion: "Developers can register applications of their own; admins can, too.")
 
     @Argument(help: "The user's id.")
     var id: Int64

@@ -76,7 +76,7 @@ struct UserBody: Encodable {
     }
 
     var words: String {
-        let kind = anonymous ? "anonymous" : previouslyAnonymous ? "identified, once anonymous" : "identified"
+        let kind = anonymous ? "anonymous" : previouslyAnonymous ? "identified, previously anonymous" : "identified"
         var lines = [
             "user             \(id.rawValue), \(kind), \(role)",
             "name             \(name ?? "–")",
