@@ -2,7 +2,7 @@ import ErrorCodes
 import HTTP
 import JSON
 
-/// What an instance says about itself, to its operator only: nginx shows these paths on loopback addresses.
+/// Answers /healthz, /readyz and /metrics, for the operator only: nginx serves these paths on loopback addresses.
 struct ControlResponder {
     let instance: String
     let readiness: Readiness
@@ -11,7 +11,7 @@ struct ControlResponder {
     func respond(to request: Request) -> Response {
         switch (request.path, request.method) {
         case ("/healthz", .get), ("/healthz", .head):
-            // No look at the database: restarting this process would not mend it.
+            // The database is not checked, because restarting this process would not fix it.
             return json(.ok, Health(status: "alive", instance: instance))
         case ("/readyz", .get), ("/readyz", .head):
             let report = readiness.report
@@ -53,7 +53,7 @@ struct ControlResponder {
 
     private struct Ready: Encodable {
         let ready: Bool
-        /// True when something is missing that it serves without, else left out.
+        /// True if something is missing that the instance can serve without; left out otherwise.
         let degraded: Bool?
         let instance: String
         let missing: [Readiness.Report.Missing]

@@ -1,10 +1,10 @@
-/// Text of metrics in Prometheus' format 0.0.4: `# HELP`, `# TYPE`, then a sample a line.
+/// Metrics in Prometheus' text format 0.0.4: `# HELP`, `# TYPE`, then one line for each sample.
 struct Exposition {
     enum Kind: String {
         case counter, gauge
     }
 
-    /// In the order they are written.
+    /// In the order in which they are written.
     typealias Labels = [(name: String, value: String)]
 
     private(set) var text = ""
@@ -18,7 +18,8 @@ struct Exposition {
         for (labels, value) in samples { sample(name, labels, value) }
     }
 
-    /// - Parameter samples: counts of each bucket by itself, one more than bounds, and the sum of what was observed.
+    /// - Parameter samples: the count of each bucket alone (one bucket more than bounds), and the sum of all observed
+    ///   values.
     mutating func addHistogram(
         _ name: String, _ help: String, bounds: [Double], _ samples: [(Labels, [Int], Double)]
     ) {

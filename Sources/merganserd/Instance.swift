@@ -13,15 +13,15 @@ import Threads
 
 /// One running server, from its start to its end.
 ///
-/// It takes nginx's socket only when it can answer: until then, another instance keeps serving, or connections wait. A
-/// provider's key set is not waited for: only that provider's tokens need it.
+/// It takes over nginx's socket only when it can answer. Until then, another instance keeps serving, or connections
+/// wait. It does not wait for a provider's key set, because only that provider's tokens need it.
 final class Instance {
     private let configuration: Configuration
     private let logger: Logger
     private let keySets: IdentityTokenVerifier
     private let service: Service
     private let databaseStatistics = DatabaseStatistics()
-    /// Each thread has its own.
+    /// Creates a thread's own database object.
     private let makeDatabase: @Sendable () -> Database
     private let readiness: Readiness
 
@@ -62,10 +62,10 @@ final class Instance {
             makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace, logger)
     }
 
-    /// Returns when a signal has ended the instance.
+    /// Runs until a signal ends the instance.
     func run() throws {
         blockAllSignals()
-        // Before any thread exists: it changes the environment.
+        // This changes the environment, so it runs before any other thread exists.
         let inherited = try ListeningSocket.inherited()
         try makeStateDirectory()
         try makeAttachmentDirectory()
@@ -112,7 +112,8 @@ final class Instance {
         return options
     }
 
-    /// Whoever writes there chooses the keys that identity tokens are checked with, so nobody else may.
+    /// Whoever can write to this folder can choose the keys that verify identity tokens, so nobody else may write to
+    /// it.
     private func makeStateDirectory() throws {
         let path = configuration.server.stateDirectory
         func refuse(_ why: String) -> StartFailure { .cannotMake("MERGANSER_STATE_DIRECTORY: \"\(path)\" \(why)") }
@@ -121,9 +122,9 @@ final class Instance {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, access(path, W_OK) == 0 else {
-            throw refuse("is no folder this process can write to; make it so, or set another")
+            throw refuse("is not a folder that this process can write to; change that, or set another folder")
         }
-        guard status.st_mode & 0o022 == 0 else { throw refuse("can be written by others; run: chmod 0700 \(path)") }
+        guard status.st_mode & 0o022 == 0 else { throw refuse("is writable by other users; run: chmod 0700 \(path)") }
     }
 
     private func makeAttachmentDirectory() throws {
@@ -131,8 +132,8 @@ final class Instance {
             try AttachmentDirectory(configuration.analytics.attachments).prepare()
         } catch {
             throw StartFailure.cannotMake(
-                "MERGANSER_ATTACHMENT_DIR: \(error); the folder above it must exist, and this process be able to write there, "
-                    + "and belong to the group MERGANSER_SOCKET_GROUP if that is set"
+                "MERGANSER_ATTACHMENT_DIR: \(error); its parent folder must exist, this process must be able to write to it, "
+                    + "and if MERGANSER_SOCKET_GROUP is set, this process must belong to that group"
             )
         }
     }
@@ -147,7 +148,7 @@ final class Instance {
         }
     }
 
-    /// The control socket answers from the start: whoever waits for this instance can ask what is missing.
+    /// The control socket answers from the start, so that callers who wait for this instance can ask what is missing.
     private func startControl(_ server: Server) throws -> Server {
         let socket = try listeningSocket(configuration.server.controlSocket)
         let metrics = Metrics(
@@ -166,8 +167,8 @@ final class Instance {
         return control
     }
 
-    /// - Returns: false when a signal ended the wait.
-    /// - Throws: for a schema or a server key that waiting does not change.
+    /// - Returns: false if a signal ended the wait.
+    /// - Throws: if the schema or the server key does not fit; waiting would not change that.
     private func waitUntilReady() throws -> Bool {
         var nextNotice = ContinuousClock.now
         while true {
@@ -175,7 +176,7 @@ final class Instance {
             if let problem = report.hopeless { throw StartFailure.unusable(problem) }
             if report.isReady { return true }
             if ContinuousClock.now >= nextNotice {
-                // The service manager's patience is for starts that hang; this one says what it waits for.
+                // The service manager's start time-out is for starts that hang. This start reports what it waits for.
                 ServiceManager.notify("STATUS=waiting for \(report.summary)\nEXTEND_TIMEOUT_USEC=10000000")
                 nextNotice = .now + .seconds(1)
             }
@@ -189,7 +190,7 @@ final class Instance {
 
     // MARK: Service and end
 
-    /// Returns at a signal that asks for the end. Until then the watchdog hears of workers that get on.
+    /// Returns when a signal asks the instance to end. Until then, pings the watchdog while workers make progress.
     private func waitForEnd(_ server: Server) {
         var progress = WorkerProgress(threads: serverOptions.threads)
         let interval = ServiceManager.watchdogInterval.map { $0 / 3 }
@@ -204,14 +205,15 @@ final class Instance {
                 {
                     ServiceManager.notify("WATCHDOG=1")
                 } else {
-                    logger.error("no worker has finished a request for too long")
+                    logger.error("no worker has finished a request for a minute; watchdog pings have stopped")
                 }
             }
         }
     }
 
     private func ignoreHangup() {
-        logger.notice("SIGHUP is ignored: the configuration is read at the start; start another instance to change it")
+        logger.notice(
+            "SIGHUP is ignored: the configuration is read only at the start; to change it, start another instance")
     }
 
     private func drain(_ server: Server) {
@@ -225,13 +227,13 @@ final class Instance {
         if result.cut == 0 {
             logger.notice("stopped", metadata: metadata)
         } else {
-            logger.warning("stopped at the limit with connections open", metadata: metadata)
+            logger.warning("stopped at the drain limit with connections open", metadata: metadata)
         }
     }
 }
 
 extension Configuration {
-    /// With nginx's group, which is to read the attachments if it sends them.
+    /// Sets nginx's group, which must be able to read the attachments if nginx sends them.
     fileprivate func sharingAttachments() throws(StartFailure) -> Configuration {
         guard let name = server.socketGroup else { return self }
         guard let group = Group(name) else {

@@ -7,8 +7,8 @@ import Logs
 
 /// The server.
 ///
-/// This target owns how an instance lives: its arguments, what must hold before it serves, readiness, the control
-/// socket, signals and its end. It holds no rules and no SQL.
+/// This target owns the life of an instance: its arguments, the conditions for serving, readiness, the control socket,
+/// signals and its end. It has no rules and no SQL.
 @main
 enum Main {
     static func main() {
@@ -19,7 +19,7 @@ enum Main {
         case ["--reference"]: print(Variable.markdownReference)
         case ["--version"]: print(Version.current)
         case let arguments:
-            complain("merganserd: cannot make sense of \(arguments.joined(separator: " ")); see merganserd --help")
+            complain("merganserd: unknown arguments: \(arguments.joined(separator: " ")); see merganserd --help")
             exit(EX_USAGE)
         }
     }
@@ -64,19 +64,20 @@ enum Main {
     private static let help = """
         Usage: merganserd [--check | --reference | --help | --version]
 
-        Serves the accounts API to nginx over a FastCGI socket, until SIGTERM or SIGINT; then it serves what nginx
-        still has open, and leaves. Logs are lines of JSON on standard error.
+        Serves the API to nginx over a FastCGI socket, until SIGTERM or SIGINT. Then it answers the requests
+        under way and on connections that nginx has open, and exits. It logs lines of JSON to standard error.
 
-          --check      say whether the configuration is right, and leave
-          --reference  print what follows as a Markdown table, as docs/configuration.md has it
+          --check      check the configuration and exit
+          --reference  print the variables below as the Markdown table in docs/configuration.md
 
-        The configuration is read once, from environment variables. NAME_FILE instead of NAME gives the path of a
-        file that holds a secret. An empty value counts as none, unless said otherwise.
+        merganserd reads its configuration once, from environment variables. If a variable holds a secret, NAME_FILE
+        instead of NAME may give the path of a file that holds it. An empty value counts as not set, unless the
+        variable's text says otherwise.
 
         \(Variable.reference)
 
-        Exit status: 0 stopped by a signal; 64 wrong arguments; 70 a fault of the program or the system;
-        73 a socket or the state directory cannot be made; 78 wrong configuration, or a schema this release does not
-        work with, or another server key than the one that sealed what is stored.
+        Exit status: 0 stopped by a signal; 64 wrong arguments; 70 a fault of the program or the system; 73 a socket
+        or a folder cannot be created or used; 78 the configuration is wrong, this release does not work with the
+        schema, or the server key is not the one that sealed the stored values.
         """
 }

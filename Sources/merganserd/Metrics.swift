@@ -31,7 +31,7 @@ struct Metrics: Sendable {
         self.server = server
     }
 
-    /// - Parameter upkeep: nil while it is not known.
+    /// - Parameter upkeep: nil while the database does not answer.
     func text(isReady: Bool, _ upkeep: Upkeep?) -> String {
         var exposition = Exposition()
         addProcess(to: &exposition, isReady: isReady)
@@ -59,7 +59,8 @@ struct Metrics: Sendable {
                 "process_resident_memory_bytes", .gauge, "Memory in use.", Double(usage.residentBytes))
             exposition.add("process_open_fds", .gauge, "Open file descriptors.", Double(usage.openDescriptors))
             exposition.add(
-                "process_max_fds", .gauge, "How many there may be (RLIMIT_NOFILE).", Double(usage.maximumDescriptors))
+                "process_max_fds", .gauge, "The limit of open file descriptors (RLIMIT_NOFILE).",
+                Double(usage.maximumDescriptors))
         }
         exposition.add("merganser_ready", .gauge, "1 while /readyz answers 200.", isReady ? 1 : 0)
         exposition.add("merganser_worker_threads", .gauge, "Workers that answer requests.", Double(threads))
@@ -76,15 +77,17 @@ struct Metrics: Sendable {
                 (labels(key), Double(series.count))
             })
         exposition.addHistogram(
-            "merganser_request_duration_seconds", "From a whole request to its answer.", bounds: RequestMetrics.bounds,
+            "merganser_request_duration_seconds", "Time from a complete request to its answer.",
+            bounds: RequestMetrics.bounds,
             snapshot.map { key, series in
                 (labels(key), series.buckets, series.seconds)
             })
         exposition.addHistogram(
-            "merganser_request_wait_seconds", "From nginx's handing a request on to a worker's taking it up.",
+            "merganser_request_wait_seconds", "Time between nginx passing a request on and a worker accepting it.",
             bounds: RequestMetrics.bounds, [([], counts.waits.buckets, counts.waits.seconds)])
         exposition.add(
-            "merganser_requests_shed_total", .counter, "Requests answered 503 for having waited too long for a worker.",
+            "merganser_requests_shed_total", .counter,
+            "Requests answered 503 because they had waited too long for a worker.",
             Double(loadShedder.count))
         let statistics = server.statistics
         exposition.add(
@@ -92,7 +95,7 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_connections_open", .gauge, "Connections from nginx.", Double(statistics.openConnections))
         exposition.add(
-            "merganser_connections_aborted_total", .counter, "Connections that ended inside a request.",
+            "merganser_connections_aborted_total", .counter, "Connections that ended in the middle of a request.",
             Double(statistics.aborted))
     }
 
@@ -102,23 +105,24 @@ struct Metrics: Sendable {
 
     private func addDatabase(to exposition: inout Exposition) {
         exposition.add(
-            "merganser_database_connections_open", .gauge, "At most one for each worker, and one for readiness.",
+            "merganser_database_connections_open", .gauge,
+            "Open connections to MariaDB: at most one for each worker and one for readiness.",
             Double(database.openConnections.value))
         for (name, help, count) in [
-            ("transactions", "Transactions begun.", database.transactions.value),
+            ("transactions", "Transactions that were started.", database.transactions.value),
             ("retries", "Attempts after a transaction's first.", database.retries.value),
             ("deadlocks", "Attempts ended by a deadlock (1213).", database.deadlocks.value),
             ("lock_timeouts", "Attempts ended by a lock wait time-out (1205).", database.lockTimeouts.value),
             ("exhaustions", "Transactions given up after the last attempt.", database.exhaustions.value),
-            ("unknown_outcomes", "Transactions whose COMMIT was not answered.", database.unknownOutcomes.value),
+            ("unknown_outcomes", "Transactions whose COMMIT got no answer.", database.unknownOutcomes.value),
             ("reconnects", "Connections that were lost or given up.", database.reconnects.value),
             ("statements", "Statements that were answered or failed.", database.statements.value),
-            ("slow_statements", "Those that were logged as slow.", database.slowStatements.value),
+            ("slow_statements", "Statements that were logged as slow.", database.slowStatements.value),
         ] {
             exposition.add("merganser_database_\(name)_total", .counter, help, Double(count))
         }
         exposition.add(
-            "merganser_database_statement_seconds_total", .counter, "How long statements took, all together.",
+            "merganser_database_statement_seconds_total", .counter, "Total time of all statements.",
             Double(database.statementMicroseconds.value) / 1e6)
     }
 
@@ -130,27 +134,29 @@ struct Metrics: Sendable {
             "merganser_key_set_ready", .gauge, "1 while the provider's tokens can be checked.",
             sets.map { ($0.labels, $0.status.isReady ? 1 : 0) })
         exposition.add(
-            "merganser_key_set_age_seconds", .gauge, "Since the key set in use was fetched.",
+            "merganser_key_set_age_seconds", .gauge, "Time since the key set in use was fetched.",
             sets.compactMap { set in set.status.fetchedAt.map { (set.labels, (now - $0) / .seconds(1)) } })
         exposition.add(
-            "merganser_key_set_keys", .gauge, "Keys in use.", sets.map { ($0.labels, Double($0.status.keyCount)) })
+            "merganser_key_set_keys", .gauge, "Keys in the set in use.",
+            sets.map { ($0.labels, Double($0.status.keyCount)) })
         exposition.add(
             "merganser_key_set_fetches_total", .counter, "Attempts to fetch the key set.",
             sets.map { ($0.labels, Double($0.status.fetches)) })
         exposition.add(
-            "merganser_key_set_failures_total", .counter, "Attempts that failed.",
+            "merganser_key_set_failures_total", .counter, "Attempts to fetch the key set that failed.",
             sets.map { ($0.labels, Double($0.status.failures)) })
     }
 
     private func add(_ upkeep: Upkeep, to exposition: inout Exposition) {
         exposition.add(
-            "merganser_upkeep_delay_seconds", .gauge, "Since the oldest work that a job left undone was due.",
+            "merganser_upkeep_delay_seconds", .gauge, "For how long the oldest unfinished work of a job has been due.",
             upkeep.delays.map { ([("task", $0.task)], $0.delay / .seconds(1)) })
         exposition.add(
-            "merganser_event_partitions_ahead_seconds", .gauge, "How long events have partitions of their month.",
+            "merganser_event_partitions_ahead_seconds", .gauge,
+            "Time until the last monthly partition for events ends.",
             upkeep.analytics.partitionsAhead / .seconds(1))
         exposition.add(
-            "merganser_signing_key_age_seconds", .gauge, "Since the key that signs tokens was activated.",
+            "merganser_signing_key_age_seconds", .gauge, "Time since the key that signs tokens was activated.",
             upkeep.accounts.signingKeyAge.map { [([], $0 / .seconds(1))] } ?? [])
     }
 }

@@ -7,9 +7,9 @@ import Migrations
 import Threads
 import Time
 
-/// Whether this instance can answer requests, looked at once a second by a thread of its own.
+/// Whether this instance can answer requests. A thread of its own checks this once a second.
 ///
-/// Asking therefore costs nothing and waits for nothing, even while the database hangs.
+/// So reading the report costs nothing and never waits, even while the database hangs.
 final class Readiness: Sendable {
     struct Report: Sendable {
         struct Missing: Encodable, Sendable {
@@ -18,11 +18,11 @@ final class Readiness: Sendable {
             let problem: String
         }
 
-        /// What this instance cannot serve without.
+        /// Missing things that this instance cannot serve without.
         fileprivate(set) var missing: [Missing] = []
-        /// What it serves without: all but the tokens of a provider.
+        /// Missing things that it can serve without, except for the tokens of one provider.
         fileprivate(set) var degraded: [Missing] = []
-        /// What no waiting changes, in words for the operator.
+        /// A problem that waiting does not change, in words for the operator.
         fileprivate(set) var hopeless: String?
 
         var isReady: Bool { missing.isEmpty }
@@ -80,31 +80,31 @@ final class Readiness: Sendable {
         thread?.join()
     }
 
-    /// To be called when nginx's socket is this instance's. Before, it is not ready: whoever waits for it to be stops its
-    /// predecessor next.
+    /// Call this when this instance has taken over nginx's socket. It is not ready before, because whoever waits for
+    /// readiness stops the previous instance next.
     func beginServing() { state.withLock { $0.phase = .serving } }
 
-    /// From now on the instance is not ready, so that nobody new is sent to it.
+    /// From now on the instance is not ready, so that no new requests are sent to it.
     func beginDraining() { state.withLock { $0.phase = .draining } }
 
     var report: Report {
         var report = requirements
         switch state.withLock({ $0.phase }) {
-        case .starting where report.isReady: report.add("socket", "this instance does not serve yet")
+        case .starting where report.isReady: report.add("socket", "this instance is not serving yet")
         case .starting, .serving: break
-        case .draining: report.add("draining", "this instance is about to leave")
+        case .draining: report.add("draining", "this instance is about to exit")
         }
         return report
     }
 
-    /// What must hold before this instance can serve.
+    /// The conditions that must hold before this instance can serve.
     var requirements: Report {
         let (database, age) = state.withLock { ($0.database, ContinuousClock.now - $0.checkedAt) }
         var report = Report()
         switch database {
-        // Beyond every time-out of a connection, so something else is wrong.
+        // This is longer than every time-out of a connection, so something else is wrong.
         case _ where age > .seconds(30): report.add("database", "no answer for \(age.components.seconds) s")
-        case .unknown: report.add("database", "not asked yet")
+        case .unknown: report.add("database", "not checked yet")
         case .fit: break
         case .unreachable(let reason): report.add("database", reason)
         case .unfit(let problem):
@@ -119,7 +119,7 @@ final class Readiness: Sendable {
         return report
     }
 
-    /// What the jobs have left undone, as of half a minute ago at most; nil while the database does not answer.
+    /// Unfinished work of the jobs, at most half a minute old; nil while the database does not answer.
     var upkeep: Upkeep? { state.withLock(\.upkeep) }
 
     private func watch() {
@@ -136,7 +136,7 @@ final class Readiness: Sendable {
             let failures = keySets.status.compactMapValues(\.lastError)
             for (provider, failure) in failures where failure != previousFailures[provider] {
                 logger.warning(
-                    "key set cannot be fetched, tried again",
+                    "key set cannot be fetched; trying again",
                     metadata: ["provider": "\(provider.rawValue)", "reason": "\(failure)"])
             }
             previousFailures = failures
@@ -157,9 +157,9 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Reading a table is the question: a Galera node without its cluster accepts connections, and answers 1047 here.
+    /// Reads a table, because a Galera node without its cluster accepts connections, but answers reads with error 1047.
     ///
-    /// - Parameter isFirst: whether to look at the server key, too; it stays the same.
+    /// - Parameter isFirst: whether to check the server key, too; later it cannot have changed.
     private func check(_ database: Database, isFirst: Bool) -> DatabaseState {
         do {
             return try database.read { connection in
@@ -178,7 +178,7 @@ final class Readiness: Sendable {
         do {
             return try database.read { try Upkeep($0, at: Clock.system.now, tombstoneGrace: tombstoneGrace) }
         } catch {
-            logger.warning("what the jobs left undone cannot be told", metadata: ["error": "\(error)"])
+            logger.warning("the unfinished work of the jobs cannot be read", metadata: ["error": "\(error)"])
             return nil
         }
     }
@@ -190,7 +190,7 @@ final class Readiness: Sendable {
         case .unfit(let problem): logger.error("schema does not fit: \(problem)")
         case .sealed(let problem): logger.error("server key does not fit: \(problem)")
         case .unreachable(let reason):
-            logger.warning("database unreachable, tried again every second", metadata: ["reason": "\(reason)"])
+            logger.warning("database unreachable; trying again every second", metadata: ["reason": "\(reason)"])
         }
     }
 }

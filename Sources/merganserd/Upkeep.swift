@@ -3,7 +3,7 @@ import AnalyticsJobs
 import MariaDB
 import Time
 
-/// What the jobs of `merganserctl` have left undone: how the server's operator hears of a timer that does not run.
+/// Unfinished work of the jobs of `merganserctl`. It shows the operator that a timer does not run.
 struct Upkeep: Sendable {
     let accounts: AccountsUpkeep
     let analytics: AnalyticsUpkeep
@@ -16,7 +16,7 @@ struct Upkeep: Sendable {
         self.analytics = analytics
     }
 
-    /// By the names of the subcommands.
+    /// `task` is the name of the subcommand.
     var delays: [(task: String, delay: Duration)] {
         [
             ("gc", accounts.garbageDelay), ("compact", analytics.compactionDelay),

@@ -1,4 +1,4 @@
-/// Tells busy workers from stuck ones.
+/// Distinguishes busy workers from stuck ones.
 struct WorkerProgress {
     /// Longer than any request may take: transactions repeat for 15 s, and the last attempt may wait for the database.
     static let patience = Duration.seconds(60)

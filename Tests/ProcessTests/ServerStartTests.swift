@@ -107,7 +107,7 @@ import Testing
         ("MERGANSER_SOCKET", "/nowhere/fastcgi.sock", "cannot listen on /nowhere/fastcgi.sock: "),
         ("MERGANSER_CONTROL_SOCKET", "/nowhere/control.sock", "cannot listen on /nowhere/control.sock: "),
         ("MERGANSER_SOCKET_GROUP", "no-such-group", "there is no group no-such-group"),
-        ("MERGANSER_STATE_DIRECTORY", "/dev/null", "MERGANSER_STATE_DIRECTORY: \"/dev/null\" is no folder"),
+        ("MERGANSER_STATE_DIRECTORY", "/dev/null", "MERGANSER_STATE_DIRECTORY: \"/dev/null\" is not a folder"),
         ("MERGANSER_ATTACHMENT_DIR", "/nowhere/attachments", "MERGANSER_ATTACHMENT_DIR: mkdir /nowhere/attachments: "),
     ])
     func saysWhatCannotBeMade(_ variable: String, _ value: String, _ message: String) throws {
