@@ -2,36 +2,36 @@ internal import CFastCGI
 internal import Glibc
 import HTTP
 
-/// One request and its answer on a connection; one object for each worker, used again for every request.
+/// One request and its answer on a connection. Each worker has one object and reuses it for every request.
 final class Exchange {
-    /// What is to become of the connection.
+    /// What to do with the connection.
     enum Outcome {
-        /// Answered; another request may come.
+        /// The request was answered; another request may come.
         case kept
-        /// Answered, and the peer did not ask for more.
+        /// The request was answered, and the peer did not ask to keep the connection.
         case ended
-        /// Answered before the end of the body: to be closed, once the peer has read the answer.
+        /// The request was answered before the end of its body. Close the connection once the peer has read the answer.
         case endedEarly
-        /// Not answered.
+        /// The request was not answered.
         case aborted(Fault)
-        /// Not answered, and closed by libfcgi.
+        /// The request was not answered, and libfcgi has closed the connection.
         case lost
     }
 
-    /// On the heap: the request's streams point back into it.
+    /// On the heap, because the request's streams point back into it.
     private let request = UnsafeMutablePointer<FCGX_Request>.allocate(capacity: 1)
     private var head: [UInt8] = []
 
-    /// The largest rest of a body that is read for the connection's sake.
+    /// The largest unread rest of a body that is read in order to keep the connection.
     ///
-    /// More than nginx can have sent ahead (net.core.wmem_default is 208 KiB), so what is left of a larger one was not
-    /// sent yet when the answer comes, and nginx drops the connection too. It would keep one whose request it has sent
-    /// whole, and could lose the next request to our closing it.
+    /// It is more than nginx can have sent ahead (net.core.wmem_default is 208 KiB). So if more is left, nginx has not
+    /// yet sent all of it when the answer arrives, and drops the connection, too. If nginx had sent the whole request,
+    /// it would keep the connection, and closing it on this side could lose the next request.
     private static let largestDiscard = 262_144
-    /// How long that may take: nginx has the body and only needs to write it.
+    /// How long reading that rest may take: nginx has the body and only needs to write it.
     private static let longestDiscard = Duration.milliseconds(100)
-    /// How long where the connection is not kept, as of an upload that nginx passes on as a client sends it: for what is there
-    /// already.
+    /// How long it may take if the connection is not kept, as for an upload, which nginx passes on as the client sends
+    /// it: only bytes that have already arrived are read.
     private static let shortestDiscard = Duration.milliseconds(1)
 
     private let receiveTimeout: Duration
@@ -52,7 +52,7 @@ final class Exchange {
     }
 
     private func serve(_ connection: Int32, _ handler: (Request) -> Response) throws(Fault) -> Outcome {
-        // libfcgi reports success for parameters that were cut off between two of them.
+        // libfcgi reports success even if the parameters were cut off between two of them.
         guard let input = request.pointee.in, let environment = request.pointee.envp, FCGX_GetError(input) == 0 else {
             throw .unreadableRequest
         }
@@ -63,17 +63,17 @@ final class Exchange {
         defer { body.invalidate() }
         let request = parameters.request(with: body)
         let response = handler(request)
-        // Whatever the handler made of it, nobody is left to take the answer.
+        // Whatever the handler did, nobody is left to receive the answer.
         if body.hasFailed { throw .incompleteBody }
-        // Before the answer: after it the peer may send another request, and libfcgi would read into that.
+        // This comes before the answer: after it the peer may send another request, and libfcgi would read into that.
         let isFinished = finish(body, on: connection)
         try send(response, isHead: request.method == .head)
         if !isFinished { return .endedEarly }
         return merganser_fcgx_is_to_be_kept(self.request) != 0 ? .kept : .ended
     }
 
-    /// Reads a body to its end if the handler has not; false when that is too much, or takes too long. Whatever was announced,
-    /// and for whatever method, nobody holds a worker with a body that nobody reads.
+    /// Reads a body to its end if the handler has not; returns false if too much is left, or if reading takes too long.
+    /// So no client can occupy a worker with a body that no handler reads, whatever its length and method.
     private func finish(_ body: StreamBody, on connection: Int32) -> Bool {
         guard body.isOpen else { return body.isAtEnd }
         let time =
@@ -83,10 +83,10 @@ final class Exchange {
         return body.discard(atMost: Exchange.largestDiscard, within: time)
     }
 
-    /// FCGI_RESPONDER of the FastCGI specification §6.2.
+    /// FCGI_RESPONDER, the FastCGI specification §6.2.
     private static let responder: Int32 = 1
 
-    /// Writes a CGI response (RFC 3875 §6), of which nginx makes the status line.
+    /// Writes a CGI response (RFC 3875 §6), from which nginx makes the status line.
     private func send(_ response: Response, isHead: Bool) throws(Fault) {
         head.removeAll(keepingCapacity: true)
         head.append(head: response)
@@ -96,11 +96,11 @@ final class Exchange {
             try write(response.body, to: output)
             if let stream = response.stream { try write(stream, to: output) }
         }
-        // In this order both fit into one write.
+        // In this order, both fit into one write.
         guard FCGX_FClose(request.pointee.err) == 0, FCGX_FClose(output) == 0 else { throw .undeliveredAnswer }
     }
 
-    /// Its length was announced: one that has another leaves nothing to do but to end the connection.
+    /// The stream's length was announced. If it turns out different, the connection must be ended.
     private func write(_ stream: any ResponseStream, to output: UnsafeMutablePointer<FCGX_Stream>) throws(Fault) {
         var count = 0
         while true {
@@ -112,7 +112,7 @@ final class Exchange {
         if count != stream.length { throw .brokenAnswer }
     }
 
-    /// How much of a stream is held at once.
+    /// How much of a stream is in memory at once.
     private static let partSize = 65_536
 
     private func write(_ bytes: [UInt8], to output: UnsafeMutablePointer<FCGX_Stream>) throws(Fault) {
@@ -145,7 +145,8 @@ extension [UInt8] {
             append(value: field.value)
             self += "\r\n".utf8
         }
-        // nginx would send the body in chunks otherwise. An answer without a body says nothing (RFC 9110 §8.6).
+        // Without it, nginx would send the body in chunks. An answer without a body has no Content-Length (RFC 9110
+        // §8.6).
         if !hasLength, ![204, 304].contains(response.status.code) {
             self += "Content-Length: ".utf8
             self += String(response.length).utf8
@@ -154,7 +155,8 @@ extension [UInt8] {
         self += "\r\n".utf8
     }
 
-    /// A line break in a value would begin another field: control characters become spaces (RFC 9110 §5.5).
+    /// Replaces control characters with spaces (RFC 9110 §5.5), because a line break in a value would begin another
+    /// field.
     private mutating func append(value: String) {
         let start = count
         self += value.utf8
@@ -164,7 +166,7 @@ extension [UInt8] {
 
 /// - Parameters:
 ///   - option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
-///   - timeout: as long as a microsecond at least, since zero would be for ever.
+///   - timeout: at least a microsecond, because zero would mean no time-out.
 func setTimeout(_ option: Int32, _ timeout: Duration, _ connection: Int32) {
     let (seconds, attoseconds) = timeout.components
     var time = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// A system call that failed, or surroundings that cannot be used.
+/// A system call failed, or the environment is not usable.
 package struct FastCGIError: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// - Parameter call: what failed; the reason is taken from `errno`.
+    /// - Parameter call: the system call that failed; `errno` has the reason.
     init(call: String) { description = "\(call): \(String(cString: strerror(errno)))" }
 }
 
-/// Has a failed system call throw.
+/// Throws if a system call has failed.
 @discardableResult
 func check(_ result: Int32, _ call: @autoclosure () -> String) throws(FastCGIError) -> Int32 {
     if result < 0 { throw FastCGIError(call: call()) }

@@ -1,10 +1,10 @@
-/// Why a connection was ended in the middle of a request, which got no answer.
+/// Why a connection was ended in the middle of a request, without an answer.
 package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// No begin record, or a record that FastCGI does not know there, or the peer closed or paused too long.
+    /// The request had no begin record, or a record that is not allowed there, or the peer closed or paused too long.
     case unreadableRequest
-    /// An authorizer or filter role.
+    /// The request had the role of an authorizer or filter.
     case unsupportedRole
-    /// A parameter that every request has.
+    /// A parameter is missing that every request has.
     case missingParameter(String)
     /// `CONTENT_LENGTH` is neither empty nor a number.
     case malformedContentLength
@@ -12,7 +12,7 @@ package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
     case incompleteBody
     /// The peer closed, or took the answer too slowly.
     case undeliveredAnswer
-    /// A stream could not be read to its end, or had not the announced length.
+    /// The answer's stream could not be read to its end, or did not have the announced length.
     case brokenAnswer
 
     package var description: String {

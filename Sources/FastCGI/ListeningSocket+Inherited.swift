@@ -2,10 +2,10 @@ internal import CFastCGI
 internal import Glibc
 
 extension ListeningSocket {
-    /// The socket that a service manager passed (sd_listen_fds(3)), or that is descriptor 0; nil when there is none.
+    /// The socket that a service manager passed (sd_listen_fds(3)), or that is descriptor 0; nil if there is none.
     ///
-    /// To be called before any thread exists: it takes the variables out of the environment, so that no child takes them
-    /// for its own.
+    /// Call this before any thread exists: it removes the variables from the environment, so that no child process uses
+    /// them as its own.
     package static func inherited() throws(FastCGIError) -> ListeningSocket? {
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
         if let count = environmentVariable("LISTEN_FDS").flatMap({ Int($0) }), count > 0,
@@ -15,7 +15,8 @@ extension ListeningSocket {
             return try adopt(3, name: "the socket that LISTEN_FDS announces")
         }
         guard option(SO_ACCEPTCONN, of: 0) == 1 else { return nil }
-        // Away from 0: whatever was opened after its close would become everybody's standard input.
+        // Move it away from 0: otherwise, after it is closed, the next descriptor to be opened would become standard
+        // input.
         let descriptor = try check(fcntl(0, F_DUPFD_CLOEXEC, 3), "fcntl F_DUPFD_CLOEXEC")
         let null = try check(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null")
         dup2(null, 0)
@@ -31,10 +32,10 @@ extension ListeningSocket {
             option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
         else { throw FastCGIError("\(name) is no unix stream socket: pass one, with permissions for nginx alone") }
         try check(fcntl(descriptor, F_SETFD, FD_CLOEXEC), "fcntl F_SETFD")
-        // Everybody who shares the socket gets EAGAIN from now on.
+        // All processes that share the socket get EAGAIN from now on.
         try check(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK), "fcntl F_SETFL")
-        // The flag may be cleared again: systemd does so for each instance it starts, unless told not to. A worker that
-        // finds nobody waiting must not be held up then, or the instance could not be told to stop.
+        // The flag may be cleared again: by default, systemd clears it for each instance that it starts. A worker that
+        // finds no waiting connection must not block then, or the instance could not be stopped.
         setTimeout(SO_RCVTIMEO, .milliseconds(100), descriptor)
         return ListeningSocket(inherited: descriptor)
     }

@@ -3,24 +3,26 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// A listening unix socket: one of our own that takes over a path by rename, or one inherited and shared with others.
+/// A listening unix socket: either its own, which takes over a path by rename, or inherited and shared with other
+/// processes.
 ///
-/// Never TCP: whoever can connect to libfcgi 2.4.2 can have it abort the process, with a parameter that announces 2 GiB or
-/// more (what is left of CVE-2025-23016), or with a GET_VALUES record that names more than three variables it knows, for which
-/// its answer has no room. It reads both before anybody else sees them, so the file's permissions are the guard. nginx
-/// writes neither, whatever it is sent: the lengths are those of what it holds, and it has no use for GET_VALUES.
+/// It is never TCP, because whoever can connect to libfcgi 2.4.2 can make it abort the process: with a parameter that
+/// announces 2 GiB or more (the rest of CVE-2025-23016), or with a GET_VALUES record that names more than three
+/// variables that libfcgi knows, for which its answer has no room. libfcgi reads both before any other code can check
+/// them, so only the file's permissions protect the process. nginx writes neither, whatever clients send: the lengths
+/// are those of data that it holds, and it does not use GET_VALUES.
 package final class ListeningSocket: Sendable {
     enum Accepted {
         case connection(Int32)
-        /// Nobody waits: another worker, or another process, was faster.
+        /// No connection is waiting: another worker, or another process, was faster.
         case nobody
-        /// The process or the system is out of descriptors or memory.
+        /// The process or the system has run out of descriptors or memory.
         case exhausted
     }
 
     /// -1 once closed.
     private let descriptor: Mutex<Int32>
-    /// Nil: inherited.
+    /// nil if the socket was inherited.
     private let file: File?
 
     private struct File {
@@ -35,20 +37,20 @@ package final class ListeningSocket: Sendable {
         self.file = file
     }
 
-    /// - Parameter inherited: a listening unix socket, which this object then owns.
+    /// - Parameter inherited: a listening unix socket. This object takes ownership of it.
     convenience init(inherited descriptor: Int32) { self.init(descriptor, file: nil) }
 
     deinit { close() }
 
-    /// Whether other processes go on accepting from it when this one does not.
+    /// Whether other processes continue to accept from it when this one stops.
     var isShared: Bool { file == nil }
 
-    /// Listens under a temporary name beside `path`; nobody connects before `publish()`.
+    /// Listens under a temporary name beside `path`; nobody can connect before `publish()`.
     ///
     /// - Parameters:
     ///   - mode: its permissions, whatever the umask.
-    ///   - group: whose members may connect, by name or number; nil: the process's own.
-    ///   - backlog: connections that may wait; the kernel caps it at net.core.somaxconn.
+    ///   - group: the group whose members may connect, by name or number; nil: the process's own.
+    ///   - backlog: how many connections may wait; the kernel caps it at net.core.somaxconn.
     package static func prepare(
         path: String, mode: UInt32 = 0o660, group: String? = nil, backlog: Int = 1024
     ) throws(FastCGIError) -> ListeningSocket {
@@ -57,12 +59,12 @@ package final class ListeningSocket: Sendable {
         if excess > 0 { throw FastCGIError("\(path): a socket's path cannot be that long; cut \(excess) bytes") }
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
-            throw FastCGIError("\(path) exists and is no socket; remove it or choose another path")
+            throw FastCGIError("\(path) exists and is not a socket; remove it or choose another path")
         }
         let descriptor = try check(
             socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0), "socket")
         do throws(FastCGIError) {
-            // Left by a process that ended between here and publish().
+            // A process that ended between here and publish() has left it behind.
             unlink(temporaryPath)
             try check(withUnixAddress(temporaryPath) { bind(descriptor, $0, $1) }, "bind \(temporaryPath)")
             if let group {
@@ -72,7 +74,7 @@ package final class ListeningSocket: Sendable {
             }
             try check(chmod(temporaryPath, mode), "chmod \(temporaryPath)")
             try check(lstat(temporaryPath, &status), temporaryPath)
-            // Last: before it, nobody can connect.
+            // This comes last, because until then nobody can connect.
             try check(listen(descriptor, Int32(clamping: backlog)), "listen \(temporaryPath)")
         } catch {
             unlink(temporaryPath)
@@ -85,7 +87,7 @@ package final class ListeningSocket: Sendable {
                 path: path, temporaryPath: temporaryPath, device: UInt(status.st_dev), inode: UInt(status.st_ino)))
     }
 
-    /// Takes the path over: from now on new connections come here. Nothing to do for an inherited socket.
+    /// Takes over the path: from now on new connections arrive here. Does nothing for an inherited socket.
     package func publish() throws(FastCGIError) {
         guard let file else { return }
         try withLock(besides: file.path) { () throws(FastCGIError) in
@@ -93,10 +95,10 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Frees the path, unless another instance has taken it over. Whoever has connected is still served.
+    /// Removes the path, unless another instance has taken it over. Connections that are already made are still served.
     package func withdraw() {
         guard let file else { return }
-        // Without the directory there is no path to free.
+        // If the directory is gone, there is no path to remove.
         try? withLock(besides: file.path) { () throws(FastCGIError) in
             for path in [file.path, file.temporaryPath] {
                 var status = stat()
@@ -107,14 +109,15 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// For epoll; -1 once closed.
+    /// The descriptor for epoll; -1 once closed.
     var watchedDescriptor: Int32 { descriptor.withLock { $0 } }
 
-    /// Takes a waiting connection, without waiting for one.
+    /// Accepts a waiting connection; does not wait for one.
     ///
-    /// - Parameter count: called for it before `close()` can return, after which all that were taken are counted.
+    /// - Parameter count: called for each accepted connection, before `close()` can return. So after `close()`, all
+    ///   accepted connections are counted.
     func accept(_ count: () -> Void) -> Accepted {
-        // With the lock: after a close the number may belong to something else.
+        // The lock is needed, because after a close the descriptor may belong to something else.
         descriptor.withLock { listener in
             guard listener >= 0 else { return .nobody }
             let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
@@ -126,7 +129,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Whether somebody waits to be accepted.
+    /// Whether a connection waits to be accepted.
     var hasWaitingConnection: Bool {
         descriptor.withLock { listener in
             var ready = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
@@ -134,7 +137,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Resets whoever waits, unless others share the socket.
+    /// Closes the socket. This resets waiting connections, unless other processes share the socket.
     func close() {
         descriptor.withLock { listener in
             if listener >= 0 { Glibc.close(listener) }
@@ -148,7 +151,7 @@ package final class ListeningSocket: Sendable {
     }
 }
 
-/// Keeps the other instances from renaming and unlinking sockets in the same directory meanwhile.
+/// Runs `body` while no other instance can rename or unlink sockets in the same directory.
 private func withLock(besides path: String, _ body: () throws(FastCGIError) -> Void) throws(FastCGIError) {
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = try check(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open \(directory)")

@@ -8,22 +8,22 @@ struct Parameters {
     private var query: String?
     private var remoteAddress: String?
     private var requestID: String?
-    /// When nginx handed it on, in milliseconds since 1970.
+    /// When nginx passed the request on, in milliseconds since 1970.
     private var handedOnAt: Int?
     private var headers: [(name: String, value: String)] = []
     private var announcedLength: Int?
-    /// Whether nginx keeps the body back for its size.
+    /// Whether nginx withholds the body because of its size.
     private var isBodyUnread = false
 
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// - Parameter environment: `NAME=value` strings, ended by a null pointer.
+    /// - Parameter environment: `NAME=value` strings, terminated by a null pointer.
     init(_ environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Fault) {
         headers.reserveCapacity(16)
         var next = environment
         while let entry = next.pointee {
             next += 1
-            // A name with a zero byte in it ends before its "=".
+            // A name that has a zero byte ends before its "=".
             guard let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { throw .unreadableRequest }
             let name = Bytes(start: entry, count: equals - entry)
             try add(name, Bytes(start: equals + 1, count: strlen(equals + 1)))
@@ -32,7 +32,7 @@ struct Parameters {
         if path == nil { throw .missingParameter("DOCUMENT_URI") }
     }
 
-    /// How many bytes of a body follow on the connection; nil when that was not announced.
+    /// How many bytes of a body follow on the connection; nil if the length was not announced.
     var contentLength: Int? { isBodyUnread ? 0 : announcedLength }
 
     func request(with body: any RequestBody) -> Request {
@@ -42,7 +42,8 @@ struct Parameters {
             remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited, body: body)
     }
 
-    /// Until now. Both ends read the same machine's clock, which may be set meanwhile: back, and nothing was waited for.
+    /// How long the request has waited until now. Both times come from the same machine's clock. If the clock was set
+    /// back meanwhile, the result is zero.
     private var waited: Duration {
         guard let handedOnAt else { return .zero }
         var now = timespec()
@@ -50,7 +51,7 @@ struct Parameters {
         return max(.zero, .milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1_000_000 - handedOnAt))
     }
 
-    /// Of a parameter that comes twice the first counts; of a header all are kept.
+    /// If a parameter comes twice, the first one counts. All copies of a header are kept.
     private mutating func add(_ name: Bytes, _ value: Bytes) throws(Fault) {
         if name.starts(with: "HTTP_") {
             // nginx passes these two under both names.
@@ -75,7 +76,7 @@ struct Parameters {
         } else if name.equals("CONTENT_TYPE") {
             headers.append(("content-type", value.text))
         } else if name.equals("CONTENT_LENGTH") {
-            // Digits alone: Int's own parser takes a sign too.
+            // Only digits are allowed; Int's own parser would accept a sign, too.
             guard value.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value.text) else {
                 throw .malformedContentLength
             }
@@ -84,7 +85,7 @@ struct Parameters {
         }
     }
 
-    /// `IF_MATCH` is `if-match`.
+    /// Turns `IF_MATCH` into `if-match`.
     private func headerName(_ name: Bytes) -> String {
         String(unsafeUninitializedCapacity: name.count) { buffer in
             for (index, byte) in name.enumerated() {
@@ -107,7 +108,8 @@ extension UnsafeBufferPointer<UInt8> {
 
     fileprivate var text: String { String(decoding: self, as: UTF8.self) }
 
-    /// As a URI has to have it (RFC 3986 §2.1): bytes beyond ASCII, which are not always UTF-8, stay the bytes they are.
+    /// Percent-encodes bytes beyond ASCII, as a URI requires (RFC 3986 §2.1). They need not be UTF-8, and decode to the
+    /// same bytes.
     fileprivate var escapedText: String {
         if allSatisfy({ $0 < 0x80 }) { return text }
         let digits = Array("0123456789ABCDEF".utf8)
@@ -116,7 +118,7 @@ extension UnsafeBufferPointer<UInt8> {
             as: UTF8.self)
     }
 
-    /// Of seconds with three decimals, as nginx writes `$msec`; nil for anything else.
+    /// Milliseconds from seconds with three decimals, as nginx writes `$msec`; nil for anything else.
     fileprivate var milliseconds: Int? {
         // 9999-12-31 has twelve digits before the point.
         guard (5...16).contains(count), self[count - 4] == UInt8(ascii: ".") else { return nil }

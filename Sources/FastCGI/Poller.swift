@@ -3,24 +3,24 @@ internal import Glibc
 
 /// The epoll instance that all workers of a server wait on.
 ///
-/// Idle connections exist here alone: one costs its descriptor and nothing else.
+/// Idle connections exist only here: each costs a descriptor and nothing else.
 final class Poller: Sendable {
     enum Source {
         case stop
         case listener
         case connection(Int32)
-        /// A connection whose last answer was sent, and whose peer has yet to close.
+        /// A connection whose last answer was sent; the peer has not closed it yet.
         case ending(Int32)
     }
 
     struct Event {
         var source: Source
-        /// The peer has closed, though there may still be something to read.
+        /// The peer has closed, but there may still be bytes to read.
         var isHangup: Bool
     }
 
     private let epoll: Int32
-    /// Readable for ever once the workers are to leave.
+    /// Readable from the moment on at which the workers are to stop.
     private let stop: Int32
 
     private enum Tag: UInt64 {
@@ -39,9 +39,9 @@ final class Poller: Sendable {
         close(stop)
     }
 
-    /// Waits for one event: another worker can have the next.
+    /// Waits for one event only, so that another worker can get the next one.
     ///
-    /// - Returns: nil when the time is over, or the wait was interrupted.
+    /// - Returns: nil if the time is over or the wait was interrupted.
     func wait(milliseconds: Int32) -> Event? {
         var event = epoll_event()
         guard epoll_wait(epoll, &event, 1, milliseconds) == 1, let tag = Tag(rawValue: event.data.u64 >> 32) else {
@@ -58,17 +58,17 @@ final class Poller: Sendable {
         return Event(source: source, isHangup: event.events & (EPOLLRDHUP.rawValue | EPOLLERR.rawValue) != 0)
     }
 
-    /// Has every worker get `.stop`, now and later.
+    /// From now on, every worker gets `.stop`.
     func stopAll() { eventfd_write(stop, 1) }
 
-    /// Of all instances that share the listener, the kernel wakes one for a connection.
+    /// For each connection, the kernel wakes one of the instances that share the listener.
     func add(listener: Int32) throws(FastCGIError) {
         try control(EPOLL_CTL_ADD, listener, .listener, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue)
     }
 
     func remove(listener: Int32) { epoll_ctl(epoll, EPOLL_CTL_DEL, listener, nil) }
 
-    // Connections are watched for one event at a time: whichever worker gets it has the connection to itself.
+    // Connections are watched for one event at a time, so the worker that gets the event has the connection to itself.
 
     func add(connection: Int32) throws(FastCGIError) {
         try control(EPOLL_CTL_ADD, connection, .connection, Poller.once)

@@ -2,19 +2,19 @@ internal import Glibc
 
 extension Server {
     package struct DrainResult: Sendable {
-        /// Requests answered since the start.
+        /// How many requests were answered since the start.
         package var requests: Int
-        /// Idle connections that nginx had not closed by the limit.
+        /// How many idle connections nginx had not closed by the limit.
         package var cut: Int
     }
 
-    /// Hands over and leaves with nothing lost; to be called once, when the successor is ready.
+    /// Hands over to the successor and stops, without losing a request. Call this once, when the successor is ready.
     ///
-    /// A shared listener is left to the others. From one of our own, which the successor has replaced, all that still
-    /// comes is taken; without a successor the path is freed first. Then kept connections are served until nginx closes
-    /// them: closing one from this side could lose a request that is on its way. At the limit idle ones are given up and end
-    /// with the process, but not before what is under way is answered: how long a slow upload may take is for whoever waits
-    /// for the process to decide.
+    /// A shared listener is left to the other processes. If the listener is this process's own and the successor has
+    /// replaced it, connections that still arrive are accepted; if there is no successor, the path is removed first.
+    /// Then kept connections are served until nginx closes them: closing one from this side could lose a request that
+    /// is on its way. At the limit, idle connections are given up and end with the process, but only after requests
+    /// under way are answered. How long a slow upload may take is the decision of whoever waits for the process.
     package func drain() -> DrainResult {
         let deadline = ContinuousClock.now + options.drainLimit
         if !socket.isShared {
@@ -31,7 +31,8 @@ extension Server {
             requests: requests.load(ordering: .relaxed), cut: connections.withLock { $0 })
     }
 
-    /// Who looked the path up before it changed hands may connect a moment later. The workers take them.
+    /// A client that looked up the path before it changed may connect a moment later. The workers accept its
+    /// connection.
     private func waitUntilNobodyComes(until deadline: ContinuousClock.Instant) {
         var quietSince = ContinuousClock.now
         while ContinuousClock.now - quietSince < .milliseconds(100), ContinuousClock.now < deadline {
@@ -42,8 +43,8 @@ extension Server {
 
     private func stopAccepting() {
         poller.remove(listener: socket.watchedDescriptor)
-        // For a shared listener's connection the kernel wakes one instance. That may just have been this one, so what
-        // waits now is taken: the others may not know of it.
+        // The kernel wakes one instance for each connection of a shared listener. It may just have woken this one, so
+        // waiting connections are accepted now: the other instances may not know of them.
         admitConnections()
         socket.close()
     }

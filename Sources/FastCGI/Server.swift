@@ -1,6 +1,6 @@
 // This target owns the way from nginx to a handler and back: the listening socket, the accept loop and its threads,
-// connections and their records (parsed by libfcgi), the drain, and the process's dealings with a service manager and with
-// signals. It does not know routes, bodies' formats or the database, and it does not log.
+// connections and their records (which libfcgi parses), the drain, and how the process talks to a service manager and
+// handles signals. It does not know routes, formats of bodies or the database, and it does not log.
 
 internal import CFastCGI
 internal import Glibc
@@ -10,18 +10,20 @@ internal import Threads
 
 /// Serves FastCGI requests on worker threads that share one epoll instance.
 ///
-/// Plain `FCGX_Accept_r` on each thread pins a thread to each connection that nginx keeps. Here whichever worker is free
-/// takes the next event, a new connection or the next request of a kept one, and serves it at once: no hand-off, no queue.
+/// If each thread called plain `FCGX_Accept_r`, every connection that nginx keeps would occupy a thread. Here any free
+/// worker takes the next event, which is a new connection or the next request of a kept one, and serves it at once.
+/// There is no hand-off and no queue.
 package final class Server: Sendable {
     package struct Options: Sendable {
         package var threads: Int
-        /// How long a peer may pause inside a request. A kept connection may idle for ever.
+        /// How long a peer may pause within a request. A kept connection may be idle without limit.
         package var receiveTimeout = Duration.seconds(10)
-        /// And inside taking an answer: longer than nginx waits for its own client, so that nginx is the one to give up.
+        /// How long a peer may pause while it reads an answer: longer than nginx waits for its own client, so that
+        /// nginx gives up first.
         package var sendTimeout = Duration.seconds(20)
-        /// When a drain stops waiting for nginx to close what it keeps and does not use.
+        /// How long a drain waits for nginx to close idle connections.
         package var drainLimit = Duration.seconds(30)
-        /// Told of every connection that was ended in the middle of a request, on the worker's thread.
+        /// Called on the worker's thread for every connection that was ended in the middle of a request.
         package var onFault: @Sendable (Fault) -> Void = { _ in }
 
         package init(threads: Int) { self.threads = threads }
@@ -44,12 +46,12 @@ package final class Server: Sendable {
     let workers = Mutex<[Thread]>([])
     let requestsInFlight = Atomic(0)
     let requests = Atomic(0)
-    /// False once a drain has reached its limit: a connection ends with its next answer.
+    /// False once a drain has reached its limit; then a connection ends with its next answer.
     let keepsConnections = Atomic(true)
     let aborted = Atomic(0)
     private let makeHandler: @Sendable () -> (Request) -> Response
 
-    /// - Parameter makeHandler: called once on each worker thread; what it returns is used by that thread alone.
+    /// - Parameter makeHandler: called once on each worker thread, which alone uses the handler that it returns.
     package init(
         socket: ListeningSocket, options: Options, makeHandler: @escaping @Sendable () -> (Request) -> Response
     ) throws(FastCGIError) {
@@ -62,8 +64,8 @@ package final class Server: Sendable {
     }
 
     private static let initializeLibrary: Void = {
-        // FCGX_Init installs handlers for these, without SA_RESTART. The workers never run them, but what else is in the
-        // process may count on its own.
+        // FCGX_Init installs handlers for these signals, without SA_RESTART. The workers never run the handlers, but
+        // other code in the process may rely on handlers of its own.
         let signals = [SIGPIPE, SIGUSR1, SIGTERM]
         var actions = signals.map { signal in
             var action = sigaction()
@@ -77,7 +79,7 @@ package final class Server: Sendable {
     /// Starts the workers.
     package func start() throws(FastCGIError) {
         try poller.add(listener: socket.watchedDescriptor)
-        // A signal inside a read would end it, and libfcgi take truncated parameters for whole ones.
+        // A signal would interrupt a read, and libfcgi would take truncated parameters for complete ones.
         withSignalsBlocked {
             workers.withLock { workers in
                 for _ in 0..<options.threads {

@@ -1,11 +1,11 @@
 internal import CFastCGI
 internal import Glibc
 
-/// The service manager that started this process, if it is one that wants to be told (sd_notify(3)).
+/// The service manager that started this process, if it expects notifications (sd_notify(3)).
 package enum ServiceManager {
-    /// Tells it how things are; does nothing when there is none.
+    /// Sends it the process's state; does nothing if there is no service manager.
     ///
-    /// - Parameter state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`; several on a line each.
+    /// - Parameter state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`; one line for each.
     package static func notify(_ state: String) {
         guard let path = environmentVariable("NOTIFY_SOCKET"), !path.isEmpty else { return }
         let socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -17,8 +17,8 @@ package enum ServiceManager {
         }
     }
 
-    /// How long it waits for `WATCHDOG=1` before it takes the process for dead; nil when it does not wait for any
-    /// (sd_watchdog_enabled(3)). Sending it twice as often is recommended.
+    /// How long it waits for `WATCHDOG=1` before it considers the process dead; nil if it expects none
+    /// (sd_watchdog_enabled(3)). Send it at least twice as often.
     package static var watchdogInterval: Duration? {
         guard let text = environmentVariable("WATCHDOG_USEC"), let microseconds = Int(text),
             microseconds > 0

@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Blocks all signals in this thread and in every thread it starts, but for those by which the kernel reports a crash.
+/// Blocks all signals in this thread and in every thread that it starts, except those by which the kernel reports a
+/// crash.
 ///
-/// To be called before there are other threads; from then on signals wait for `waitForSignal`.
+/// Call this before other threads exist. From then on signals stay pending until `waitForSignal`.
 package func blockAllSignals() { _ = exchangeSignalMask(allSignals) }
 
 /// A signal that a process reacts to.
@@ -14,7 +15,7 @@ package enum Signal: Int32, Sendable, CaseIterable {
 
 /// Waits for one of the blocked signals.
 ///
-/// - Returns: nil when none came in time.
+/// - Returns: nil if none came in time.
 package func waitForSignal(atMost time: Duration? = nil) -> Signal? {
     var set = sigset_t()
     sigemptyset(&set)
@@ -30,12 +31,12 @@ package func waitForSignal(atMost time: Duration? = nil) -> Signal? {
             number = sigwaitinfo(&set, nil)
         }
         if let signal = Signal(rawValue: number) { return signal }
-        // A debugger's stop interrupts the wait too.
+        // A stop by a debugger also interrupts the wait.
         if errno != EINTR { return nil }
     }
 }
 
-/// Runs `body` with all signals blocked in this thread, so that threads it starts have them blocked for ever.
+/// Runs `body` with all signals blocked in this thread, so that the threads that it starts have them blocked for good.
 func withSignalsBlocked(_ body: () -> Void) {
     let before = exchangeSignalMask(allSignals)
     body()

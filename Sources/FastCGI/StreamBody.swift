@@ -2,16 +2,16 @@ internal import CFastCGI
 internal import Glibc
 import HTTP
 
-/// A body that is read from its connection as somebody asks for it.
+/// A body that is read from its connection on demand.
 final class StreamBody: RequestBody {
     let length: Int?
 
     private enum State {
         case open(UnsafeMutablePointer<FCGX_Stream>)
         case atEnd
-        /// Nothing came for as long as was waited. libfcgi reads no further, but the peer can be answered.
+        /// Nothing came in time. libfcgi does not read on, but the peer can still be answered.
         case timedOut
-        /// The peer closed, paused too long, or sent another length than it announced; or the request is over.
+        /// The peer closed, paused too long, or sent more or less than it announced; or the request is over.
         case failed
     }
 
@@ -20,10 +20,10 @@ final class StreamBody: RequestBody {
     private let connection: Int32
     private let receiveTimeout: Duration
 
-    /// The most that is read at once when no length was announced.
+    /// The largest read at once if no length was announced.
     private static let partSize = 65_536
 
-    /// - Parameter receiveTimeout: what is set on the connection.
+    /// - Parameter receiveTimeout: the value that is set on the connection.
     init(
         _ stream: UnsafeMutablePointer<FCGX_Stream>, length: Int?, on connection: Int32, receiveTimeout: Duration
     ) {
@@ -33,14 +33,14 @@ final class StreamBody: RequestBody {
         self.receiveTimeout = receiveTimeout
     }
 
-    /// Whether more of it may be read.
+    /// Whether more of the body may be read.
     var isOpen: Bool { stream != nil }
 
     var isAtEnd: Bool {
         if case .atEnd = state { true } else { false }
     }
 
-    /// Whether nobody is left to answer.
+    /// Whether nobody is left to receive an answer.
     var hasFailed: Bool {
         if case .failed = state { true } else { false }
     }
@@ -53,19 +53,20 @@ final class StreamBody: RequestBody {
         precondition(limit > 0, "a part of the body has at least one byte")
         guard let stream else { return try deliver([]) }
         let rest = length.map { $0 - count } ?? StreamBody.partSize
-        // One byte more than is left finds the stream's end in the same call.
+        // Asking for one byte more than is left finds the stream's end in the same call.
         let capacity = min(limit - 1, rest, Int(Int32.max) - 1) + 1
         let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
             initialized = read(stream, into: buffer)
         }
-        // nginx has whole what somebody reads without a pace.
+        // If a body is read without a pace, nginx already has all of it.
         if case .timedOut = state { state = .failed }
         return try deliver(part)
     }
 
     func read(atMost limit: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8] {
         precondition(limit > 0, "a part of the body has at least one byte")
-        // A client may send for ever what is no part of the body: the pace also ends the wait for a first byte.
+        // A client may send bytes without end that are not part of the body, so the pace also limits the wait for a
+        // first byte.
         defer { setTimeout(SO_RCVTIMEO, receiveTimeout, connection) }
         var isOnTime = true
         let part = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
@@ -82,7 +83,7 @@ final class StreamBody: RequestBody {
         return try deliver(part)
     }
 
-    /// - Returns: the part, unless the body ended before its end.
+    /// - Returns: the part. Throws if the body ended before its announced end.
     private func deliver(_ part: [UInt8]) throws(BodyError) -> [UInt8] {
         switch state {
         case .open, .atEnd: return part
@@ -91,9 +92,9 @@ final class StreamBody: RequestBody {
         }
     }
 
-    /// Reads what is left and throws it away, if it is no more than `limit` and comes within `time`.
+    /// Reads and discards the rest, if it is no more than `limit` and comes within `time`.
     ///
-    /// - Returns: whether the end was reached, so that the connection's next byte begins another request.
+    /// - Returns: whether the end was reached. If so, the connection's next byte begins another request.
     func discard(atMost limit: Int, within time: Duration) -> Bool {
         if let length, length - count > limit { return false }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
@@ -106,25 +107,25 @@ final class StreamBody: RequestBody {
         }
     }
 
-    /// Ends the loan of the stream.
+    /// Gives the borrowed stream back.
     func invalidate() {
         if isOpen { state = .failed }
     }
 
-    /// Waits for one byte, and reads with it as many as there are already.
+    /// Waits for one byte, and reads as many more as have already arrived.
     ///
-    /// - Returns: how many were read; none at the end.
+    /// - Returns: how many bytes were read; 0 at the end.
     private func readWhatComes(
         _ stream: UnsafeMutablePointer<FCGX_Stream>, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
         let first = read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[..<1]))
-        // libfcgi has skipped padding behind the end of what is there when it waits for the next record.
+        // When libfcgi waits for the next record, it has already skipped the padding after the bytes that had arrived.
         let available = isOpen ? min(buffer.count - 1, stream.pointee.stop - stream.pointee.rdNext) : 0
         if available == 0 { return first }
         return first + read(stream, into: UnsafeMutableBufferPointer(rebasing: buffer[1...available]))
     }
 
-    /// - Returns: how many bytes were read; fewer than asked for at the end.
+    /// - Returns: how many bytes were read; fewer than requested only at the end.
     private func read(
         _ stream: UnsafeMutablePointer<FCGX_Stream>, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -133,7 +134,7 @@ final class StreamBody: RequestBody {
         let read = Int(FCGX_GetStr(bytes, Int32(buffer.count), stream))
         count += read
         if read < buffer.count {
-            // The error is that of read(2), or one of libfcgi's own, which are negative.
+            // The error comes from read(2), or is one of libfcgi's own, which are negative.
             let error = FCGX_GetError(stream)
             state = error == EAGAIN ? .timedOut : error != 0 || count != length ?? count ? .failed : .atEnd
         } else if let length, count > length {

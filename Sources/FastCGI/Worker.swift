@@ -2,7 +2,7 @@ internal import CFastCGI
 internal import Glibc
 import HTTP
 
-/// What one of a server's threads does.
+/// The work of one of a server's threads.
 struct Worker {
     private let server: Server
     private let handler: (Request) -> Response
@@ -13,8 +13,8 @@ struct Worker {
         self.server = server
         self.handler = handler
         exchange = Exchange(receiveTimeout: server.options.receiveTimeout)
-        // When an instance is killed between being woken for a shared listener's connection and taking it, nobody else is
-        // woken for that one. So look now and then.
+        // If an instance is killed after it was woken for a shared listener's connection and before it accepted the
+        // connection, no other instance is woken for it. So check for waiting connections now and then.
         patience = server.socket.isShared ? 1000 : -1
     }
 
@@ -33,7 +33,7 @@ struct Worker {
                     close(connection)
                 } else {
                     serve(connection, isNew: false)
-                    // The listener is one of many that are ready, and would have one turn in as many.
+                    // The listener is one of many ready descriptors, and would get only one turn among them.
                     if server.isBusy { server.admitConnections() }
                 }
             case .ending(let connection): discard(connection)
@@ -44,7 +44,7 @@ struct Worker {
     private func acceptConnection() {
         switch server.accept() {
         case .connection(let connection):
-            // A peer that says nothing yet is not worth a thread.
+            // A peer that has not sent anything yet should not occupy a thread.
             switch peek(connection) {
             case .data: serve(connection, isNew: true)
             case .nothing: server.watch(connection)
@@ -72,8 +72,8 @@ struct Worker {
             }
         case .ended: close(connection)
         case .endedEarly:
-            // Closing it would have the peer's writes fail, and the peer perhaps not read the answer. It closes when it
-            // has read that.
+            // If this side closed the connection now, the peer's writes would fail, and it might not read the answer.
+            // The peer closes when it has read the answer.
             shutdown(connection, Int32(SHUT_WR))
             endUnlessSuccessful(connection) { () throws(FastCGIError) in
                 try isNew
@@ -88,7 +88,7 @@ struct Worker {
         }
     }
 
-    /// Throws away what a peer still sends after its early answer, until it closes.
+    /// Discards bytes that a peer still sends after its early answer, until it closes.
     private func discard(_ connection: Int32) {
         let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { buffer in
             recv(connection, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
@@ -118,7 +118,7 @@ struct Worker {
 }
 
 extension Server {
-    /// Takes a waiting connection and sets it up.
+    /// Accepts a waiting connection and sets it up.
     func accept() -> ListeningSocket.Accepted {
         let accepted = socket.accept { connections.change { $0 += 1 } }
         if case .connection(let connection) = accepted {
@@ -128,7 +128,7 @@ extension Server {
         return accepted
     }
 
-    /// Waits for a connection's first request without a thread.
+    /// Lets a connection wait for its first request without a thread.
     func watch(_ connection: Int32) {
         do { try poller.add(connection: connection) } catch { close(connection) }
     }
@@ -138,7 +138,7 @@ extension Server {
         countClosed()
     }
 
-    /// Has whoever waits to be accepted stand in one line with the requests of kept connections.
+    /// Accepts waiting connections, so that they compete on equal terms with the requests of kept connections.
     func admitConnections() {
         while true {
             switch accept() {
@@ -151,10 +151,10 @@ extension Server {
         }
     }
 
-    /// The listener stays ready: without a pause a worker would spin until a connection ends.
+    /// The listener stays ready, so without a pause a worker would spin until a connection ends.
     static func pauseForDescriptors() { usleep(1000) }
 
-    /// Whether all workers but the asking one serve a request.
+    /// Whether all other workers are serving a request.
     var isBusy: Bool { requestsInFlight.load(ordering: .relaxed) >= options.threads - 1 }
 
     func countClosed() { connections.change { $0 -= 1 } }

@@ -132,8 +132,8 @@ final class Instance {
             try AttachmentDirectory(configuration.analytics.attachments).prepare()
         } catch {
             throw StartFailure.cannotMake(
-                "MERGANSER_ATTACHMENT_DIR: \(error); its parent folder must exist, this process must be able to write to it, "
-                    + "and if MERGANSER_SOCKET_GROUP is set, this process must belong to that group"
+                "MERGANSER_ATTACHMENT_DIR: \(error); its parent folder must exist, this process must be able to write to "
+                    + "it, and if MERGANSER_SOCKET_GROUP is set, this process must belong to that group"
             )
         }
     }

@@ -92,7 +92,7 @@ import Testing
         }
         let outcome = try ChildProcess.run(EchoServer.program, ["--socket", path])
         #expect(outcome.exit == .status(1))
-        #expect(outcome.errorOutput == "\(path) exists and is no socket; remove it or choose another path\n")
+        #expect(outcome.errorOutput == "\(path) exists and is not a socket; remove it or choose another path\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["echo.sock"])
     }
 

@@ -99,7 +99,7 @@ import Testing
         try installation.directory.write("precious", to: name)
         let server = try installation.server()
         #expect(try server.waitForExit() == .status(73))
-        #expect(try critical(server).first?.contains("exists and is no socket") == true)
+        #expect(try critical(server).first?.contains("exists and is not a socket") == true)
         #expect(installation.directory.text(name) == "precious")
     }
 
