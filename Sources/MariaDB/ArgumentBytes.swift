@@ -1,24 +1,24 @@
 import CMariaDB
 
-/// Arguments that are no numbers, one after another: the characters of texts, times.
+/// The bytes of arguments that are not numbers, such as texts and times, one after another.
 struct ArgumentBytes: ~Copyable {
     private var buffer: UnsafeMutableRawBufferPointer
     private var used = 0
 
-    /// - Parameter capacity: what will probably be needed.
+    /// - Parameter capacity: how many bytes will probably be needed.
     init(capacity: Int = leastCapacity) { buffer = Self.allocate(max(capacity, Self.leastCapacity)) }
 
     deinit { buffer.deallocate() }
 
     static let leastCapacity = 256
-    /// More than this is given back by `trim`.
+    /// `trim` frees memory beyond this size, in bytes.
     private static let keptCapacity = 16_384
 
     private static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         .allocate(byteCount: count, alignment: timeAlignment)
     }
 
-    /// Valid until something is added.
+    /// Valid until bytes are added.
     subscript(offset: Int) -> UnsafeMutableRawPointer? { buffer.baseAddress.map { $0 + offset } }
 
     /// - Returns: where it begins and how long it is.

@@ -1,6 +1,6 @@
 package import Time
 
-/// A value as the binary protocol carries it.
+/// A value in the form of the binary protocol.
 package enum Parameter: Sendable {
     case null
     case signed(Int64)
@@ -16,9 +16,10 @@ package enum Parameter: Sendable {
     case time(Timestamp)
 }
 
-/// A type whose values can be arguments of a statement. `nil` of any of them is NULL.
+/// A type whose values can be arguments of a statement. `nil` means NULL.
 ///
-/// A type with a bindable raw value conforms by saying so: `struct ID: RawRepresentable, Bindable { … }`.
+/// A type with a bindable raw value only needs to declare the conformance: `struct ID: RawRepresentable, Bindable { …
+/// }`.
 package protocol Bindable {
     var parameter: Parameter { get }
 }

@@ -1,7 +1,7 @@
 import CMariaDB
 package import Time
 
-/// One column of the row a statement stands on.
+/// One column of a statement's current row.
 @usableFromInline
 package struct Column {
     private let statement: Statement
@@ -12,7 +12,7 @@ package struct Column {
         self.index = index
     }
 
-    /// As selected, after AS.
+    /// The column's name in the result, as set by AS.
     package var name: String { statement.columnName(index) }
 
     @usableFromInline
@@ -27,7 +27,7 @@ package struct Column {
             }
             return value
         case .decimal:
-            guard let value = Int64(try text()) else { throw error("is no whole number in the range of Int64") }
+            guard let value = Int64(try text()) else { throw error("is not a whole number in the range of Int64") }
             return value
         default: throw mismatch("an integer")
         }
@@ -42,7 +42,7 @@ package struct Column {
             }
             return value
         case .decimal:
-            guard let value = UInt64(try text()) else { throw error("is no whole number in the range of UInt64") }
+            guard let value = UInt64(try text()) else { throw error("is not a whole number in the range of UInt64") }
             return value
         default: throw mismatch("an integer")
         }
@@ -90,7 +90,7 @@ package struct Column {
     /// A `BINARY(16)` as a UUID's halves, the most significant byte first.
     package func uuid() throws(MariaDBError) -> (high: UInt64, low: UInt64) {
         guard try kind().isBytes else { throw mismatch("a UUID") }
-        guard statement.results.length(index) == 16 else { throw error("is no UUID, which has 16 bytes") }
+        guard statement.results.length(index) == 16 else { throw error("is not a UUID, which has 16 bytes") }
         var halves: (high: UInt64, low: UInt64) = (0, 0)
         try withUnsafeMutableBytes(of: &halves) { bytes throws(MariaDBError) in
             try statement.copyColumn(index, into: bytes)
@@ -98,7 +98,7 @@ package struct Column {
         return (UInt64(bigEndian: halves.high), UInt64(bigEndian: halves.low))
     }
 
-    /// A DATETIME, TIMESTAMP or DATE, taken as UTC; microseconds are cut to milliseconds.
+    /// A DATETIME, TIMESTAMP or DATE, read as UTC; microseconds are truncated to milliseconds.
     package func timestamp() throws(MariaDBError) -> Timestamp {
         guard try kind() == .time else { throw mismatch("a DATETIME") }
         let time = statement.results.times[index]
@@ -109,7 +109,7 @@ package struct Column {
                 minute: Int(time.minute), second: Int(time.second), millisecond: Int(time.second_part) / 1000))
     }
 
-    /// A failure that names this column and the statement; `problem` must not hold the value.
+    /// An error that names this column and the statement; `problem` must not have the value.
     @usableFromInline
     package func error(_ problem: String) -> MariaDBError {
         statement.error("column \(index + 1) (\(name)) \(problem)")

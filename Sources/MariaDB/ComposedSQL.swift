@@ -1,5 +1,5 @@
-/// A statement put together at run time, for conditions that are not always there. It consists of literals alone: whatever
-/// a request brings is an argument.
+/// A statement that is composed at run time, for optional conditions. It consists only of literals: every value of a
+/// request is an argument.
 package struct ComposedSQL {
     private(set) var text: String
     private(set) var arguments: [(any Bindable)?]

@@ -7,7 +7,7 @@ extension Connection {
             case tcp(host: String, port: Int)
         }
 
-        /// TLS is always verified: the certificate against this authority, and the host's name against the certificate.
+        /// TLS is always verified: the certificate must be from this authority, and have the host's name.
         package struct TLS: Sendable {
             /// A PEM file.
             package var authorityFile: String
@@ -19,21 +19,21 @@ extension Connection {
         package var user: String
         package var password: String?
         package var database: String?
-        /// Needed for every address outside this machine.
+        /// Required for every address outside this machine.
         package var tls: TLS?
         package var connectTimeout: Duration = .seconds(3)
-        /// How long an answer may take; above `maxStatementTime` and `lockWaitTimeout`, so that the server speaks first,
-        /// and above the 7 s that a Galera cluster may need to drop a dead node.
+        /// How long an answer may take. It is longer than `maxStatementTime` and `lockWaitTimeout`, so that the server
+        /// reports a time-out first, and longer than the 7 s that a Galera cluster may need to drop a dead node.
         package var readTimeout: Duration = .seconds(12)
         package var writeTimeout: Duration = .seconds(12)
         package var maxStatementTime: Duration = .seconds(8)
-        /// For row locks and for metadata locks; whole seconds.
+        /// How long to wait for row locks and metadata locks; whole seconds.
         package var lockWaitTimeout: Duration = .seconds(3)
-        /// How long a transaction may go without a statement before the server ends it, and with it its locks: its thread
-        /// hangs, or its machine is gone. Whole seconds.
+        /// How long a transaction may go without a statement before the server ends it and releases its locks. Then its
+        /// thread hangs, or its machine is gone. Whole seconds.
         package var idleTransactionTimeout: Duration = .seconds(20)
-        /// Prepared statements kept; the one not used for longest goes. The server's own limit, over all connections,
-        /// is `max_prepared_stmt_count`, 16 382 by default.
+        /// How many prepared statements are kept; the least recently used one is removed. The server's own limit, for
+        /// all connections together, is `max_prepared_stmt_count`, 16 382 by default.
         package var statementCacheLimit = 256
 
         package init(
@@ -49,7 +49,7 @@ extension Connection {
 }
 
 extension Connection.Options {
-    /// Everything that would connect unprotected or wait in the wrong order.
+    /// Throws if the connection would be unprotected, or if a time-out is shorter than one that must end first.
     package func validate() throws(MariaDBError) {
         if case .tcp(let host, _) = address, tls == nil, !["localhost", "127.0.0.1", "::1"].contains(host) {
             throw MariaDBError(
@@ -69,7 +69,7 @@ extension Connection.Options {
         }
     }
 
-    /// What each session is set to, as one statement.
+    /// The settings of every session, as one statement.
     var session: String {
         """
         SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, autocommit = 1, tx_isolation = 'READ-COMMITTED', \
@@ -97,7 +97,7 @@ extension Connection.Options {
         try set(MYSQL_OPT_CONNECT_TIMEOUT, seconds: connectTimeout)
         try set(MYSQL_OPT_READ_TIMEOUT, seconds: readTimeout)
         try set(MYSQL_OPT_WRITE_TIMEOUT, seconds: writeTimeout)
-        // A server could otherwise ask for any file that this process can read.
+        // Otherwise, a server could ask for any file that this process can read.
         try set(MYSQL_OPT_LOCAL_INFILE, &off)
         var transport =
             switch address {
@@ -106,7 +106,7 @@ extension Connection.Options {
             }
         try set(MYSQL_OPT_PROTOCOL, &transport)
         if let tls {
-            // SSL_ENFORCE alone accepts an unencrypted server; the verification does not.
+            // SSL_ENFORCE alone would accept a server without encryption; verification does not.
             try set(MYSQL_OPT_SSL_CA, tls.authorityFile)
             try set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &on)
             try set(MYSQL_OPT_SSL_ENFORCE, &on)

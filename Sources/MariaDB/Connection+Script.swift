@@ -1,9 +1,9 @@
 import CMariaDB
 
-/// The text protocol, for migrations, tools and tests: statements that cannot be prepared or whose names are not known
-/// in advance. Never with anything that came from outside.
+/// The text protocol, for migrations, tools and tests: for statements that cannot be prepared, or whose names are not
+/// known in advance. Never use it with input from outside.
 extension Connection {
-    /// Runs statements separated by `;` and ignores their rows. Stops at the first that fails.
+    /// Runs statements that are separated by `;` and ignores their rows. Stops at the first one that fails.
     package func executeScript(_ sql: String) throws(MariaDBError) {
         guard mysql_set_server_option(handle, MYSQL_OPTION_MULTI_STATEMENTS_ON) == 0 else {
             throw note(MariaDBError(of: handle, sql: ""))
@@ -17,7 +17,7 @@ extension Connection {
         if status > 0 { throw note(MariaDBError(of: handle, sql: sql)) }
     }
 
-    /// Runs one statement; every row is an array of the columns' text, nil for NULL.
+    /// Runs one statement. Each row is an array of the columns' texts, with nil for NULL.
     @discardableResult
     package func query(_ sql: String) throws(MariaDBError) -> [[[UInt8]?]] {
         try perform(sql)

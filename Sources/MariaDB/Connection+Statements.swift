@@ -1,5 +1,5 @@
 extension Connection {
-    /// Runs a statement; rows, if it has any, are ignored.
+    /// Runs a statement and ignores its rows, if it has any.
     @discardableResult
     package func execute(_ sql: StaticString, _ arguments: (any Bindable)?...) throws(MariaDBError) -> Outcome {
         try execute(sql, arguments: arguments)
@@ -12,13 +12,13 @@ extension Connection {
         return statement.outcome
     }
 
-    /// Runs an INSERT, UPDATE, DELETE or REPLACE once for each value, in their order and in one round trip (MariaDB's bulk
-    /// protocol); without values nothing is sent.
+    /// Runs an INSERT, UPDATE, DELETE or REPLACE once for each value, in order and in one round trip (MariaDB's bulk
+    /// protocol). If there are no values, nothing is sent.
     ///
-    /// Inside a transaction only: an error leaves what was done for the rows before it. Within a column all values are of
-    /// one type or NULL.
-    /// - Parameter arguments: the row of arguments that a value makes.
-    /// - Returns: the affected rows of all executions together.
+    /// Use it only inside a transaction: if a row fails, the changes of the rows before it remain. All values of a
+    /// column have one type or are NULL.
+    /// - Parameter arguments: makes the row of arguments from a value.
+    /// - Returns: how many rows were affected by all executions together.
     @discardableResult
     package func executeMany<Value>(
         _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
@@ -31,13 +31,13 @@ extension Connection {
         return statement.outcome
     }
 
-    /// The same with the rows themselves.
+    /// The same with ready-made rows of arguments.
     @discardableResult
     package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
         try executeMany(sql, rows) { $0 }
     }
 
-    /// The first row, or nil when there is none. Throws a `MariaDBError`, or what `read` throws.
+    /// The first row, or nil if there is none. Throws a `MariaDBError`, or the error that `read` throws.
     package func first<T>(
         _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
     ) throws -> T? {
@@ -62,7 +62,7 @@ extension Connection {
         return try statement.next(read)
     }
 
-    /// Every row. Throws a `MariaDBError`, or what `read` throws.
+    /// Every row. Throws a `MariaDBError`, or the error that `read` throws.
     package func all<T>(
         _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
     ) throws -> [T] {
@@ -93,8 +93,8 @@ extension Connection {
         try run(key) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
-    /// One round trip when the statement is in the cache, which one that failed is thrown out of: what state it is in
-    /// at either end is not worth knowing.
+    /// Takes one round trip if the statement is in the cache. A statement that failed is removed from the cache,
+    /// because its state at either end is unknown.
     private func run(
         _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {
@@ -116,7 +116,8 @@ extension Connection {
     private func statement(for key: StatementKey) throws(MariaDBError) -> Statement {
         statementsRun += 1
         if let statement = statements[key] {
-            // One whose rows are being read further up the stack keeps them; this execution gets its own.
+            // If the statement's rows are being read further up the stack, it keeps them, and this execution gets a
+            // statement of its own.
             guard !statement.isRunning else { return try Statement(key.text, on: handle) }
             statement.lastUse = statementsRun
             return statement

@@ -2,25 +2,25 @@ import CMariaDB
 
 /// One connection to MariaDB with its prepared statements.
 ///
-/// This target owns what libmariadb sees: connections, statements, values, errors. It knows no table, does not retry
-/// and does not decide when a transaction begins: that is `Database`.
+/// This target owns libmariadb: connections, statements, values, errors. It knows no tables, does not retry and does
+/// not decide when a transaction begins; `Database` does.
 ///
-/// A connection belongs to one thread at a time. Connector/C keeps nothing per thread: `mysql_thread_init` and
-/// `mysql_thread_end` do nothing in it, so threads of any origin may open, use and close connections without them.
-/// Only `mysql_server_init` must have run before the first connection, once and not concurrently: `Library`.
+/// A connection belongs to one thread at a time. Connector/C keeps no state per thread: its `mysql_thread_init` and
+/// `mysql_thread_end` do nothing, so any thread may open, use and close connections without them. Only
+/// `mysql_server_init` must have run before the first connection, once and not concurrently; `Library` does that.
 package final class Connection {
     package let options: Options
-    /// Times what this connection does.
+    /// Measures the time of this connection's statements.
     package var watch: StatementWatch?
     let handle: UnsafeMutablePointer<MYSQL>
     var statements: [StatementKey: Statement] = [:]
     var statementsRun = 0
-    /// Why this connection is of no use any more.
+    /// Why this connection can no longer be used.
     package private(set) var lost: MariaDBError?
-    /// The error since `begin` after which nothing may be committed, even if a caller swallowed it.
+    /// An error since `begin` after which nothing may be committed, even if a caller ignored it.
     package internal(set) var failure: MariaDBError?
 
-    /// Connects, verifies TLS where the options ask for it, and sets up the session in one more round trip.
+    /// Connects, verifies TLS if the options ask for it, and sets up the session in one more round trip.
     package init(_ options: Options) throws(MariaDBError) {
         try options.validate()
         Library.initialize
@@ -43,21 +43,21 @@ package final class Connection {
         try perform(options.session)
     }
 
-    /// Statements outlive the connection by a moment: `mysql_close` detaches them, so that freeing them sends nothing.
+    /// Statements outlive the connection for a moment: `mysql_close` detaches them, so that freeing them sends nothing.
     deinit { mysql_close(handle) }
 
-    /// The server's id of this connection: what `KILL` takes.
+    /// The server's id of this connection, as `KILL` takes it.
     package var threadID: Int { Int(mysql_thread_id(handle)) }
 
     /// `10.11.19-MariaDB-0+deb12u1`.
     package var serverVersion: String { String(cString: mysql_get_server_info(handle)) }
 
-    /// For health checks. Nothing else needs it: a lost connection shows at the next statement.
+    /// For health checks only. Other code need not call it, because a lost connection shows at the next statement.
     package func ping() throws(MariaDBError) {
         guard mysql_ping(handle) == 0 else { throw note(MariaDBError(of: handle, sql: "")) }
     }
 
-    /// A statement without result over the text protocol.
+    /// Runs a statement without a result over the text protocol.
     func perform(_ sql: String) throws(MariaDBError) {
         let start = watch.map { _ in StatementWatch.now }
         let isDone = mysql_real_query(handle, sql, UInt(sql.utf8.count)) == 0
@@ -66,7 +66,7 @@ package final class Connection {
         if let error { throw error }
     }
 
-    /// Every error of this connection passes here.
+    /// Every error of this connection is created here.
     func note(_ error: MariaDBError) -> MariaDBError {
         if error.isConnectionLost, lost == nil { lost = error }
         if error.endsTransaction, failure == nil { failure = error }
@@ -75,7 +75,7 @@ package final class Connection {
 }
 
 private enum Library {
-    /// A global is initialized once, by whichever thread comes first.
+    /// Swift initializes a global once, in the first thread that uses it.
     static let initialize: Void = {
         precondition(mysql_server_init(0, nil, nil) == 0, "libmariadb cannot be initialized")
     }()

@@ -1,15 +1,16 @@
 import CMariaDB
 
-/// What the server, Connector/C or this wrapper refused. It never holds a statement's arguments or a stored value.
+/// An error of the server, of Connector/C or of this wrapper. It never has a statement's arguments or a stored value.
 @usableFromInline
 package struct MariaDBError: Error, Hashable, Sendable {
-    /// The server's (1000–1999, 3000 up) or Connector/C's (2000–2999, 5000–5999) error number; 0 for this wrapper's own.
+    /// The error number of the server (1000–1999, 3000 up) or of Connector/C (2000–2999, 5000–5999); 0 for this
+    /// wrapper's own errors.
     package let code: Int
-    /// Five characters of SQLSTATE.
+    /// The SQLSTATE, five characters.
     package let sqlState: String
-    /// The message with quoted values replaced by `…`.
+    /// The message, in which `…` replaces quoted values.
     package let message: String
-    /// The statement's text with its placeholders; empty when there was none.
+    /// The statement's text with its placeholders; empty if there was no statement.
     package let sql: String
     /// The index that a duplicate entry (1062) violates, without its table: `email`.
     package let duplicateKey: String?
@@ -22,7 +23,7 @@ package struct MariaDBError: Error, Hashable, Sendable {
         duplicateKey = code == Int(ER_DUP_ENTRY) ? Redaction.duplicateKey(serverMessage) : nil
     }
 
-    /// A failure this package found by itself, such as a column of another type. `message` must not hold values.
+    /// An error that this package found itself, such as a column of another type. `message` must not have values.
     package init(_ message: String, sql: String = "") {
         code = 0
         sqlState = "HY000"
@@ -33,7 +34,7 @@ package struct MariaDBError: Error, Hashable, Sendable {
 }
 
 extension MariaDBError {
-    /// The connection is gone or was never there; the server rolls back what was not committed.
+    /// The connection is lost or was never made; the server rolls back uncommitted changes.
     package var isConnectionLost: Bool {
         switch code {
         case 2002, 2003, 2005, 2006, 2012, 2013, 2055,  // Connector/C: cannot connect, gone away, lost
@@ -44,16 +45,16 @@ extension MariaDBError {
         }
     }
 
-    /// The whole transaction may succeed when it is repeated: deadlock, lock wait, record changed since it was read, a
-    /// Galera node that is not ready, error during COMMIT (accounts §0.4).
+    /// The whole transaction may succeed if it is repeated: after a deadlock, a lock wait time-out, a record that
+    /// changed since it was read, a Galera node that is not ready, or an error during COMMIT (accounts §0.4).
     package var isTransient: Bool { [1213, 1205, 1020, 1047, 1180].contains(code) }
 
-    /// The server lacks what the statement takes: disk, memory, room for its locks, or time within `max_statement_time`.
-    /// Repeating it at once would only add to that; later it may succeed.
+    /// The server lacks a resource that the statement needs: disk, memory, room for its locks, or time within
+    /// `max_statement_time`. Repeating the statement at once would make this worse; later it may succeed.
     package var isShortage: Bool { [1021, 1037, 1041, 1114, 1206, 1969].contains(code) }
 
-    /// After this error nothing of the transaction may be committed. After 1213 the server has rolled back, yet answers
-    /// a COMMIT with OK; after 1205 it may or may not have, by `innodb_rollback_on_timeout`.
+    /// After this error nothing of the transaction may be committed. After 1213 the server has rolled back, but still
+    /// answers a COMMIT with OK. After 1205 it may have rolled back, depending on `innodb_rollback_on_timeout`.
     var endsTransaction: Bool { isTransient || isConnectionLost }
 }
 

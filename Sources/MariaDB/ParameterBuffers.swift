@@ -1,11 +1,11 @@
 import CMariaDB
 import Time
 
-/// The arguments of one execution in the form Connector/C takes them; the memory is kept for the next execution.
+/// The arguments of one execution in the form that Connector/C takes; the memory is reused for the next execution.
 struct ParameterBuffers: ~Copyable {
     let count: Int
     let binds: UnsafeMutablePointer<MYSQL_BIND>
-    /// Integers, the bit patterns of doubles, and where in `bytes` anything else begins.
+    /// Integers, the bit patterns of doubles, and for all other values their offset in `bytes`.
     private let numbers: UnsafeMutablePointer<UInt64>
     private let lengths: UnsafeMutablePointer<UInt>
     private var bytes = ArgumentBytes()
@@ -24,17 +24,17 @@ struct ParameterBuffers: ~Copyable {
         lengths.deallocate()
     }
 
-    /// Fills `binds`; fails with a description of what cannot be sent.
+    /// Fills `binds`. Throws an error that describes an argument that cannot be sent.
     mutating func set(_ arguments: [(any Bindable)?]) throws(UnsendableArgument) {
         bytes.removeAll()
         for (index, argument) in arguments.enumerated() { try set(index, to: argument?.parameter ?? .null) }
-        // Only now, because `bytes` may have moved while it grew.
+        // This comes last, because `bytes` may have moved while it grew.
         for index in 0..<count where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
             binds[index].buffer = bytes[Int(numbers[index])]
         }
     }
 
-    /// After the execution.
+    /// Call this after the execution.
     mutating func trim() { bytes.trim() }
 
     private mutating func set(_ index: Int, to parameter: Parameter) throws(UnsendableArgument) {

@@ -2,7 +2,7 @@ import Time
 
 /// A type that a column can be read as. Only `Optional` accepts NULL.
 ///
-/// A type with a readable raw value conforms by saying so; a raw value it does not know is an error.
+/// A type with a readable raw value only needs to declare the conformance; an unknown raw value is an error.
 @usableFromInline
 package protocol Readable {
     init(_ column: Column) throws(MariaDBError)
@@ -12,7 +12,7 @@ extension Readable where Self: RawRepresentable, RawValue: Readable {
     @inlinable
     package init(_ column: Column) throws(MariaDBError) {
         guard let value = Self(rawValue: try RawValue(column)) else {
-            throw column.error("holds a value that is no \(Self.self)")
+            throw column.error("has a value that is not a \(Self.self)")
         }
         self = value
     }
@@ -39,7 +39,7 @@ extension Bool: Readable {
         switch try column.signed() {
         case 0: self = false
         case 1: self = true
-        default: throw column.error("is neither 0 nor 1, so no Bool")
+        default: throw column.error("is neither 0 nor 1, so it is not a Bool")
         }
     }
 }

@@ -1,9 +1,10 @@
 import CMariaDB
 
-/// Where Connector/C puts the columns of a row: numbers and times into fixed cells, of everything else only the length.
+/// The memory in which Connector/C puts the columns of a row: numbers and times into fixed cells, and of all other
+/// columns only the length.
 ///
-/// Byte columns are copied once, straight into the `String` or array that is read, by `mysql_stmt_fetch_column`; so no
-/// buffer has to guess how long a value is, and a long one leaves no memory behind.
+/// `mysql_stmt_fetch_column` copies byte columns once, directly into the `String` or array that the caller gets. So no
+/// buffer has to be as long as the longest value, and a long value leaves no memory behind.
 struct ResultBuffers: ~Copyable {
     enum Kind: Equatable {
         case signed, unsigned, double, decimal, time, text, null
@@ -52,8 +53,8 @@ struct ResultBuffers: ~Copyable {
 
     func length(_ index: Int) -> Int { Int(lengths[index]) }
 
-    /// The cells for these columns. A column's type can change from one execution to the next: `SELECT ?` has the
-    /// argument's.
+    /// The cells for these columns. A column's type can change from one execution to the next: `SELECT ?` has the type
+    /// of its argument.
     mutating func bind(_ fields: UnsafeBufferPointer<MYSQL_FIELD>) -> UnsafeMutablePointer<MYSQL_BIND> {
         guard !kinds.elementsEqual(fields.lazy.map(Self.kind)) else { return binds }
         kinds = fields.map(Self.kind)

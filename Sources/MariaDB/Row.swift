@@ -1,4 +1,4 @@
-/// The row a statement stands on. Its columns are read once each, in the order of the SELECT.
+/// A statement's current row. Each column is read once, in the order of the SELECT.
 @usableFromInline
 package struct Row: ~Copyable {
     private let statement: Statement
@@ -6,9 +6,11 @@ package struct Row: ~Copyable {
 
     init(of statement: Statement) { self.statement = statement }
 
-    // Inlinable, like what is generic in `Readable`, so that the caller's types are known here: every request reads rows.
+    // Inlinable, like the generic code in `Readable`, so that it is specialized for the caller's types: every request
+    // reads rows.
 
-    /// The next column. Fails when it is NULL and `T` is no `Optional`, of another type, or when there is none left.
+    /// The next column. Throws if it has another type, if it is NULL and `T` is not an `Optional`, or if no column is
+    /// left.
     @inlinable
     package mutating func read<T: Readable>(_: T.Type = T.self) throws(MariaDBError) -> T { try T(next()) }
 
@@ -21,7 +23,7 @@ package struct Row: ~Copyable {
         return Column(of: statement, index: index)
     }
 
-    /// Reading fewer columns than selected is as much a mistake as reading more.
+    /// Reading fewer columns than the SELECT has is a mistake, just as reading more is.
     func finish() throws(MariaDBError) {
         guard index == statement.columnCount else {
             throw statement.error("\(index) columns are read of the \(statement.columnCount) selected")

@@ -1,8 +1,8 @@
 import CMariaDB
 import Time
 
-/// The arguments of one execution for many rows (`COM_STMT_BULK_EXECUTE`) in the form Connector/C takes them: one
-/// binding a column, which points at an array with a cell a row.
+/// The arguments of one execution for many rows (`COM_STMT_BULK_EXECUTE`) in the form that Connector/C takes: one
+/// binding for each column, which points at an array with one cell for each row.
 ///
 /// A column has one type, that of its first value that is not NULL.
 struct RowsBuffers: ~Copyable {
@@ -10,16 +10,16 @@ struct RowsBuffers: ~Copyable {
     private let columns: Int
     private let rows: Int
     private var count = 0
-    /// Integers, the bit patterns of doubles, and where in `bytes` anything else begins. Column by column, as the ones
-    /// below. Connector/C counts steps of eight bytes in an array of numbers, and takes an array of pointers for
-    /// everything that has no fixed length, times included.
+    /// Integers, the bit patterns of doubles, and for all other values their offset in `bytes`; column by column, like
+    /// the arrays below. Connector/C steps by eight bytes through an array of numbers. For all values without a fixed
+    /// length, and for times, it takes an array of pointers.
     private let numbers: UnsafeMutablePointer<UInt64>
     private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
     private var bytes: ArgumentBytes
 
-    /// - Parameter rows: how many will be appended.
+    /// - Parameter rows: how many rows will be appended.
     init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
@@ -93,7 +93,7 @@ struct RowsBuffers: ~Copyable {
         lengths[cell] = UInt(range.count)
     }
 
-    /// Completes `binds` when all rows are there: `bytes` moves while it grows.
+    /// Completes `binds` after all rows were appended, because `bytes` moves while it grows.
     func finish() {
         for column in 0..<columns {
             let cells = column * rows..<(column + 1) * rows
@@ -124,7 +124,7 @@ extension Parameter {
 }
 
 extension MYSQL_TIME {
-    /// Nil outside the years that a DATETIME can hold.
+    /// nil if the year is outside the range of a DATETIME.
     init?(_ timestamp: Timestamp) {
         let civil = CivilTime(timestamp)
         guard (1...9999).contains(civil.year) else { return nil }

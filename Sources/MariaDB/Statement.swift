@@ -2,16 +2,16 @@ import CMariaDB
 
 /// One prepared statement of one connection, with the memory for its arguments and its row.
 ///
-/// Results are stored (`mysql_stmt_store_result`), not streamed: rows are few, the connection is free for the next
-/// statement while they are read, a lost connection shows before the first row, and an error thrown by the reader
-/// leaves nothing on the wire.
+/// Results are stored (`mysql_stmt_store_result`), not streamed, because there are few rows. So the connection is free
+/// for the next statement while rows are read, a lost connection shows before the first row, and if the reader throws
+/// an error, no bytes are left on the wire.
 final class Statement {
     let sql: String
     private(set) var results = ResultBuffers(columns: 0)
     private(set) var columnCount = 0
-    /// Between `execute` and `finish`; a nested use of the same SQL then needs a statement of its own.
+    /// True between `execute` and `finish`. Nested use of the same SQL then needs a statement of its own.
     private(set) var isRunning = false
-    /// For the cache: when it ran last, in statements of the connection.
+    /// When it last ran, counted in statements of the connection; used by the cache.
     var lastUse = 0
 
     private let handle: UnsafeMutablePointer<MYSQL_STMT>
@@ -25,10 +25,11 @@ final class Statement {
         parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
     }
 
-    /// After the connection was closed it frees memory only; before, it also tells the server, which does not answer.
+    /// After the connection was closed, this only frees memory. Before, it also notifies the server, which does not
+    /// answer.
     deinit { mysql_stmt_close(handle) }
 
-    /// One round trip. Leaves the rows ready for `fetch`.
+    /// Takes one round trip. The rows are then ready for `fetch`.
     func execute(_ arguments: [(any Bindable)?]) throws(MariaDBError) {
         guard arguments.count == parameters.count else {
             throw error("\(parameters.count) arguments are needed, \(arguments.count) are given")
@@ -44,8 +45,8 @@ final class Statement {
         try bindResult()
     }
 
-    /// One round trip for all values, of which there is at least one; each makes a row of arguments. For INSERT, UPDATE,
-    /// DELETE and REPLACE only.
+    /// Takes one round trip for all values, of which there must be at least one. Each value makes a row of arguments.
+    /// Only for INSERT, UPDATE, DELETE and REPLACE.
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
     func execute<Value>(_ values: [Value], _ arguments: (Value) -> [(any Bindable)?]) throws(MariaDBError) {
@@ -60,7 +61,7 @@ final class Statement {
         try setRowCount(0)
     }
 
-    /// 0: one row, whose values are bound themselves and not as arrays.
+    /// 0 means one row, whose values are bound directly and not as arrays.
     private func setRowCount(_ count: Int) throws(MariaDBError) {
         var count = UInt32(count)
         guard mysql_stmt_attr_set(handle, STMT_ATTR_ARRAY_SIZE, &count) == 0 else { throw failure() }
@@ -76,26 +77,26 @@ final class Statement {
             results = ResultBuffers(columns: count)
             columnCount = count
         }
-        // Each time: Connector/C forgets what is bound whenever it learns the columns anew.
+        // Bind every time, because Connector/C forgets the bindings whenever it reads the columns again.
         let binds = results.bind(UnsafeBufferPointer(start: mariadb_stmt_fetch_fields(handle), count: count))
         guard mysql_stmt_bind_result(handle, binds) == 0 else { throw failure() }
         guard mysql_stmt_store_result(handle) == 0 else { throw failure() }
     }
 
-    /// Steps to the next row; false after the last.
+    /// Moves to the next row; returns false after the last one.
     func fetch() throws(MariaDBError) -> Bool {
         switch mysql_stmt_fetch(handle) {
-        // Truncated: byte columns are bound without a buffer, see `ResultBuffers`.
+        // The result is "truncated" because byte columns are bound without a buffer, see `ResultBuffers`.
         case 0, MYSQL_DATA_TRUNCATED: return true
         case MYSQL_NO_DATA: return false
         default: throw failure()
         }
     }
 
-    /// Gives the stored rows back; to be called after every `execute` that succeeded.
+    /// Frees the stored rows. Call this after every `execute` that succeeded.
     func finish() {
         if columnCount > 0 { mysql_stmt_free_result(handle) }
-        // Only a CALL has more than one result; the rest of them is dropped.
+        // Only a CALL has more than one result; all but the first are dropped.
         while mysql_stmt_more_results(handle) != 0, mysql_stmt_next_result(handle) == 0 {}
         isRunning = false
     }

@@ -1,4 +1,5 @@
-/// What a prepared statement is found by. Literals are told apart by their address, whatever their length.
+/// The key of a prepared statement in the cache. Literals are compared by their address, so their length does not
+/// matter.
 enum StatementKey: Hashable {
     case literal(StaticString)
     case composed(String)

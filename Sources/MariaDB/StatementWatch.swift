@@ -1,23 +1,23 @@
 import Glibc
 
-/// Times the statements of a connection, or of the one that replaces it, and tells of slow ones.
+/// Measures the time of a connection's statements, and reports slow ones. It also serves the connection's replacement.
 ///
-/// It reads the kernel's coarse clock, which advances with its ticks, every 1 to 10 ms, and costs a few nanoseconds, so
-/// that every statement can be timed. One time is as exact as that; sums are right on average.
+/// It reads the kernel's coarse clock, which costs only a few nanoseconds, so that every statement can be measured.
+/// That clock advances every 1 to 10 ms. A single time is only that exact; sums are right on average.
 package final class StatementWatch {
-    /// Whom the statements are for, in whoever's words: a request's id.
+    /// On whose behalf the statements run: a text that the caller sets, such as a request's id.
     package var origin: String?
-    /// Since the last `reset`.
+    /// Counted since the last `reset`.
     package private(set) var statements = 0
     package private(set) var nanoseconds = 0
 
-    /// In nanoseconds, as all times here: `Duration` would cost as much as the clock again.
+    /// In nanoseconds, like all times here, because a `Duration` would cost as much as reading the clock.
     private let threshold: Int?
     private let report: (SlowStatement) -> Void
 
     /// - Parameters:
-    ///   - threshold: from which duration on a statement is slow; nil: none is.
-    ///   - report: called on the thread that ran the statement, before it goes on.
+    ///   - threshold: a statement that takes this long is slow; nil: no statement is.
+    ///   - report: called on the thread that ran the statement, before the thread continues.
     package init(threshold: Duration? = nil, report: @escaping (SlowStatement) -> Void = { _ in }) {
         self.threshold = threshold.map { Int($0 / .nanoseconds(1)) }
         self.report = report
@@ -28,7 +28,7 @@ package final class StatementWatch {
         nanoseconds = 0
     }
 
-    /// Since some moment of the past.
+    /// The time since some moment in the past.
     static var now: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

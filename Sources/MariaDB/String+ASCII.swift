@@ -1,4 +1,4 @@
 extension String {
-    /// Other text cannot be compared with a column that is ASCII: MariaDB refuses the statement (1267).
+    /// Text that is not ASCII cannot be compared with an ASCII column: MariaDB refuses the statement (1267).
     package var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }

@@ -59,7 +59,7 @@ struct RowTests {
             try problem("SELECT u FROM t") { _ = try $0.read(Int.self) } == "column 1 (u) is above the largest Int64")
         #expect(
             try problem("SELECT n FROM t") { _ = try $0.read(Bool.self) }
-                == "column 1 (n) is neither 0 nor 1, so no Bool")
+                == "column 1 (n) is neither 0 nor 1, so it is not a Bool")
     }
 
     @Test func columnCounts() throws {

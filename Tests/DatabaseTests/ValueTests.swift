@@ -245,7 +245,7 @@ struct ValueTests {
         let error = #expect(throws: MariaDBError.self) {
             try db.first("SELECT choice FROM cells") { try $0.read(Newer.self) }
         }
-        #expect(error?.message == "column 1 (choice) holds a value that is no Newer")
+        #expect(error?.message == "column 1 (choice) has a value that is not a Newer")
     }
 
     @Test func jsonIsText() throws {
