@@ -22,7 +22,8 @@ struct AddressBlock {
 }
 
 extension IPAddress {
-    /// Whether nothing may be sent there: it is this machine, its network, or nobody's (accounts §3.5).
+    /// Whether nothing may be sent there, because the address is this machine, its network, or nobody's (accounts
+    /// §3.5).
     package var isForbidden: Bool { Self.forbidden.contains { $0.contains(self) } }
 
     private static let forbidden = [

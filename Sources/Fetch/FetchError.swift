@@ -1,19 +1,19 @@
 internal import CCurl
 
-/// A request without an answer.
+/// Why a request got no answer.
 package struct FetchError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
-        /// The URL is malformed, or not one of those that may be asked; nothing was sent.
+        /// The URL is malformed or not allowed; nothing was sent.
         case refused
         case timeout
-        /// The answer is larger than `maximumSize`, or its header is larger than 64 KiB.
+        /// The answer's body is larger than `maximumSize`, or its header is larger than 64 KiB.
         case tooLarge
-        /// Resolution, connection, TLS or protocol.
+        /// Name resolution, connection, TLS or protocol failed.
         case failed
     }
 
     package let reason: Reason
-    /// libcurl's code; 0 when it was not asked.
+    /// libcurl's code; 0 if libcurl was not called.
     package let code: Int
     package let message: String
 
@@ -23,7 +23,7 @@ package struct FetchError: Error, Equatable, Sendable {
         code = 0
     }
 
-    /// - Parameter detail: what libcurl wrote into the error buffer; may be empty.
+    /// - Parameter detail: the content of libcurl's error buffer; may be empty.
     init(_ code: CURLcode, detail: String = "") {
         reason =
             switch code {

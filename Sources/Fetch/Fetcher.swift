@@ -1,20 +1,21 @@
 internal import CCurl
 
-// This target owns outgoing HTTP over libcurl: deadlines, size caps, verified TLS, and which URLs and addresses may be
-// asked. It does not own retries, caching or what an answer means, and it never follows a redirect.
+// This target owns outgoing HTTP over libcurl: deadlines, limits of size, verified TLS, and the rules for URLs and
+// addresses that requests may be sent to. It does not own retries, caching or the meaning of answers, and it never
+// follows a redirect.
 
-/// Makes requests; blocks the calling thread for `Options.timeout` at most. A value that threads may share.
+/// Makes requests; blocks the calling thread for at most `Options.timeout`. Threads may share a value.
 package struct Fetcher: Sendable {
     package struct Options: Sendable {
-        /// Until a connection stands, name resolution and TLS included.
+        /// The time until a connection is made, including name resolution and TLS.
         package var connectTimeout: Duration = .seconds(5)
-        /// For everything together.
+        /// The time for the whole request.
         package var timeout: Duration = .seconds(5)
         /// The largest body that is received, in bytes.
         package var maximumSize = 1 << 20
-        /// Whether a larger body is cut there, instead of being an error.
+        /// Whether a larger body is truncated; otherwise it is an error.
         package var cutsBody = false
-        /// Certificates to trust, a PEM file, in place of the system's.
+        /// A PEM file of certificates to trust instead of the system's.
         package var certificateAuthorities: String?
         /// Whether plain http is allowed to `localhost`, `127.0.0.1` and `[::1]`; otherwise only https is.
         package var allowsLoopbackHTTP = false
@@ -25,7 +26,7 @@ package struct Fetcher: Sendable {
 
     package struct Response: Sendable {
         package var status: Int
-        /// In the order they came; names in lower case.
+        /// In the order in which they came; names are in lower case.
         package var headers: [(name: String, value: String)]
         package var body: [UInt8]
 

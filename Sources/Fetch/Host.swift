@@ -1,13 +1,13 @@
-/// The host of an http or https URL in one form, whatever way it was written: everything said about hosts is decided by
-/// this value. What browsers make of a host is the yardstick (WHATWG URL §3.5).
+/// The host of an http or https URL in one form, however it was written. Every decision about hosts uses this value. It
+/// reads hosts as browsers do (WHATWG URL §3.5).
 package enum Host: Hashable, Sendable {
     /// ASCII in lower case, without a final dot.
     case name(String)
     case address(IPAddress)
 
-    /// Nil for what no browser goes to, and for hosts that browsers would first make ASCII of (UTS #46).
+    /// nil for hosts that no browser connects to, and for hosts that browsers would first convert to ASCII (UTS #46).
     ///
-    /// - Parameter text: as it stands in a URL: percent-encoded perhaps, an IPv6 address in brackets.
+    /// - Parameter text: the host as it stands in a URL; it may be percent-encoded, and an IPv6 address has brackets.
     package init?(_ text: some StringProtocol) {
         let text = Array(text.utf8)
         if text.first == UInt8(ascii: "[") {
@@ -31,7 +31,7 @@ package enum Host: Hashable, Sendable {
         }
     }
 
-    /// Whether who connects to one arrives at the other: an IPv4 address may be written as IPv6 (RFC 4291 §2.5.5.2).
+    /// Whether both hosts lead to the same place: an IPv4 address may be written as IPv6 (RFC 4291 §2.5.5.2).
     package func isSame(as other: Host) -> Bool { unmapped == other.unmapped }
 
     /// `localhost`, 127.0.0.0/8 or `::1`.
@@ -47,7 +47,7 @@ package enum Host: Hashable, Sendable {
         return .address(address.unmapped)
     }
 
-    /// Malformed escapes stand for themselves, and so make no host. Nil for what is not ASCII.
+    /// Malformed escapes stand for themselves, so the text is not a host. nil if the result is not ASCII.
     private static func percentDecoded(_ text: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         var index = 0
@@ -63,8 +63,8 @@ package enum Host: Hashable, Sendable {
         return bytes.allSatisfy { $0 < 0x80 } ? bytes : nil
     }
 
-    /// What resolvers know. `xn--name-` would be plain `name` in another spelling (RFC 3492 §6.2), which browsers disagree
-    /// about.
+    /// Whether the text is a label that resolvers know. `xn--name-` would be another spelling of plain `name` (RFC 3492
+    /// §6.2); browsers disagree about it.
     private static func isLabel(_ label: Substring) -> Bool {
         (1...63).contains(label.utf8.count) && !(label.hasPrefix("xn--") && label.hasSuffix("-"))
             && label.utf8.allSatisfy { byte in
@@ -77,7 +77,7 @@ package enum Host: Hashable, Sendable {
             }
     }
 
-    /// Whether a host that ends in this label is an address or nothing (WHATWG URL §3.5, "ends in a number").
+    /// Whether a host that ends in this label must be an address (WHATWG URL §3.5, "ends in a number").
     private static func isNumber(_ label: Substring) -> Bool {
         label.allSatisfy { ("0"..."9").contains($0) }
             || label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
@@ -85,7 +85,7 @@ package enum Host: Hashable, Sendable {
 }
 
 extension Host: CustomStringConvertible {
-    /// As browsers write it, an IPv6 address in its brackets.
+    /// As browsers write it; an IPv6 address has its brackets.
     package var description: String {
         switch self {
         case .name(let name): name
@@ -97,10 +97,10 @@ extension Host: CustomStringConvertible {
 /// Host and port of an http or https URL (RFC 3986 §3.2), without user information.
 package struct Authority: Hashable, Sendable, CustomStringConvertible {
     package let host: Host
-    /// Nil: the scheme's.
+    /// nil for the scheme's default port.
     package let port: UInt16?
 
-    /// - Parameter text: what stands between `//` and the path.
+    /// - Parameter text: the part between `//` and the path.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         let end =
@@ -114,7 +114,7 @@ package struct Authority: Hashable, Sendable, CustomStringConvertible {
             port = nil
         } else {
             let digits = rest.dropFirst()
-            // UInt16's own parser takes a sign, too.
+            // UInt16's own parser would accept a sign, too.
             guard rest.first == UInt8(ascii: ":"),
                 digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
                 let port = UInt16(String(decoding: digits, as: UTF8.self))
@@ -123,14 +123,14 @@ package struct Authority: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As browsers write it, but for the port that a scheme has anyway.
+    /// As browsers write it; a port is written even if it is the scheme's default.
     package var description: String { port.map { "\(host):\($0)" } ?? "\(host)" }
 
-    /// Where a browser goes that is given this text for an http or https URL (WHATWG URL §4.4): spaces around it, tabs and
-    /// line breaks in it, user information and the number of slashes don't matter, and `\` is a slash. Nil for other
-    /// schemes, and when it goes nowhere.
+    /// The place to which a browser goes for this text as an http or https URL (WHATWG URL §4.4). Spaces around the
+    /// text, tabs and line breaks in it, user information and the number of slashes do not matter, and `\` counts as a
+    /// slash. nil for other schemes, and if the browser would go nowhere.
     ///
-    /// - Returns: the scheme in lower case besides.
+    /// - Returns: also the scheme, in lower case.
     package static func visited(by text: String) -> (scheme: String, authority: Authority)? {
         var bytes = text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }.drop { $0 <= 0x20 }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -140,14 +140,14 @@ package struct Authority: Hashable, Sendable, CustomStringConvertible {
         bytes = bytes.prefix { !"/\\?#".utf8.contains($0) }
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) { bytes = bytes[bytes.index(after: at)...] }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
-        // A port may be left out behind its colon.
+        // The port after the colon may be empty.
         if bytes.last == UInt8(ascii: ":") { bytes.removeLast() }
         return Authority(String(decoding: bytes, as: UTF8.self)).map { (scheme, $0) }
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// Of two hexadecimal digits; nil for anything else.
+    /// The value of two hexadecimal digits; nil for anything else.
     fileprivate var hexadecimalValue: UInt8? {
         let digits = String(decoding: self, as: UTF8.self)
         return count == 2 && digits.utf8.allSatisfy { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// An IPv4 or IPv6 address, by its value.
+/// The value of an IPv4 or IPv6 address.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// 4 or 16, in network order.
+    /// 4 or 16 bytes in network order.
     let bytes: [UInt8]
 
     private init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// - Parameter literal: IPv4 in every notation that resolvers take for an address (inet_aton(3)): one to four numbers,
-    ///   each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.
+    /// - Parameter literal: IPv4 in every notation that resolvers accept as an address (inet_aton(3)), which is one to
+    ///   four numbers, each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.
     package init?(_ literal: String) {
-        // inet_aton(3) overlooks what follows a space.
+        // inet_aton(3) ignores everything after a space.
         guard literal.utf8.allSatisfy({ $0 > 0x20 }) else { return nil }
         var (four, sixteen) = (in_addr(), in6_addr())
         if inet_aton(literal, &four) != 0 {
@@ -22,7 +22,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter address: of family AF_INET or AF_INET6, as getaddrinfo(3) makes them; nil for others.
+    /// - Parameter address: an address of family AF_INET or AF_INET6, as getaddrinfo(3) returns it; the result is nil
+    ///   for other families.
     init?(_ address: UnsafePointer<sockaddr>) {
         let address = UnsafeRawPointer(address)
         switch Int32(address.assumingMemoryBound(to: sockaddr.self).pointee.sa_family) {
@@ -43,11 +44,12 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 
-    /// The IPv4 address that an IPv6 address stands for (RFC 4291 §2.5.5.2).
+    /// The IPv4 address that an IPv6 address represents (RFC 4291 §2.5.5.2).
     package var unmapped: IPAddress { bytes.starts(with: IPAddress.mapped) ? IPAddress(bytes: bytes.suffix(4)) : self }
 
-    /// What one customer has at least: an IPv4 address itself, also in an IPv6 address (RFC 4291 §2.5.5.2, RFC 6052 §2.1);
-    /// of another IPv6 address the first 64 bits (RFC 6177 §2), the rest zero.
+    /// The smallest network that one customer has. For an IPv4 address this is the address itself, also if it is
+    /// embedded in an IPv6 address (RFC 4291 §2.5.5.2, RFC 6052 §2.1). For any other IPv6 address it is the first 64
+    /// bits (RFC 6177 §2); the rest is zero.
     package var network: IPAddress {
         if bytes.count == 4 { return self }
         if bytes.starts(with: IPAddress.mapped) || bytes.starts(with: IPAddress.translated) {

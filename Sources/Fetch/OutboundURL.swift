@@ -1,12 +1,13 @@
-/// A URL that a stranger has the server send to (accounts §3.5): its form is judged here, its addresses by `resolve`.
+/// A URL from a stranger that the server sends requests to (accounts §3.5). `init` checks its form, `resolve` its
+/// addresses.
 package struct OutboundURL: Sendable {
     package let text: String
     private let host: Host
-    /// In development this machine may be sent to.
+    /// Whether requests may be sent to this machine; true only in development.
     private let isExempt: Bool
 
-    /// - Parameter allowsLoopbackHTTP: whether this is development, where also http to `localhost` and `127.0.0.1` is
-    ///   allowed.
+    /// - Parameter allowsLoopbackHTTP: whether http to `localhost` and `127.0.0.1` is allowed, too; true only in
+    ///   development.
     package init(_ text: String, allowsLoopbackHTTP: Bool) throws(ForbiddenURL) {
         guard (1...2000).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed),
             let url = try? ParsedURL(text), let authority = Self.authority(of: text)
@@ -21,22 +22,22 @@ package struct OutboundURL: Sendable {
         switch host {
         case .address(let address): if address.isForbidden { throw .address(address) }
         case .name(let name):
-            // RFC 6761 §6.3: always this machine, whatever a resolver says.
+            // RFC 6761 §6.3: this is always this machine, whatever a resolver says.
             if name == "localhost" || name.hasSuffix(".localhost"), let loopback = IPAddress("127.0.0.1") {
                 throw .address(loopback)
             }
         }
     }
 
-    /// The addresses of the host: connect to one of these and resolve no further. None if the host has none, or the
-    /// resolver takes longer than `time`.
+    /// The addresses of the host. Connect to one of these, and do not resolve the host again. Empty if the host has no
+    /// addresses, or if the resolver takes longer than `time`.
     ///
-    /// - Throws: `ForbiddenURL.address` when any of them is forbidden.
+    /// - Throws: `ForbiddenURL.address` if any of them is forbidden.
     package func resolve(within time: Duration) throws(ForbiddenURL) -> [IPAddress] {
         try judge { Resolver.addresses(of: $0, within: time) }
     }
 
-    /// - Parameter resolve: the addresses of a name.
+    /// - Parameter resolve: returns the addresses of a name.
     func judge(_ resolve: (String) -> [IPAddress]) throws(ForbiddenURL) -> [IPAddress] {
         let addresses =
             switch host {
@@ -47,12 +48,12 @@ package struct OutboundURL: Sendable {
         return addresses
     }
 
-    /// What stands in URLs (RFC 3986 §2), without a fragment: nobody would be sent that.
+    /// Whether the text has only characters of URLs (RFC 3986 §2), and no fragment, which would not be sent anyway.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\"#<>\\^`{|}".utf8.contains(byte)
     }
 
-    /// Nil unless exactly two slashes precede it, of which libcurl forgives fewer and more.
+    /// nil unless exactly two slashes precede it; libcurl would also accept fewer or more.
     private static func authority(of text: String) -> String? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: colon)...]
@@ -80,6 +81,6 @@ package enum ForbiddenURL: Error, Equatable, CustomStringConvertible {
 }
 
 extension String {
-    /// Of an authority without user information.
+    /// The host of an authority without user information.
     fileprivate var host: String { String(prefix { $0 != ":" }) }
 }

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// A URL as libcurl reads it: what is judged is what is asked.
+/// A URL as libcurl reads it, so that the URL that is checked is the URL that is requested.
 final class ParsedURL {
     /// For CURLOPT_CURLU.
     let handle: OpaquePointer
@@ -16,7 +16,7 @@ final class ParsedURL {
     deinit { curl_url_cleanup(handle) }
 
     var scheme: String? { part(CURLUPART_SCHEME) }
-    /// Percent-decoded; an IPv6 address in its brackets.
+    /// Percent-decoded; an IPv6 address has its brackets.
     var host: String? { part(CURLUPART_HOST) }
     var hasUserInformation: Bool { part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil }
 

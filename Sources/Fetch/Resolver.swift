@@ -1,9 +1,10 @@
 internal import Glibc
 internal import Threads
 
-/// The system's name resolution, with a limit to how long it is waited for.
+/// The system's name resolution, with a time limit.
 enum Resolver {
-    /// - Returns: none when there are none, or the resolver takes longer; its thread ends when it is done.
+    /// - Returns: empty if there are no addresses, or if the resolver takes longer. Then its thread runs on until the
+    ///   resolver returns.
     static func addresses(of host: String, within time: Duration) -> [IPAddress] {
         let found = Monitor<[IPAddress]?>(nil)
         Thread {

@@ -1,10 +1,10 @@
 internal import CCurl
 
-/// One request: owns the libcurl handle and what is received.
+/// One request: owns the libcurl handle and the received bytes.
 final class Transfer {
     private static let maximumHeaderSize = 65_536
 
-    // curl_global_init(3): once for the program, before any other call.
+    // curl_global_init(3): call it once for the program, before any other function.
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     private let handle: UnsafeMutableRawPointer
@@ -32,9 +32,9 @@ final class Transfer {
         try set(CURLOPT_CURLU, UnsafeRawPointer(self.url.handle))
         try set(CURLOPT_PROTOCOLS_STR, options.allowsLoopbackHTTP ? "http,https" : "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
-        // An empty name switches off the proxies that the environment names.
+        // An empty name disables the proxies that the environment names.
         try set(CURLOPT_PROXY, "")
-        // libcurl-thread(3): without this, time-outs raise signals, which threads must not.
+        // libcurl-thread(3): without this, time-outs would raise signals, which is not safe with threads.
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connectTimeout))
         try set(CURLOPT_TIMEOUT_MS, milliseconds(options.timeout))
@@ -55,10 +55,10 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// The body is copied (CURLOPT_COPYPOSTFIELDS), and makes the request a POST.
+    /// Copies the body (CURLOPT_COPYPOSTFIELDS), and makes the request a POST.
     func setBody(_ bytes: [UInt8]) throws(FetchError) {
         try check(merganser_curl_set_size(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
-        // Without an address libcurl would read the body from standard input.
+        // Without an address, libcurl would read the body from standard input.
         let result = (bytes.isEmpty ? [0] : bytes).withUnsafeBytes {
             merganser_curl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
         }
@@ -76,7 +76,7 @@ final class Transfer {
 
     // MARK: The URL
 
-    /// libcurl's own parser judges the URL and is then handed the result, so that there is one reading of it only.
+    /// libcurl's own parser parses the URL, and libcurl then gets the result. So the URL is parsed only once.
     private static func parse(_ text: String, allowsLoopbackHTTP: Bool) throws(FetchError) -> ParsedURL {
         let url = try ParsedURL(text)
         guard let scheme = url.scheme, let host = url.host else { throw FetchError(.refused, "not a URL") }
@@ -104,7 +104,7 @@ final class Transfer {
             })
     }
 
-    /// - Returns: the count, or anything else to end the transfer (CURLOPT_WRITEFUNCTION).
+    /// - Returns: the count; any other number ends the transfer (CURLOPT_WRITEFUNCTION).
     private static func receive(
         _ data: UnsafeMutablePointer<CChar>?, _ count: Int, _ receiver: UnsafeMutableRawPointer?,
         _ body: (Transfer, UnsafeRawBufferPointer) -> Bool

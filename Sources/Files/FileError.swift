@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A system call on a file that failed.
+/// A system call on a file failed.
 ///
 /// This target owns files that have to last: made, written, synchronized and renamed by POSIX calls, without Foundation,
 /// and without a pointer in its interface; and the standard streams. It does not know what the files hold.

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A group of the system's.
+/// A group of the operating system.
 package struct Group: Equatable, Sendable {
     package let number: UInt32
 
-    /// Nil when there is none.
+    /// nil if there is no such group.
     ///
     /// - Parameter name: a name or a number.
     package init?(_ name: String) {

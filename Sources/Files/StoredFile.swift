@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A file while it is read. Whoever removes its name does not disturb that.
+/// A file that is being read. Removing its name meanwhile does not disturb the reader.
 package final class StoredFile: Sendable {
     private let file: Descriptor
-    /// In bytes.
+    /// The size in bytes.
     package let length: Int
 
-    /// Nil when there is none.
+    /// nil if there is no such file.
     package init?(_ path: String) throws(FileError) {
         do throws(FileError) {
             file = try Descriptor(path, O_RDONLY | O_NOFOLLOW)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An open file; closed at the end of its life.
+/// An open file, which is closed at the end of the value's life.
 final class Descriptor: Sendable {
     let number: Int32
     let path: String
@@ -22,9 +22,9 @@ final class Descriptor: Sendable {
     static let standardError = Descriptor(number: STDERR_FILENO, path: "standard error")
 }
 
-/// The system calls, each an error or a result.
+/// System calls; each returns a result or throws an error.
 enum System {
-    /// Runs a call until no signal interrupts it.
+    /// Repeats a call until no signal interrupts it.
     @discardableResult
     static func check<Result: SignedInteger>(
         _ call: String, _ path: String, _ run: () -> Result
@@ -65,9 +65,9 @@ enum System {
         return status
     }
 
-    /// - Parameter mode: whatever the umask.
+    /// - Parameter mode: the permissions, whatever the umask.
     static func share(_ file: Descriptor, with group: Group, mode: mode_t) throws(FileError) {
-        // The group first: until then the file is nobody else's.
+        // The group comes first: until then nobody else may open the file.
         try check("fchown", file.path) { fchown(file.number, uid_t.max, group.number) }
         try check("fchmod", file.path) { fchmod(file.number, mode) }
     }
@@ -89,13 +89,13 @@ enum System {
 
     static func makeDirectory(_ path: String) throws(FileError) { try check("mkdir", path) { mkdir(path, 0o700) } }
 
-    /// All but `.` and `..`, in no order.
+    /// All names except `.` and `..`, in no particular order.
     static func names(in path: String) throws(FileError) -> [String] {
         guard let directory = opendir(path) else { throw FileError(call: "opendir", path: path, code: errno) }
         defer { closedir(directory) }
         var names: [String] = []
         while true {
-            // readdir(3): only errno tells an error from the end.
+            // readdir(3): only errno distinguishes an error from the end.
             errno = 0
             guard let entry = readdir(directory) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {

@@ -1,25 +1,26 @@
 internal import CZlib
 
-// This target owns inflating gzip (RFC 1952) within a limit. It does not compress: nginx does that.
+// This target owns decompression of gzip (RFC 1952) within a limit. It does not compress; nginx does.
 
-/// Why bytes are not the gzip text asked for.
+/// Why bytes could not be decompressed.
 package enum GzipError: Error, Equatable, Sendable {
-    /// More bytes than the limit; inflating stopped there.
+    /// The result is larger than the limit; decompression stopped there.
     case tooLarge
-    /// It ends before its end.
+    /// The input ends too early.
     case truncated
-    /// Not gzip, or a checksum does not match.
+    /// The input is not gzip, or a checksum does not match.
     case corrupt
 }
 
-/// The inflated form of gzip bytes.
+/// Decompresses gzip bytes.
 ///
-/// Several members one after the other are their concatenation (RFC 1952 §2.2); anything else behind a member is `corrupt`.
+/// Several members one after the other are their concatenation (RFC 1952 §2.2); anything else behind a member is
+/// `corrupt`.
 ///
-/// - Parameter limit: how large the result may be, in bytes; exactly that many are allowed.
+/// - Parameter limit: how large the result may be, in bytes; a result of exactly this size is allowed.
 package func gunzip(_ bytes: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
     var stream = z_stream()
-    // 16 asks for gzip and nothing else, 15 for the largest window (zlib.h, inflateInit2).
+    // 16 means gzip only, 15 means the largest window (zlib.h, inflateInit2).
     precondition(
         inflateInit2_(&stream, 16 + 15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK, "inflateInit2")
     defer { inflateEnd(&stream) }
@@ -43,7 +44,7 @@ package func gunzip(_ bytes: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
             case Z_STREAM_END:
                 if stream.avail_in == 0 { return .success(()) }
                 inflateReset(&stream)
-            // No progress is possible: there is always room for output, so it is input that is missing.
+            // No progress is possible. There is always room for output, so input is missing.
             case Z_BUF_ERROR: return .failure(.truncated)
             default: return .failure(.corrupt)
             }

@@ -16,7 +16,7 @@ package struct AES256GCM: Sendable {
     /// The sealed form: nonce, ciphertext, tag. A nonce must never be used twice with one key; random ones are safe for
     /// 2^32 messages.
     ///
-    /// - Parameter associatedData: what the ciphertext belongs to; `open` needs the same bytes.
+    /// - Parameter associatedData: bytes that bind the ciphertext to its place; `open` needs the same bytes.
     package func seal(
         _ plaintext: [UInt8], nonce: [UInt8] = randomBytes(nonceSize), associatedData: [UInt8] = []
     ) -> [UInt8] {
@@ -42,7 +42,8 @@ package struct AES256GCM: Sendable {
             }
     }
 
-    /// - Throws: when the sealed form is cut or changed, was sealed under another key or belongs to something else.
+    /// - Throws: if the sealed form is truncated or changed, was sealed under another key or with other associated
+    ///   data.
     package func open(_ sealed: [UInt8], associatedData: [UInt8] = []) throws(OpenSSLError) -> [UInt8] {
         let size = sealed.count - Self.nonceSize - Self.tagSize
         guard size >= 0 else { throw OpenSSLError(refused: "shorter than a nonce and a tag") }
@@ -57,7 +58,7 @@ package struct AES256GCM: Sendable {
         try check(EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, nonce, nil), "EVP_DecryptInit_ex2")
         try check(
             EVP_DecryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)), "EVP_DecryptUpdate")
-        // GCM writes as many bytes as it reads and none at the end; the last element is room for an address only.
+        // GCM writes as many bytes as it reads, and none at the end. The last element only provides an address.
         var plaintext = [UInt8](repeating: 0, count: size + 1)
         try check(
             EVP_DecryptUpdate(context, &plaintext, &length, ciphertext, Int32(size)), "EVP_DecryptUpdate")

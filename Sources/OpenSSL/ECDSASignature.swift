@@ -1,4 +1,4 @@
-/// A P-256 signature: r and s of 32 bytes each, as JOSE writes it (RFC 7518 §3.4), or their DER sequence, as libcrypto does.
+/// A P-256 signature: JOSE writes r and s with 32 bytes each (RFC 7518 §3.4), libcrypto writes them as a DER sequence.
 struct ECDSASignature: Equatable {
     let raw: [UInt8]
 
@@ -7,7 +7,7 @@ struct ECDSASignature: Equatable {
         self.raw = raw
     }
 
-    /// - Parameter der: what libcrypto made: minimal integers in a sequence of less than 128 bytes.
+    /// - Parameter der: libcrypto's form: minimal integers in a sequence of less than 128 bytes.
     init?(der: [UInt8]) {
         guard der.count >= 2, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
         var rest = der.dropFirst(2)
@@ -30,7 +30,7 @@ struct ECDSASignature: Equatable {
         return [0x30, UInt8(content.count)] + content
     }
 
-    /// DER takes the first bit for a sign and no leading zeros but for that.
+    /// In DER the first bit is a sign, and the only leading zero allowed is one that keeps the number positive.
     private func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var digits = Array(bytes.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }

@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// Owns one `EVP_PKEY`.
 ///
-/// Threads share it because it is never changed after it was made. openssl-threads(7): "Objects are thread-safe as long as
-/// the API's being invoked don't modify the object"; a digest context is changed by every call, so each call has its own:
-/// "two threads can calculate a signature using two different EVP_PKEY_CTX objects".
+/// Threads may share it, because it never changes after it was made. openssl-threads(7): "Objects are thread-safe as
+/// long as the API's being invoked don't modify the object"; a digest context is changed by every call, so each call
+/// has its own: "two threads can calculate a signature using two different EVP_PKEY_CTX objects".
 final class KeyHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -26,7 +26,7 @@ final class KeyHandle: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// What the key can do; nil for every key that is neither RSA nor P-256.
+    /// The kind of the key; nil for a key that is neither RSA nor P-256.
     var kind: KeyKind? {
         if EVP_PKEY_is_a(pointer, "RSA") == 1 { return .rsa(bits: Int(EVP_PKEY_get_bits(pointer))) }
         guard EVP_PKEY_is_a(pointer, "EC") == 1 else { return nil }
@@ -38,9 +38,9 @@ final class KeyHandle: @unchecked Sendable {
         return name.starts(with: "prime256v1\0".utf8.map(CChar.init(bitPattern:))) ? .p256 : nil
     }
 
-    /// A number the key is made of, big-endian.
+    /// One of the numbers that make up the key, big-endian.
     ///
-    /// - Parameter size: how many bytes; nil for as many as it takes.
+    /// - Parameter size: how many bytes the result has; nil for as many as the number needs.
     func number(_ parameter: String, size: Int? = nil) -> [UInt8] {
         var number: OpaquePointer?
         require(EVP_PKEY_get_bn_param(pointer, parameter, &number), "EVP_PKEY_get_bn_param")

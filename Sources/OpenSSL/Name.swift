@@ -1,11 +1,11 @@
-/// Names that libcrypto's contexts keep the address of: a Swift string's would be gone after the call.
+/// Names whose address libcrypto's contexts keep. The address of a Swift string would be invalid after the call.
 enum Name {
     static let rsa: StaticString = "RSA"
     static let ec: StaticString = "EC"
 }
 
 extension StaticString {
-    /// Ends with a zero byte and stays for ever.
+    /// Ends with a zero byte and is never freed.
     var cString: UnsafePointer<CChar> {
         UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }

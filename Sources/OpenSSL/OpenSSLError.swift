@@ -1,16 +1,17 @@
 internal import COpenSSL
 
-// This target owns libcrypto: digests, MACs, authenticated encryption, keys and signatures, random bytes, through the EVP
-// interface of OpenSSL 3.0 only. It knows no file formats but PEM, and nothing of JOSE.
+// This target owns libcrypto: digests, MACs, authenticated encryption, keys and signatures, and random bytes, only
+// through the EVP interface of OpenSSL 3.0. The only file format that it knows is PEM, and it knows nothing of JOSE.
 
-/// A libcrypto call that failed, with what its thread's error queue held at that moment.
+/// A libcrypto call failed; the error has the content of the thread's error queue at that moment.
 package struct OpenSSLError: Error, Equatable, Sendable {
     /// The C function.
     package let function: String
-    /// OpenSSL's own lines, oldest first: `error:0A000086:SSL routines::certificate verify failed`. They hold no secrets.
+    /// OpenSSL's own lines, oldest first: `error:0A000086:SSL routines::certificate verify failed`. They hold no
+    /// secrets.
     package let reasons: [String]
 
-    /// Takes the calling thread's whole error queue and leaves it empty.
+    /// Takes over the calling thread's whole error queue and leaves it empty.
     init(_ function: String) {
         self.function = function
         var reasons: [String] = []
@@ -37,21 +38,22 @@ extension OpenSSLError: CustomStringConvertible {
     }
 }
 
-/// Empties the thread's error queue: what other libraries left in it says nothing about the call that follows.
+/// Empties the thread's error queue, because errors that other libraries left in it do not concern the next call.
 func forgetEarlierErrors() { ERR_clear_error() }
 
-/// Throws what the error queue says unless a call returned 1, libcrypto's usual sign of success.
+/// Throws the content of the error queue unless a call returned 1, which libcrypto usually returns on success.
 func check(_ result: Int32, _ function: String) throws(OpenSSLError) {
     if result != 1 { throw OpenSSLError(function) }
 }
 
-/// The pointer a call returned, or what the error queue says when it returned none.
+/// The pointer that a call returned. If it returned none, throws the content of the error queue.
 func check<T>(_ result: T?, _ function: String) throws(OpenSSLError) -> T {
     guard let result else { throw OpenSSLError(function) }
     return result
 }
 
-/// For calls that fail only when memory is exhausted or the library is broken: going on would be worse than ending.
+/// For calls that fail only if memory is exhausted or the library is broken. Then continuing would be worse than
+/// ending.
 func require<T>(_ result: T?, _ function: String) -> T {
     guard let result else { preconditionFailure("\(OpenSSLError(function))") }
     return result

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// An `OSSL_PARAM` array and everything it points to: OpenSSL copies neither names nor values.
+/// An `OSSL_PARAM` array and everything that it points to, because OpenSSL copies neither names nor values.
 final class Parameters {
     private var list: [OSSL_PARAM] = []
     private var storage: [UnsafeMutableRawBufferPointer] = []

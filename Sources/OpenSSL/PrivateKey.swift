@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key that signs: RSA or P-256.
+/// A key that makes signatures: RSA or P-256.
 package final class PrivateKey: Sendable {
     private let handle: KeyHandle
     package let publicKey: PublicKey
@@ -16,15 +16,15 @@ package final class PrivateKey: Sendable {
         publicKey = PublicKey(handle, kind)
     }
 
-    /// - Parameter pem: an unencrypted `PRIVATE KEY` (PKCS #8), or OpenSSL's older forms of one.
+    /// - Parameter pem: an unencrypted `PRIVATE KEY` (PKCS #8), or one of OpenSSL's older forms.
     package convenience init(pem: String) throws(OpenSSLError) {
         forgetEarlierErrors()
-        // A memory BIO needs an address, also for no bytes.
+        // A memory BIO needs an address, even for no bytes.
         let bytes = Array(pem.utf8) + [0]
         let pointer = bytes.withUnsafeBytes { bytes in
             let bio = require(BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count - 1)), "BIO_new_mem_buf")
             defer { BIO_free(bio) }
-            // Without a callback, libcrypto asks the terminal for the passphrase of an encrypted key.
+            // Without a callback, libcrypto would ask on the terminal for the passphrase of an encrypted key.
             return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
         }
         try self.init(KeyHandle(takingOwnershipOf: try check(pointer, "PEM_read_bio_PrivateKey")))
@@ -63,7 +63,8 @@ package final class PrivateKey: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// RS256 with an RSA key; ES256 with a P-256 key, as r and s of 32 bytes each (RFC 7518 §3.3, §3.4).
+    /// An RS256 signature with an RSA key; with a P-256 key an ES256 signature, r and s of 32 bytes each (RFC 7518
+    /// §3.3, §3.4).
     package func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
         forgetEarlierErrors()
         let context = try check(EVP_MD_CTX_new(), "EVP_MD_CTX_new")

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key that verifies: RSA or P-256. Building one costs more than a verification, so it is kept.
+/// A key that verifies signatures: RSA or P-256. Building a key costs more than a verification, so keep it.
 package final class PublicKey: Sendable {
     private let handle: KeyHandle
     package let kind: KeyKind
@@ -17,7 +17,7 @@ package final class PublicKey: Sendable {
         let modulus = Array(rsaModulus.drop { $0 == 0 })
         let exponent = Array(exponent.drop { $0 == 0 })
         let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
-        // EVP_PKEY_fromdata takes any numbers for an RSA key.
+        // EVP_PKEY_fromdata accepts any numbers as an RSA key.
         guard (2048...8192).contains(bits) else { throw OpenSSLError(refused: "an RSA modulus of \(bits) bit") }
         guard modulus.last.map({ $0 & 1 }) == 1 else { throw OpenSSLError(refused: "an even RSA modulus") }
         guard (1...8).contains(exponent.count), exponent.last.map({ $0 & 1 }) == 1, exponent != [1] else {
@@ -43,7 +43,8 @@ package final class PublicKey: Sendable {
         self.init(try KeyHandle(publicKey: Name.ec, parameters), .p256)
     }
 
-    /// The numbers that a JWK holds (RFC 7518 §6): big-endian, RSA's without leading zeros, coordinates in 32 bytes each.
+    /// The numbers that a JWK has (RFC 7518 §6), big-endian: RSA's without leading zeros, coordinates with 32 bytes
+    /// each.
     package enum Components: Equatable, Sendable {
         case rsa(modulus: [UInt8], exponent: [UInt8])
         case p256(x: [UInt8], y: [UInt8])
@@ -60,15 +61,15 @@ package final class PublicKey: Sendable {
         }
     }
 
-    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3). Always false with a key of another kind.
+    /// Checks RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3). Always false if the key is of another kind.
     package func verifyRS256(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard case .rsa(let bits) = kind, signature.count == (bits + 7) / 8 else { return false }
         return verify(signature, of: message)
     }
 
-    /// ECDSA on P-256 with SHA-256 (RFC 7518 §3.4). Always false with a key of another kind.
+    /// Checks ECDSA on P-256 with SHA-256 (RFC 7518 §3.4). Always false if the key is of another kind.
     ///
-    /// - Parameter signature: r and s, 32 bytes each; another length is false.
+    /// - Parameter signature: r and s, 32 bytes each; the result is false for any other length.
     package func verifyES256(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard kind == .p256, let signature = ECDSASignature(raw: signature) else { return false }
         return verify(signature.der, of: message)
@@ -79,8 +80,8 @@ package final class PublicKey: Sendable {
         defer { EVP_MD_CTX_free(context) }
         require(
             EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, handle.pointer, nil), "EVP_DigestVerifyInit_ex")
-        // EVP_DigestVerify(3): 1 is success, 0 a signature that does not match, anything else an error such as a malformed
-        // signature.
+        // EVP_DigestVerify(3): 1 is success, 0 a signature that does not match, anything else an error such as a
+        // malformed signature.
         if EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1 { return true }
         ERR_clear_error()
         return false

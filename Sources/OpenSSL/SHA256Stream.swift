@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The SHA-256 digest (FIPS 180-4) of a message that comes in parts. Not for several threads at once.
+/// The SHA-256 digest (FIPS 180-4) of a message that comes in parts. Only one thread at a time may use it.
 package final class SHA256Stream {
     private let context = require(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
 
@@ -10,7 +10,7 @@ package final class SHA256Stream {
 
     package func update(_ bytes: [UInt8]) { require(EVP_DigestUpdate(context, bytes, bytes.count), "EVP_DigestUpdate") }
 
-    /// The 32 bytes, once: nothing may follow.
+    /// Returns the 32 bytes. Call this once; no bytes may follow.
     package func finish() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
             require(EVP_DigestFinal_ex(context, digest.baseAddress, nil), "EVP_DigestFinal_ex")
