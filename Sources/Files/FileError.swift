@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A system call on a file failed.
 ///
-/// This target owns files that have to last: made, written, synchronized and renamed by POSIX calls, without Foundation,
-/// and without a pointer in its interface; and the standard streams. It does not know what the files hold.
+/// This target owns durable files: it creates, writes, synchronizes and renames them with POSIX calls, without
+/// Foundation, and without pointers in its interface. It also owns the standard streams. It does not know what the files hold.
 package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The C function.
     package let call: String

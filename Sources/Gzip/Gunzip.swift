@@ -14,8 +14,8 @@ package enum GzipError: Error, Equatable, Sendable {
 
 /// Decompresses gzip bytes.
 ///
-/// Several members one after the other are their concatenation (RFC 1952 §2.2); anything else behind a member is
-/// `corrupt`.
+/// If several members follow one another, the result is their concatenation (RFC 1952 §2.2). If anything else follows a
+/// member, the input is `corrupt`.
 ///
 /// - Parameter limit: how large the result may be, in bytes; a result of exactly this size is allowed.
 package func gunzip(_ bytes: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {

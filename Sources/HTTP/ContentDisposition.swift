@@ -1,6 +1,6 @@
 extension Response.Field {
-    /// `Content-Disposition: attachment` with a file name (RFC 6266): for old recipients in ASCII, with a `_` for what is not
-    /// safe in quotes, and whole in the form of RFC 8187.
+    /// `Content-Disposition: attachment` with a file name (RFC 6266). For old recipients, the name is in ASCII, and `_`
+    /// replaces characters that are not safe in quotes. The complete name has the form of RFC 8187.
     package static func attachment(filename: String) -> Response.Field {
         let plain = filename.unicodeScalars.map { isPlain($0) ? String($0) : "_" }.joined()
         let whole = filename.utf8.map { isAttributeCharacter($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
@@ -8,7 +8,8 @@ extension Response.Field {
     }
 }
 
-/// Printable ASCII, without what ends or escapes a quoted string, what some recipients decode, and what separates folders.
+/// Printable ASCII, except characters that end or escape a quoted string, that some recipients decode, or that separate
+/// folders.
 private func isPlain(_ scalar: UnicodeScalar) -> Bool {
     (0x20...0x7E).contains(scalar.value) && !["\"", "\\", "%", "/"].contains(scalar)
 }

@@ -1,7 +1,7 @@
 internal import Text
 
-/// A query string decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for themselves, bytes
-/// that are no UTF-8 become U+FFFD. Of parameters with the same name the first counts.
+/// A query string that is decoded as form data (WHATWG URL §5.1): `+` is a space, malformed escapes stand for
+/// themselves, bytes that are not UTF-8 become U+FFFD. If several parameters have the same name, the first one counts.
 package struct QueryParameters {
     private let bytes: [UInt8]
     private let values: [(name: String, encoded: Range<Int>)]
@@ -27,14 +27,14 @@ package struct QueryParameters {
         self.init(bytes: query, values: values)
     }
 
-    /// As if parameters that are empty, or have no `=`, had not been sent.
+    /// Without parameters that are empty or have no `=`.
     package var withoutEmptyValues: QueryParameters {
         QueryParameters(bytes: bytes, values: values.filter { !$0.encoded.isEmpty })
     }
 
     package subscript(name: String) -> String? { first(name).map { Self.decoded(bytes[$0]) } }
 
-    /// The value as text that is compared: one that is not stream-safe is as good as none.
+    /// The value, for comparison: a value that is not stream-safe counts as not sent.
     package func comparable(_ name: String) -> String? { self[name].flatMap { $0.isStreamSafe ? $0 : nil } }
 
     /// Every value of that name, in order.

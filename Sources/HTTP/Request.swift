@@ -1,18 +1,18 @@
-/// One request as nginx handed it over, whatever carried it.
+/// One request as nginx passed it on, whatever the transport.
 ///
-/// This target owns the values a request and its answer are made of. It does no I/O and knows no routes.
+/// This target owns the values that make up a request and its answer. It does no I/O and knows no routes.
 package struct Request {
     package var method: Method
     /// The decoded and normalised path that nginx's locations matched (`DOCUMENT_URI`); never the raw request line.
     package var path: String
-    /// The query string as sent, without `?`, bytes beyond ASCII percent-encoded; empty when there is none.
+    /// The query string as sent, without `?`, with bytes beyond ASCII percent-encoded; empty if there is none.
     package var query: String
     package var headers: Headers
     /// The client's address as nginx sees it (`REMOTE_ADDR`).
     package var remoteAddress: String
-    /// nginx's `$request_id`; nil when the parameter is missing or empty.
+    /// nginx's `$request_id`; nil if the parameter is missing or empty.
     package var requestID: String?
-    /// How long it waited for a worker since nginx handed it on; zero when nginx does not tell.
+    /// How long it waited for a worker since nginx passed it on; zero if nginx does not say when that was.
     package var waited: Duration
     package var body: any RequestBody
 
@@ -31,7 +31,7 @@ package struct Request {
     }
 }
 
-/// A request method (RFC 9110 §9.1), compared as written: methods are case-sensitive.
+/// A request method (RFC 9110 §9.1). Methods are case-sensitive.
 package struct Method: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 

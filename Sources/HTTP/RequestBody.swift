@@ -1,36 +1,36 @@
-/// A request's body, read at most once and only as far as somebody asks.
+/// A request's body. It is read at most once, on demand.
 package protocol RequestBody: AnyObject {
-    /// `CONTENT_LENGTH`; nil when the request has none.
+    /// `CONTENT_LENGTH`; nil if the request has none.
     var length: Int? { get }
 
     /// The next part of the body, at most `count` bytes; empty exactly at its end.
     func read(atMost count: Int) throws(BodyError) -> [UInt8]
 
-    /// The same of a body that has to come fast enough.
+    /// Like `read`, but for a body that must come fast enough.
     ///
-    /// - Throws: `tooSlow` when it does not; the rest is left unread.
+    /// - Throws: `tooSlow` if it does not; the rest stays unread.
     func read(atMost count: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8]
 }
 
 /// Why a body could not be read.
 package enum BodyError: Error, Equatable {
-    /// More than the limit asked for; nothing beyond the limit was read.
+    /// The body is larger than the given limit; nothing beyond the limit was read.
     case tooLarge
-    /// The peer closed, sent less or more than it announced, or took too long: nobody is left to answer.
+    /// The peer closed, sent less or more than it announced, or took too long. Nobody is left to receive an answer.
     case incomplete
-    /// It fell behind the pace it had to keep.
+    /// The body fell behind the required pace.
     case tooSlow
 }
 
-/// How fast somebody has to send: at a least rate, behind which they may fall by so much time.
+/// How fast a peer must send: at a minimum rate, behind which it may fall by a given time.
 ///
-/// Who sends faster gains no more than that time, so that a pause costs the same at any moment, and the whole takes at most
-/// that time and what its bytes take at the rate.
+/// A peer that sends faster does not gain more than that time. So a pause costs the same at any moment, and the whole
+/// body takes at most that time plus the time that its bytes take at the rate.
 package struct Pace: Sendable {
-    /// In bytes per second.
+    /// The minimum rate, in bytes per second.
     package let leastRate: Int
     private let patience: Duration
-    /// How long it may be yet until more comes; positive unless `allows` said no.
+    /// How long the next bytes may take to come; positive unless `allows` returned false.
     package private(set) var rest: Duration
 
     package init(leastRate: Int, patience: Duration) {
@@ -39,7 +39,7 @@ package struct Pace: Sendable {
         rest = patience
     }
 
-    /// - Returns: whether the wait for so many bytes was not too long.
+    /// - Returns: whether these bytes came in time.
     package mutating func allows(_ bytes: Int, in time: Duration) -> Bool {
         rest -= time
         if rest <= .zero { return false }
@@ -49,14 +49,15 @@ package struct Pace: Sendable {
 }
 
 extension RequestBody {
-    /// Of a body that nobody has to wait for.
+    /// For a body that never has to be waited for.
     package func read(atMost count: Int, keeping pace: inout Pace) throws(BodyError) -> [UInt8] {
         try read(atMost: count)
     }
 
     /// The whole body.
     ///
-    /// - Throws: `tooLarge` without reading when the announced length exceeds the limit, otherwise as soon as it does.
+    /// - Throws: `tooLarge`, without reading if the announced length exceeds the limit, otherwise as soon as the body
+    ///   does.
     package func collect(limit: Int) throws(BodyError) -> [UInt8] {
         if let length, length > limit { throw .tooLarge }
         var bytes = try read(atMost: limit + 1)
@@ -69,9 +70,10 @@ extension RequestBody {
     }
 }
 
-/// A body that nginx did not read, because it is larger than nginx lets through. Nothing of it comes.
+/// A body that nginx did not read, because it is larger than nginx allows. None of its bytes arrive.
 package final class UnreadBody: RequestBody {
-    /// As large as can be, whatever was announced: of a body in chunks nginx announces what it has read so far.
+    /// The largest number, whatever was announced: for a chunked body, nginx announces the bytes that it has read so
+    /// far.
     package var length: Int? { .max }
 
     package init() {}
@@ -79,7 +81,7 @@ package final class UnreadBody: RequestBody {
     package func read(atMost count: Int) throws(BodyError) -> [UInt8] { throw .tooLarge }
 }
 
-/// A body that is in memory already.
+/// A body that is already in memory.
 package final class BufferedBody: RequestBody {
     package let length: Int?
     private var rest: ArraySlice<UInt8>

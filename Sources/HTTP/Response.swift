@@ -13,7 +13,7 @@ package struct Response: Sendable {
     package var status: Status
     package var headers: [Field]
     package var body: [UInt8]
-    /// Follows `body`.
+    /// Sent after `body`.
     package var stream: (any ResponseStream)?
 
     package init(
@@ -25,14 +25,14 @@ package struct Response: Sendable {
         self.stream = stream
     }
 
-    /// Of the whole body, in bytes.
+    /// The length of the whole body, in bytes.
     package var length: Int { body.count + (stream?.length ?? 0) }
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
 extension Response: Equatable {
-    /// A stream is equal to itself alone.
+    /// A stream is equal only to itself.
     package static func == (left: Response, right: Response) -> Bool {
         left.status == right.status && left.headers == right.headers && left.body == right.body
             && left.stream === right.stream

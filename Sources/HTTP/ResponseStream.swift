@@ -1,6 +1,6 @@
-/// What is too large to hold: read while it is sent, once.
+/// A body that is too large for memory. It is read once, while it is sent.
 package protocol ResponseStream: AnyObject, Sendable {
-    /// In bytes: the sum of all parts.
+    /// The length of all parts together, in bytes.
     var length: Int { get }
 
     /// The next part, at most `count` bytes; empty exactly at the end.

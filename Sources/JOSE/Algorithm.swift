@@ -1,7 +1,7 @@
 package import OpenSSL
 
-/// The signature algorithms that are spoken (RFC 7518 §3.1). There is one for each kind of key, so that a token's header
-/// can only agree with the key, never choose.
+/// The supported signature algorithms (RFC 7518 §3.1). There is one for each kind of key, so a token's header cannot
+/// choose an algorithm; it can only agree with the key.
 package enum Algorithm: String, Sendable {
     case rs256 = "RS256"
     case es256 = "ES256"

@@ -1,5 +1,5 @@
-// This target owns signed tokens (RFC 7515, 7517, 7518, 7519): base64url, keys and key sets, parsing, verifying and signing
-// in the compact form with RS256 and ES256. It reads neither the clock nor the network, and knows no issuer.
+// This target owns signed tokens (RFC 7515, 7517, 7518, 7519): base64url, keys and key sets, and parsing, verifying and
+// signing in the compact form with RS256 and ES256. It reads neither the clock nor the network, and knows no issuer.
 
 /// Base64url without padding (RFC 7515 §2).
 package enum Base64URL {
@@ -29,7 +29,8 @@ package enum Base64URL {
 
     package static func decode(_ text: String) -> [UInt8]? { decode(Array(text.utf8)) }
 
-    /// Strict: no padding, no white space, no bits set behind the last byte, so that only one text stands for given bytes.
+    /// Decoding is strict: no padding, no white space, no bits set after the last byte. So each byte string has only
+    /// one text.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
 
     package static func decode(_ text: [UInt8]) -> [UInt8]? {

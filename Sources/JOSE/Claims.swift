@@ -1,6 +1,6 @@
 package import JSON
 
-/// A token's claims (RFC 7519 §4). Each is nil when it is absent or of another type than the RFC's.
+/// A token's claims (RFC 7519 §4). A claim is nil if it is absent, or if its type is not the RFC's.
 package struct Claims: Equatable, Sendable {
     private let members: JSONObject
 
@@ -14,7 +14,7 @@ package struct Claims: Equatable, Sendable {
     package var issuer: String? { string("iss") }
     /// `sub`
     package var subject: String? { string("sub") }
-    /// `aud`: a string or an array of nothing but strings.
+    /// `aud`: a string, or an array that has only strings.
     package var audience: [String]? {
         switch members["aud"] {
         case .string(let value): return [value]

@@ -1,10 +1,11 @@
-/// Why a token's signature does not stand.
+/// Why a token's signature is not valid.
 package enum JOSEError: Error, Equatable, Sendable {
-    /// Not the compact form of a signed JSON object, too long, or with extensions that must be understood (`crit`).
+    /// The token is not the compact form of a signed JSON object, is too long, or has extensions that must be
+    /// understood (`crit`).
     case malformed
-    /// The header's `alg` is none that is spoken, or not the one of the key it names.
+    /// The header's `alg` is not supported, or is not the algorithm of the key that the header names.
     case unsupportedAlgorithm
-    /// No `kid`, or none that the key set has.
+    /// There is no `kid`, or the key set does not have it.
     case unknownKey
     case badSignature
 }

@@ -1,7 +1,7 @@
 internal import JSON
 package import OpenSSL
 
-/// A public key that verifies signatures, under its name (RFC 7517).
+/// A public key that verifies signatures, with its key id (RFC 7517).
 package struct JWK: Sendable {
     /// `kid`
     package let keyID: String
@@ -14,8 +14,8 @@ package struct JWK: Sendable {
         self.key = key
     }
 
-    /// - Returns: nil for a key that cannot verify tokens: one without `kid`, for another use or algorithm, neither RSA of
-    ///   2048 to 8192 bit nor P-256, or malformed.
+    /// - Returns: nil for a key that cannot verify tokens: because it has no `kid`, is for another use or algorithm, is
+    ///   neither RSA of 2048 to 8192 bits nor P-256, or is malformed.
     init?(_ members: JSONValue) {
         guard let keyID = members["kid"]?.string, Self.isForVerifying(members) else { return nil }
         func number(_ name: String) -> [UInt8]? { members[name]?.string.flatMap(Base64URL.decode) }
@@ -33,7 +33,8 @@ package struct JWK: Sendable {
         self.init(keyID: keyID, key: key)
     }
 
-    /// What the key says it is for (RFC 7517 §4.2, §4.3): operations are named once, and do not contradict its use.
+    /// Whether the key may verify signatures (RFC 7517 §4.2, §4.3). Operations must not be repeated, and must not
+    /// contradict the key's use.
     private static func isForVerifying(_ members: JSONValue) -> Bool {
         let use = members["use"]
         guard use == nil || use == "sig" else { return false }

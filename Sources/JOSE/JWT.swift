@@ -1,16 +1,15 @@
 internal import JSON
 
-/// A signed token in the compact form (RFC 7515 §7.1, RFC 7519), taken apart. Nothing in it is to be believed before
-/// `verify`.
+/// The parts of a signed token in the compact form (RFC 7515 §7.1, RFC 7519). Do not trust any of them before `verify`.
 package struct JWT: Sendable {
     package static let maximumSize = 16_384
 
-    /// The header's `alg`; nil when it is absent or none that is spoken.
+    /// The header's `alg`; nil if it is absent or not supported.
     package let algorithm: Algorithm?
-    /// The header's `kid`; nil when it is absent or no string. Keys that the header brings along or points to (`jwk`,
-    /// `jku`, `x5c`, `x5u`) are never looked at.
+    /// The header's `kid`; nil if it is absent or not a string. Keys that the header has or points to (`jwk`, `jku`,
+    /// `x5c`, `x5u`) are ignored.
     package let keyID: String?
-    /// The header's `typ`; nil when it is absent or no string.
+    /// The header's `typ`; nil if it is absent or not a string.
     package let type: String?
     package let claims: Claims
 
@@ -39,8 +38,8 @@ package struct JWT: Sendable {
         return object
     }
 
-    /// Checks the signature with the key that the header names. A key decides on its algorithm; the header's has to be that
-    /// of a key of the name.
+    /// Checks the signature with the key that the header names. The key decides on the algorithm: the header's
+    /// algorithm must be that of a key with this key id.
     package func verify(with keySet: KeySet) throws(JOSEError) {
         guard let algorithm else { throw .unsupportedAlgorithm }
         guard let keyID, keySet[keyID] != nil else { throw .unknownKey }

@@ -1,11 +1,11 @@
 internal import JSON
 
-/// The keys an issuer publishes (RFC 7517 §5), as far as they can verify its tokens; immutable.
+/// The keys that an issuer publishes (RFC 7517 §5), if they can verify its tokens; immutable.
 package struct KeySet: Sendable {
     package let keys: [JWK]
 
-    /// Keys that share a name are told apart by their type (RFC 7517 §4.5). Those that share both are left out, all of
-    /// them: which one a token means could not be told.
+    /// Keys with the same key id are distinguished by their type (RFC 7517 §4.5). If keys have the same key id and
+    /// type, all of them are left out, because it would be unclear which one a token means.
     package init(_ keys: [JWK]) {
         let names = keys.map { Name(keyID: Array($0.keyID.utf8), algorithm: $0.algorithm) }
         let count = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
@@ -17,9 +17,9 @@ package struct KeySet: Sendable {
         let algorithm: Algorithm
     }
 
-    /// Takes the usable keys of a JWK Set and leaves others out, as RFC 7517 §5 asks; there may be none.
+    /// Takes the usable keys of a JWK Set and ignores others, as RFC 7517 §5 recommends. The result may be empty.
     ///
-    /// - Returns: nil when the text is no JSON object with an array `keys`.
+    /// - Returns: nil if the text is not a JSON object with an array `keys`.
     package init?(json: [UInt8]) {
         guard let object = try? JSONValue(json: json), let keys = object["keys"]?.array else { return nil }
         self.init(keys.compactMap(JWK.init))
@@ -27,7 +27,7 @@ package struct KeySet: Sendable {
 
     /// - Parameters:
     ///   - keyID: compared byte for byte.
-    ///   - algorithm: which of several keys of that name is meant; nil: any.
+    ///   - algorithm: the algorithm of the key, if several have the key id; nil: any.
     package subscript(keyID: String, algorithm: Algorithm? = nil) -> JWK? {
         keys.first { $0.keyID.utf8.elementsEqual(keyID.utf8) && (algorithm == nil || $0.algorithm == algorithm) }
     }

@@ -1,7 +1,7 @@
 internal import JSON
 package import OpenSSL
 
-/// Makes signed tokens in the compact form, with a key under its published name.
+/// Makes signed tokens in the compact form, with a key and its published key id.
 package struct Signer: Sendable {
     package let keyID: String
     private let key: PrivateKey
@@ -25,7 +25,7 @@ package struct Signer: Sendable {
             header: Header(alg: Algorithm(key.kind).rawValue, kid: keyID, typ: type), payload: claims.json())
     }
 
-    /// The compact form of any header and payload, whatever they say.
+    /// The compact form of any header and payload; their content is not checked.
     package func sign(header: some Encodable, payload: [UInt8]) throws(OpenSSLError) -> String {
         let input = Base64URL.encode(header.json()) + "." + Base64URL.encode(payload)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8)))

@@ -3,8 +3,8 @@ package import Time
 
 /// Writes each event as one line of JSON: `time`, `level`, `message`, then the metadata sorted by key.
 ///
-/// This target owns the form of a log line and the way it leaves the process. What is logged, and that it holds no
-/// secret, is its callers' duty; metadata whose key speaks of a secret is withheld all the same.
+/// This target owns the form of a log line and how it leaves the process. Callers decide what to log, and must not log
+/// secrets. As a second defense, metadata whose key indicates a secret is withheld.
 package struct JSONLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata

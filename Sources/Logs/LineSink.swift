@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// Takes whole lines from any thread and writes each with one `write(2)`, so that lines never mix.
+/// Writes each whole line with one `write(2)`, from any thread, so that lines never mix.
 package final class LineSink: Sendable {
     package static let standardError = LineSink(descriptor: STDERR_FILENO)
 
     private let descriptor: Int32
-    /// Held for a line that takes several calls: the descriptor is full, or a signal came.
+    /// Held while a line takes several calls, because the descriptor is full or a signal came.
     private let turn = Mutex(())
 
-    /// - Parameter descriptor: stays its owner's.
+    /// - Parameter descriptor: the caller keeps its ownership.
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Parameter line: without line break. Lost when nobody reads the descriptor any more: there is no other place
-    ///   to complain.
+    /// - Parameter line: without a line break. The line is lost if nobody reads the descriptor any more, because there
+    ///   is no other place to report that.
     func write(_ line: [UInt8]) {
         var rest = (line + [UInt8(ascii: "\n")])[...]
         turn.withLock { _ in

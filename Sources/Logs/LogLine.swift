@@ -29,7 +29,8 @@ struct LogLine: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    /// One value of the metadata, withheld if its name or that of a dictionary around it speaks of a secret.
+    /// One value of the metadata. It is withheld if its name, or the name of a dictionary around it, indicates a
+    /// secret.
     private struct Field: Encodable {
         let name: String
         let value: Logger.MetadataValue

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A value behind a lock, and threads that wait for it to change.
+/// A value behind a lock; threads can wait for it to change.
 ///
-/// Sendable because every access holds the lock.
+/// It is Sendable because every access holds the lock.
 package final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
-    // On the heap: POSIX forbids moving them.
+    // On the heap, because POSIX forbids moving them.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -34,7 +34,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Like `withLock`, and has every waiting thread look at the value again.
+    /// Like `withLock`, but then makes every waiting thread check the value again.
     package func change<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -46,10 +46,10 @@ package final class Monitor<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Waits until `body` returns something, or until the time is over; `body` runs with the lock held, first at once and
+    /// Waits until `body` returns a value, or until the time is over. `body` runs with the lock held, first at once and
     /// then after every change.
     ///
-    /// - Returns: nil when the time is over.
+    /// - Returns: nil if the time is over.
     package func wait<Result>(atMost time: Duration, for body: (inout Value) -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)

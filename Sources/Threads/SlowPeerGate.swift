@@ -1,25 +1,26 @@
 internal import Synchronization
 
-/// Keeps requests that wait for a peer from taking all workers: an upload that nginx passes on as it comes, a call of
-/// another service. At least a quarter of the workers stays free of them.
+/// Keeps requests that wait for a peer from occupying all workers: uploads, which nginx passes on as they come, and
+/// calls of other services. At least a quarter of the workers stays free of them.
 ///
-/// And keeps each holder, an app or a client's network, from taking all permits: it gets another one only while it has fewer
-/// than are left. The first takes half of them, the next half of the rest: whoever comes finds one until many hold some.
+/// It also keeps each holder, which is an app or a client's network, from taking all permits: a holder gets another
+/// permit only while it has fewer than are left. So the first holder can take half of them, the next one half of the
+/// rest, and new holders find a permit until many hold some.
 package final class SlowPeerGate: Sendable {
     private struct Permits {
         var left: Int
-        /// Of those who have some.
+        /// How many permits each holder has; holders without any are left out.
         var held: [String: Int] = [:]
     }
 
     private let permits: Mutex<Permits>
 
-    /// - Parameter workers: the server's threads. With a single one nobody may wait.
+    /// - Parameter workers: how many threads the server has. If it has only one, no request may wait.
     package init(workers: Int) { permits = Mutex(Permits(left: workers - (workers + 3) / 4)) }
 
-    /// Runs `body` with a permit to wait; nil, at once, when none is to be had. The answer to that is a 503.
+    /// Runs `body` with a permit to wait. If there is no permit, returns nil at once; the request is then answered 503.
     ///
-    /// - Parameter holders: on whose account the permit goes.
+    /// - Parameter holders: the holders that the permit counts for.
     package func pass<Result, Failure: Error>(
         for holders: [String], _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {

@@ -2,7 +2,7 @@ internal import Glibc
 
 // This target owns POSIX threads and waiting: Swift's standard library has locks, but neither threads nor conditions.
 
-/// A thread that was started.
+/// A running thread.
 package final class Thread: Sendable {
     private let handle: pthread_t
 
@@ -26,7 +26,7 @@ package final class Thread: Sendable {
         self.handle = handle
     }
 
-    // Either of these, once: it frees what the thread leaves behind.
+    // Call one of these, once: it frees the thread's resources.
 
     /// Waits until the thread has ended.
     package func join() { pthread_join(handle, nil) }

@@ -24,7 +24,8 @@ package struct CivilTime: Equatable, Sendable {
     package init(_ timestamp: Timestamp) {
         let days = timestamp.milliseconds.quotientRoundedDown(by: 86_400_000)
         let rest = Int(timestamp.milliseconds - days * 86_400_000)
-        // Years are counted from March, so that the leap day is a year's last; 400 years are one era of 146 097 days.
+        // Years are counted from March, so that the leap day is the last day of a year. An era has 400 years, 146 097
+        // days.
         let shifted = days + 719_468
         let era = shifted.quotientRoundedDown(by: 146_097)
         let dayOfEra = Int(shifted - era * 146_097)
@@ -58,7 +59,7 @@ extension Timestamp {
         return Timestamp(CivilTime(year: civil.year, month: civil.month, day: 1))
     }
 
-    /// ISO 8601 in whole seconds, cut: `2026-05-12T07:00:00Z` (accounts §0.1).
+    /// ISO 8601 in whole seconds, truncated: `2026-05-12T07:00:00Z` (accounts §0.1).
     package var iso8601: String {
         let civil = CivilTime(self)
         return "\(padded(civil.year, 4))-\(padded(civil.month, 2))-\(padded(civil.day, 2))T"

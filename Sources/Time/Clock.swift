@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where "now" comes from. Rules never ask the system; they are handed a clock, so that tests can set it.
+/// The source of "now". Rules never ask the system for the time; they get a clock, so that tests can set it.
 package struct Clock: Sendable {
     private let read: @Sendable () -> Timestamp
 

@@ -1,6 +1,7 @@
-/// An instant in UTC with millisecond resolution: what the database stores in `DATETIME(3)` and every surface prints.
+/// An instant in UTC with a resolution of milliseconds, as the database stores it in `DATETIME(3)` and every surface
+/// prints it.
 ///
-/// This target owns instants and the clock. It does not own calendars, time zones or time-outs (`Duration` does).
+/// This target owns instants and the clock. It does not own calendars, time zones or time-outs, which are `Duration`s.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
     package var milliseconds: Int64
@@ -26,7 +27,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         .milliseconds(left.milliseconds - right.milliseconds)
     }
 
-    /// How long something has been due; zero when nothing is, or not yet.
+    /// How long work has been due; zero if there is none, or if it is not due yet.
     package func delay(since due: Timestamp?) -> Duration { due.map { max(.zero, self - $0) } ?? .zero }
 }
 
