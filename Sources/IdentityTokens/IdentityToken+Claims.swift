@@ -3,10 +3,10 @@ internal import OpenSSL
 internal import Time
 
 extension IdentityToken {
-    /// Seconds that the clocks of provider and server may differ.
+    /// By how many seconds the clocks of provider and server may differ.
     private static let leeway = 60.0
 
-    /// Reads claims whose signature stands; checks them in the order of accounts §1.5.
+    /// Reads claims whose signature is valid, and checks them in the order of accounts §1.5.
     init(
         _ claims: Claims, provider: Provider, settings: ProviderSettings, rawNonce: String, now: Timestamp
     ) throws(InvalidIdentityToken) {
@@ -49,8 +49,8 @@ extension IdentityToken {
         return Timestamp(milliseconds: milliseconds)
     }
 
-    /// Whether a nonce is the SHA-256 digest of the client's, in lowercase hex or base64url. The client's nonce itself, which
-    /// a stolen token would show, never counts.
+    /// Whether a nonce is the SHA-256 digest of the client's nonce, in lower-case hex or base64url. The client's nonce
+    /// itself is never accepted, because a stolen token would show it.
     private static func isDigest(_ nonce: String, of rawNonce: String) -> Bool {
         let digest = sha256(rawNonce.utf8)
         let isHex = constantTimeEqual(Array(nonce.utf8), Array(digest.hexadecimal.utf8))
@@ -60,7 +60,7 @@ extension IdentityToken {
 }
 
 extension Claims {
-    /// A boolean, or its name as a string; anything else is false.
+    /// A boolean, or a string with its name; anything else is false.
     fileprivate func flag(_ name: String) -> Bool {
         switch self[name] {
         case .bool(let value): value
@@ -71,7 +71,7 @@ extension Claims {
 }
 
 extension [String] {
-    /// Byte for byte: `==` takes canonically equivalent spellings for equal.
+    /// Compares byte for byte, because `==` treats canonically equivalent spellings as equal.
     fileprivate func contains(identical text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }

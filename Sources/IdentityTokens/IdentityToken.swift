@@ -1,18 +1,18 @@
 package import Time
 
-/// What a verified identity token says about a person.
+/// The content of a verified identity token.
 package struct IdentityToken: Equatable, Sendable {
     package var provider: Provider
-    /// `sub`: 1 to 255 bytes. With the provider it is the identity; an e-mail address never is.
+    /// `sub`, 1 to 255 bytes. Provider and `sub` are the identity; an e-mail address never is.
     package var subject: String
-    /// As the provider wrote it; nil when absent or no string.
+    /// As the provider wrote it; nil if it is absent or not a string.
     package var email: String?
     package var emailVerified: Bool
-    /// Apple's relay address instead of the person's own.
+    /// Whether the address is Apple's relay address and not the person's own.
     package var isPrivateEmail: Bool
     /// Google's `hd`: the organization the account belongs to.
     package var hostedDomain: String?
-    /// What Google says the person is called; of any length, with any characters.
+    /// The person's name at Google, of any length and with any characters.
     package var name: Name?
     package var issuedAt: Timestamp
 
@@ -22,7 +22,7 @@ package struct IdentityToken: Equatable, Sendable {
         /// `name`, in the provider's order.
         package var whole: String?
 
-        /// - Returns: nil when nothing is told.
+        /// - Returns: nil if the token has no name.
         init?(given: String?, family: String?, whole: String?) {
             if given == nil, family == nil, whole == nil { return nil }
             self.given = given

@@ -9,9 +9,10 @@ package final class IdentityTokenVerifier: Sendable {
     private let clock: Clock
 
     /// - Parameters:
-    ///   - cacheDirectory: where the last good key sets are kept for the next start; only the server may write there.
-    ///   - slowPeers: what callers pass, too, who wait for a fetch.
-    ///   - initialKeySets: key sets (JSON) to begin with, as if just fetched; they must hold a usable key.
+    ///   - cacheDirectory: the folder that keeps the last good key sets for the next start; only the server may write
+    ///     to it.
+    ///   - slowPeers: callers that wait for a fetch need its permit, too.
+    ///   - initialKeySets: key sets (JSON) to start with, as if just fetched; each must have a usable key.
     package init(
         providers: [Provider: ProviderSettings], cacheDirectory: String?, clock: Clock = .system,
         limits: KeySetLimits = KeySetLimits(), slowPeers: SlowPeerGate? = nil,
@@ -35,10 +36,10 @@ package final class IdentityTokenVerifier: Sendable {
     deinit { stop() }
 
     /// - Parameter rawNonce: the client's nonce before hashing.
-    /// - Throws: `InvalidIdentityToken`, or `KeySetUnavailable` when the token cannot be checked now.
+    /// - Throws: `InvalidIdentityToken`, or `KeySetUnavailable` if the token cannot be checked now.
     package func verify(_ token: String, rawNonce: String, provider: Provider) throws -> IdentityToken {
         guard let settings = providers[provider], let source = sources[provider] else {
-            // Not configured: no audience of ours, whatever the token says. To come back later would not help.
+            // The provider is not configured, so no audience is accepted. Trying again later would not help.
             throw InvalidIdentityToken(.wrongAudience)
         }
         do {
@@ -53,13 +54,13 @@ package final class IdentityTokenVerifier: Sendable {
         }
     }
 
-    /// Starts the threads that renew key sets; each fetches its first one at once.
+    /// Starts the threads that refresh key sets. Each fetches its first one at once.
     package func start() { sources.values.forEach { $0.start() } }
 
-    /// Ends the threads, for good; returns when they have ended, at the latest after `KeySetLimits.fetchTimeout`.
+    /// Ends the threads for good. Returns when they have ended, at the latest after `KeySetLimits.fetchTimeout`.
     package func stop() { sources.values.forEach { $0.stop() } }
 
-    /// Has the threads look at the clock, which they otherwise do when a fetch is due and once a minute.
+    /// Makes the threads check the clock. Otherwise they do so when a fetch is due, and once a minute.
     package func wake() { sources.values.forEach { $0.wake() } }
 
     package var status: [Provider: KeySetStatus] { sources.mapValues(\.status) }

@@ -1,9 +1,9 @@
-/// An identity token that is not believed.
+/// Why an identity token was refused.
 package struct InvalidIdentityToken: Error, Equatable, Sendable {
     /// The first check that failed, in the order of accounts §1.5. The raw value is the answer's `error_description`.
     ///
-    /// A claim of the wrong type fails its own check: an `exp` that is absent or no number is `expired`, an `iat` or `nbf`
-    /// of that kind `not yet valid`.
+    /// A claim of the wrong type fails its own check: if `exp` is absent or not a number, the failure is `expired`; for
+    /// `iat` and `nbf` it is `not yet valid`.
     package enum Reason: String, CaseIterable, Sendable {
         case malformedToken = "malformed token"
         case unsupportedAlgorithm = "unsupported alg"

@@ -3,12 +3,12 @@ internal import JOSE
 internal import JSON
 internal import Time
 
-/// Where a provider's last good key set is kept for the next start, which may find the provider or the network down.
+/// Keeps a provider's last good key set for the next start, when the provider or the network may be down.
 ///
-/// Who can write the file can sign in as anybody, so its directory belongs to the server alone.
+/// Whoever can write to the file can sign in as anybody, so only the server may write to its directory.
 struct KeySetCache: Sendable {
     private let file: URL
-    /// A set of another address is not this provider's.
+    /// The address of the key set. A set from another address is not this provider's.
     private let address: String
 
     private struct Contents: Codable {
@@ -23,7 +23,7 @@ struct KeySetCache: Sendable {
         self.address = address
     }
 
-    /// - Returns: nil when there is no file, or none that holds a usable set of this address with a possible lifetime.
+    /// - Returns: nil if there is no file, or if it has no usable set of this address with a possible lifetime.
     func load(_ now: Timestamp, _ limits: KeySetLimits) -> Snapshot? {
         guard let data = try? Data(contentsOf: file), let contents = try? Contents(json: Array(data)),
             contents.address == address, let keySet = KeySet(json: contents.keySet.json()), !keySet.keys.isEmpty,
@@ -35,8 +35,8 @@ struct KeySetCache: Sendable {
         return Snapshot(keySet: keySet, fetchedAt: fetchedAt, expiresAt: expiresAt)
     }
 
-    /// Replaces the file by renaming, so that a reader finds the old set or the new one. A failure loses nothing but the
-    /// next cold start.
+    /// Replaces the file by renaming, so that a reader finds either the old set or the new one. After a failure, only
+    /// the next cold start lacks the set.
     func store(_ snapshot: Snapshot) {
         guard let keySet = try? JSONValue(json: snapshot.keySet.json()) else { return }
         let contents = Contents(

@@ -3,20 +3,20 @@ internal import JOSE
 internal import Threads
 internal import Time
 
-/// One provider's key set: an immutable snapshot, replaced as a whole by a thread that fetches the next one.
+/// One provider's key set: an immutable snapshot, which a thread replaces as a whole when it has fetched the next one.
 ///
-/// Callers with a known key never wait. Only that thread fetches, so there is one fetch at a time; it keeps the last good
-/// set through outages and throws nothing good away for something useless.
+/// Callers with a known key never wait. Only that thread fetches, so there is one fetch at a time. It keeps the last
+/// good set during outages, and never replaces a usable set with an unusable one.
 final class KeySetSource: Sendable {
     private struct State {
         var current: Snapshot?
-        /// When the thread fetches without being asked; the past until there was a first set.
+        /// When the thread next fetches on its own; in the past until the first set was fetched.
         var nextFetch = Timestamp(milliseconds: 0)
         var isWanted = false
         var isFetching = false
         var isStopping = false
         var thread: Thread?
-        /// When a fetch was last asked for because of an unknown key.
+        /// When an unknown key last caused a fetch.
         var unknownKeyAt: Timestamp?
         /// When the last fetch ended.
         var fetchedAt: Timestamp?
@@ -28,9 +28,9 @@ final class KeySetSource: Sendable {
 
     private enum Search {
         case found(KeySet)
-        /// The same, and it is time for the next set.
+        /// The set has the key, but it is time for the next set.
         case due(KeySet)
-        /// A fetch is under way or asked for; the number of fetches before it.
+        /// A fetch is under way or requested. The value is the number of fetches before it.
         case pending(Int)
     }
 
@@ -66,7 +66,7 @@ final class KeySetSource: Sendable {
             state.current = Snapshot(keySet: initial, fetchedAt: now, expiresAt: now + limits.defaultLifetime)
             state.nextFetch = Self.renewal(now, limits.defaultLifetime, limits)
         } else {
-            // A set of an earlier process serves at once, and is renewed at once.
+            // A set from an earlier process is used at once, and is refreshed at once.
             state.current = cache?.load(clock.now, limits)
         }
         self.state = Monitor(state)
@@ -74,9 +74,10 @@ final class KeySetSource: Sendable {
 
     // MARK: For callers
 
-    /// The set to look the key up in. Waits for a fetch only if the key is in no set yet; the set returned need not have it.
+    /// The set in which to look up the key. Waits for a fetch only if no set has the key yet. The returned set need not
+    /// have it.
     ///
-    /// - Parameter algorithm: the token's. A known name may have got a key of another type since.
+    /// - Parameter algorithm: the token's. A known name may have a key of another type by now.
     func keySet(for keyID: String, _ algorithm: Algorithm) throws(KeySetUnavailable) -> KeySet {
         let now = clock.now
         let search = try state.withLock { state throws(KeySetUnavailable) in
@@ -128,12 +129,12 @@ final class KeySetSource: Sendable {
         state.current.flatMap { now < $0.expiresAt + limits.staleness ? $0 : nil }
     }
 
-    /// Also when the clock was set back behind the last fetch: a set of the future would never expire.
+    /// Also true if the clock was set back to before the last fetch, because a set from the future would never expire.
     private func isDue(_ state: State, _ now: Timestamp) -> Bool {
         now >= state.nextFetch || state.fetchedAt.map { now < $0 } == true
     }
 
-    /// Also true when the clock was set back behind `then`.
+    /// Also true if the clock was set back to before `then`.
     private func hasPassed(_ pause: Duration, since then: Timestamp?, _ now: Timestamp) -> Bool {
         then.map { now - $0 >= pause || now < $0 } ?? true
     }
@@ -150,7 +151,7 @@ final class KeySetSource: Sendable {
 
     // MARK: The thread
 
-    /// Starts the thread unless it runs or was stopped; callers start it too when a fetch is due.
+    /// Starts the thread unless it runs or was stopped. Callers also start it when a fetch is due.
     func start() {
         state.withLock { state in
             if state.thread == nil, !state.isStopping { state.thread = Thread { self.run() } }
@@ -166,13 +167,13 @@ final class KeySetSource: Sendable {
         running?.join()
     }
 
-    /// Has the thread look at the clock, which it otherwise does when a fetch is due and once a minute.
+    /// Makes the thread check the clock. Otherwise it does so when a fetch is due, and once a minute.
     func wake() { state.change { _ in } }
 
     private func run() {
         while true {
             let untilNext = state.withLock { $0.nextFetch - clock.now }
-            // The clock may be set meanwhile, so that the pause was too long.
+            // The clock may be set meanwhile, and then the pause would be too long.
             let isStopping = state.wait(atMost: min(max(untilNext, .zero), .seconds(60))) { state -> Bool? in
                 if state.isStopping { return true }
                 guard state.isWanted || isDue(state, clock.now) else { return nil }
@@ -209,7 +210,7 @@ final class KeySetSource: Sendable {
         }
     }
 
-    /// After 50 to 75 % of the lifetime, so that processes started together do not ask together.
+    /// After 50 to 75 % of the lifetime, so that processes that started together do not fetch together.
     private static func renewal(_ now: Timestamp, _ lifetime: Duration, _ limits: KeySetLimits) -> Timestamp {
         now + max(lifetime * Double.random(in: 0.5...0.75), limits.lifetime.lowerBound)
     }

@@ -1,7 +1,7 @@
-// This target owns identity tokens of Apple and Google: which are believed (accounts §1.5), and the key sets to check them
-// with, fetched, kept and renewed. It does not own what becomes of the person: accounts, e-mail rules and sessions.
+// This target owns identity tokens of Apple and Google: how they are checked (accounts §1.5), and how the key sets for
+// that are fetched, kept and refreshed. It does not own accounts, rules for e-mail addresses or sessions.
 
-/// Who vouches for a person.
+/// An identity provider.
 package enum Provider: String, Sendable, CaseIterable {
     case apple
     case google

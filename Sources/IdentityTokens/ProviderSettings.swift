@@ -1,16 +1,17 @@
-/// What the operator configures for a provider (accounts, Annex A).
+/// The operator's settings for a provider (accounts, Annex A).
 package struct ProviderSettings: Equatable, Sendable {
     /// The accepted values of `iss`, compared byte for byte.
     package var issuers: [String]
-    /// Where the key set is: https, or plain http to this machine if `allowsLoopbackHTTP`.
+    /// The URL of the key set: https, or plain http to this machine if `allowsLoopbackHTTP`.
     package var jwksURL: String
-    /// The client ids tokens may be issued to; with none, no token is accepted.
+    /// The client ids that tokens may be issued to. If it is empty, no token is accepted.
     package var audiences: [String]
-    /// Where people in browsers sign in.
+    /// The URL at which people sign in with a browser.
     package var authorizeURL: String
-    /// The client id browsers are sent there with, one of the audiences; nil: not offered in browsers.
+    /// The client id for sign-ins with a browser, which is one of the audiences; nil: the provider is not offered
+    /// there.
     package var webClientID: String?
-    /// For the development issuer and tests.
+    /// True only for the development issuer and tests.
     package var allowsLoopbackHTTP: Bool
 
     package init(

@@ -5,6 +5,6 @@ internal import Time
 struct Snapshot: Sendable {
     let keySet: KeySet
     let fetchedAt: Timestamp
-    /// The end of the lifetime that the provider gave it.
+    /// The end of the set's lifetime, as the provider set it.
     let expiresAt: Timestamp
 }
