@@ -1,11 +1,11 @@
 import Glibc
 package import MariaDB
 
-/// The connection of one worker thread: opened on first use, replaced when it is lost, and the rules of when work on it
-/// is repeated.
+/// The connection of one worker thread, which is opened on first use and replaced when it is lost, and the rules for
+/// repeating work on it.
 ///
-/// This target owns transactions, retries and their statistics. It does not own connections (`MariaDB`) or SQL.
-/// One `Database` per thread; it is not `Sendable`.
+/// This target owns transactions, retries and their statistics. It does not own connections (`MariaDB` does) or SQL.
+/// Each thread has its own `Database`; it is not `Sendable`.
 package final class Database {
     private let options: Connection.Options
     private let statistics: DatabaseStatistics
@@ -14,7 +14,7 @@ package final class Database {
     private var current: Connection?
     private var isBusy = false
 
-    /// - Parameter slowLog: told of slow statements and transactions.
+    /// - Parameter slowLog: gets slow statements and transactions.
     package init(
         _ options: Connection.Options, statistics: DatabaseStatistics = DatabaseStatistics(), slowLog: SlowLog? = nil
     ) {
@@ -27,7 +27,7 @@ package final class Database {
         }
     }
 
-    /// Whom the work is for from now on, for `SlowLog`: a request's id.
+    /// On whose behalf work is done from now on, for `SlowLog`: a request's id.
     package var origin: String? {
         get { watch.origin }
         set { watch.origin = newValue }
@@ -37,16 +37,16 @@ package final class Database {
         if current != nil { statistics.openConnections.add(-1) }
     }
 
-    /// One or more reads in autocommit. When the connection is lost they run once more on a fresh one, so the closure
+    /// One or more reads in autocommit mode. If the connection is lost, they run once more on a new one, so the closure
     /// may run twice.
     ///
-    /// Throws what the closure throws, or `TransactionFailure.unreachable`.
+    /// Throws the closure's error, or `TransactionFailure.unreachable`.
     package func read<T>(_ body: (Connection) throws -> T) throws -> T {
         try exclusively { try onceMoreWhenLost(body) }
     }
 
-    /// Reads of one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ, always rolled
-    /// back. The closure may run twice, as in `read`.
+    /// Reads that all see one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ,
+    /// always rolled back. The closure may run twice, as in `read`.
     package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {
         try exclusively {
             try onceMoreWhenLost { connection in
@@ -57,14 +57,15 @@ package final class Database {
         }
     }
 
-    /// Writes, all or none, at READ COMMITTED: COMMIT after the closure, ROLLBACK if it throws.
+    /// Writes, all or none, at READ COMMITTED. Runs COMMIT after the closure, and ROLLBACK if it throws.
     ///
-    /// **The closure may run several times**, from its first line and on another connection, so it must have no effect
-    /// outside the database. It runs again after a deadlock (1213), a lock time-out (1205), 1020, 1047, 1180 and a lost
-    /// connection, also when it swallowed that error or threw another one because of it: nothing after such an error
-    /// may be kept. And after a duplicate entry (1062) that it throws, if the index is one of `policy.racyKeys`.
+    /// **The closure may run several times**, each time from the start and perhaps on another connection, so it must
+    /// have no effects outside the database. It runs again after a deadlock (1213), a lock wait time-out (1205), 1020,
+    /// 1047, 1180 and a lost connection, even if it ignored that error or threw another one because of it: nothing may
+    /// be committed after such an error. It also runs again after a duplicate entry (1062) that it throws, if the index
+    /// is one of `policy.racyKeys`.
     ///
-    /// Throws what the closure throws, or a `TransactionFailure`.
+    /// Throws the closure's error, or a `TransactionFailure`.
     @discardableResult
     package func transaction<T>(_ policy: RetryPolicy = .standard, _ body: (Connection) throws -> T) throws -> T {
         try exclusively {
@@ -99,7 +100,7 @@ package final class Database {
 
     private enum Attempt<T> {
         case committed(T)
-        /// Nothing was kept, and it is worth repeating.
+        /// Nothing was committed, and repeating the transaction may succeed.
         case rolledBack(MariaDBError)
     }
 
@@ -135,7 +136,8 @@ package final class Database {
             rollback(connection)
             return .rolledBack(error)
         } catch {
-            // The server may have committed before its answer was lost; any error but the above leaves the same doubt.
+            // The server may have committed before its answer was lost. Any other error than those above leaves the
+            // same doubt.
             disconnect()
             statistics.unknownOutcomes.add(1)
             throw TransactionFailure.outcomeUnknown(error)
@@ -143,7 +145,7 @@ package final class Database {
         return .committed(value)
     }
 
-    /// A transaction that cannot be rolled back is left to the server, which does so when the connection closes.
+    /// If a transaction cannot be rolled back, the server rolls it back when the connection closes.
     private func rollback(_ connection: Connection) {
         guard connection.lost == nil else { return }
         do { try connection.rollback() } catch { disconnect() }
@@ -186,7 +188,7 @@ package final class Database {
 
     private func exclusively<T>(_ work: () throws -> T) throws -> T {
         guard !isBusy else {
-            throw MariaDBError("one closure of this Database runs already: pass its Connection on instead of nesting")
+            throw MariaDBError("this Database already runs a closure: pass its Connection on instead of nesting")
         }
         isBusy = true
         defer {

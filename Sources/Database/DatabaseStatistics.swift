@@ -1,7 +1,7 @@
 import MariaDB
 import Synchronization
 
-/// What happened on all connections of the process since it started; shared by the `Database` of every thread.
+/// Counts for all connections of the process since its start. The `Database`s of all threads share it.
 package final class DatabaseStatistics: Sendable {
     package struct Counter: ~Copyable, Sendable {
         private let count = Atomic(0)
@@ -11,7 +11,7 @@ package final class DatabaseStatistics: Sendable {
         func add(_ number: Int) { count.add(number, ordering: .relaxed) }
     }
 
-    /// Calls of `transaction`, whatever became of them.
+    /// Calls of `transaction`, whatever their result.
     package let transactions = Counter()
     /// Attempts after the first.
     package let retries = Counter()
@@ -21,22 +21,22 @@ package final class DatabaseStatistics: Sendable {
     package let lockTimeouts = Counter()
     /// Transactions given up after the last attempt.
     package let exhaustions = Counter()
-    /// Transactions whose COMMIT was not answered.
+    /// Transactions whose COMMIT got no answer.
     package let unknownOutcomes = Counter()
-    /// Connections given up because they were lost or in doubt.
+    /// Connections that were given up because they were lost or in an unknown state.
     package let reconnects = Counter()
-    /// A gauge.
+    /// How many connections are open; a gauge.
     package let openConnections = Counter()
-    /// Statements that were answered or failed, those of transactions included.
+    /// Statements that were answered or failed, including those of transactions.
     package let statements = Counter()
-    /// What they took, on `StatementWatch`'s clock.
+    /// The time that they took, by `StatementWatch`'s clock.
     package let statementMicroseconds = Counter()
-    /// Those that `SlowLog` was told of.
+    /// Statements that `SlowLog` got.
     package let slowStatements = Counter()
 
     package init() {}
 
-    /// Adds what a watch has seen since the last time.
+    /// Adds the counts of a watch since the last call.
     func add(_ watch: StatementWatch) {
         statements.add(watch.statements)
         if watch.nanoseconds > 0 { statementMicroseconds.add(watch.nanoseconds / 1000) }

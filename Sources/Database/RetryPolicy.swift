@@ -2,11 +2,12 @@ import MariaDB
 
 /// How often a transaction is repeated (accounts §0.4, analytics §3.3).
 package struct RetryPolicy: Sendable {
-    /// Including the first.
+    /// How many attempts there may be, including the first.
     package var attempts = 6
-    /// No attempt starts later than this after the first began.
+    /// No attempt starts later than this after the start of the first.
     package var patience: Duration = .seconds(15)
-    /// Unique indexes on which a duplicate entry means that another request was faster: the repeat sees its row.
+    /// Unique indexes on which a duplicate entry means that another request was faster. The next attempt sees that
+    /// request's row.
     package var racyKeys: Set<String> = []
 
     package init(attempts: Int = 6, patience: Duration = .seconds(15), racyKeys: Set<String> = []) {
@@ -17,7 +18,7 @@ package struct RetryPolicy: Sendable {
 
     package static let standard = RetryPolicy()
 
-    /// Full jitter: anything from nothing to a bound that doubles from 10 ms to a second.
+    /// Full jitter: a random pause from zero to a bound, which doubles from 10 ms up to a second.
     func delay(after attempt: Int) -> Duration {
         .milliseconds(Double.random(in: 0...min(10 * Double(1 << min(attempt - 1, 16)), 1000)))
     }

@@ -1,9 +1,9 @@
 import MariaDB
 
-/// What is logged of statements and transactions that took long, and from when on. `StatementWatch` times the statements,
-/// `Database` the transactions; whoever makes the log writes its lines down.
+/// Logs statements and transactions that reach a threshold. `StatementWatch` times statements and `Database` times
+/// transactions; whoever makes the log decides where its lines go.
 ///
-/// It is told on the thread that did the work, before that goes on.
+/// It is called on the thread that did the work, before the thread continues.
 package struct SlowLog: Sendable {
     /// One line: a statement has its text with placeholders and never an argument.
     package struct Line: Sendable {
@@ -27,7 +27,7 @@ package struct SlowLog: Sendable {
     private let write: @Sendable (Line) -> Void
 
     /// - Parameters:
-    ///   - threshold: from which duration on work is slow.
+    ///   - threshold: work that takes this long is slow.
     ///   - write: puts a line where lines go.
     package init(threshold: Duration, write: @escaping @Sendable (Line) -> Void) {
         self.threshold = threshold

@@ -1,11 +1,12 @@
 package import MariaDB
 
-/// Why a transaction has no result although its closure might have had one.
+/// Why a transaction has no result, although its closure may have succeeded.
 package enum TransactionFailure: Error, Sendable {
-    /// Every attempt failed, the last with this error; nothing was changed.
+    /// Every attempt failed, the last one with this error; nothing was changed.
     case exhausted(MariaDBError)
-    /// The answer to COMMIT was lost: everything was kept, or nothing. Not repeated; look for what it would have left.
+    /// The answer to COMMIT was lost: either everything was committed, or nothing. The transaction is not repeated. To
+    /// find out, look for the rows that it would have written.
     case outcomeUnknown(MariaDBError)
-    /// There is no connection to be had; nothing was changed.
+    /// No connection could be made; nothing was changed.
     case unreachable(MariaDBError)
 }

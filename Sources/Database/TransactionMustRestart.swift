@@ -1,8 +1,9 @@
 import MariaDB
 
-/// Thrown inside a transaction when what it decided by changed before it held the locks: it runs again from the start.
+/// Thrown inside a transaction if rows that it based its decision on changed before it held their locks. The
+/// transaction then runs again from the start.
 package struct TransactionMustRestart: Error {
     package init() {}
 
-    var cause: MariaDBError { MariaDBError("what the transaction decided by changed before its locks were taken") }
+    var cause: MariaDBError { MariaDBError("rows that the transaction depends on changed before it locked them") }
 }

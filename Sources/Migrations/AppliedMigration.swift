@@ -8,14 +8,14 @@ package struct AppliedMigration: Sendable {
     package let digest: [UInt8]
     package let compatibleSince: Int
     package let startedAt: Timestamp
-    /// Nil while it is running, or when it was interrupted.
+    /// nil while the migration is running, or if it was interrupted.
     package let finishedAt: Timestamp?
     /// How many of its statements have taken effect.
     package let statementsDone: Int
-    /// One more than `statementsDone` while a statement is running: if nobody is running it, nobody knows whether it
-    /// has taken effect.
+    /// One more than `statementsDone` while a statement is running. If no migrator is running, it is unknown whether
+    /// that statement took effect.
     let statementsStarted: Int
-    /// Of the statements done, so that a file may be mended behind them. See `Migrator`.
+    /// The digest of the finished statements, so that the rest of the file may be corrected. See `Migrator`.
     let doneDigest: [UInt8]
 
     package var isFinished: Bool { finishedAt != nil }
@@ -40,7 +40,7 @@ extension AppliedMigration {
             """)
     }
 
-    /// In order; empty where nothing was ever migrated.
+    /// All rows in order; empty if the database was never migrated.
     package static func all(_ db: Connection) throws -> [AppliedMigration] {
         do {
             return try db.all(

@@ -1,22 +1,22 @@
 import FoundationEssentials
 import OpenSSL
 
-/// One numbered step of the schema, forward only: the file `NNNN_what.sql`.
+/// One numbered migration of the schema, the file `NNNN_what.sql`. Migrations only go forward.
 ///
-/// This target owns the files' form, the table `schema_migrations`, the order and resumption of steps, and the check of
-/// a running server. It does not own the tables that the steps make.
+/// This target owns the files' form, the table `schema_migrations`, the order and resumption of migrations, and the
+/// check that a running server makes. It does not own the tables that migrations create.
 package struct Migration: Sendable {
-    /// From 1, without gaps.
+    /// Numbers begin at 1 and have no gaps.
     package let number: Int
-    /// `what` of the file's name.
+    /// The part `what` of the file's name.
     package let name: String
     package let sql: String
-    /// In order, each without its final `;`.
+    /// The statements in order, each without its final `;`.
     package let statements: [String]
-    /// SHA-256 of the file.
+    /// The SHA-256 digest of the file.
     package let digest: [UInt8]
-    /// The oldest binary, by the number of its newest migration, that works with the schema after this step. A line
-    /// `-- compatible-since: N` says it; without one it is the step before.
+    /// The oldest binary that works with the schema after this migration, by the number of the binary's newest
+    /// migration. A line `-- compatible-since: N` sets it; the default is the previous migration.
     package let compatibleSince: Int
 
     package var fileName: String { fourDigits(number) + "_\(name).sql" }
@@ -41,7 +41,7 @@ package struct Migration: Sendable {
 }
 
 extension Migration {
-    /// Every `NNNN_what.sql` of a folder, in order. Other files, such as `schema.sql`, are none of ours.
+    /// Every `NNNN_what.sql` of a folder, in order. Other files, such as `schema.sql`, are ignored.
     package static func load(directory: String) throws(MigrationError) -> [Migration] {
         let names: [String]
         do {

@@ -1,15 +1,15 @@
-/// The files and the database side by side.
+/// Compares the files with the database.
 package struct MigrationStatus: Sendable {
     /// Every row of `schema_migrations`, in order.
     package let applied: [AppliedMigration]
-    /// What `up` would apply or finish, in order.
+    /// The migrations that `up` would apply or finish, in order.
     package let pending: [Migration]
-    /// Files whose content differs from what was applied.
+    /// Files whose content was changed after they were applied.
     package let changed: [Migration]
-    /// In the database, but not among the files.
+    /// Migrations in the database for which there is no file.
     package let newer: [AppliedMigration]
 
-    /// A step that began and did not end: it is running, or was interrupted.
+    /// A migration that began and did not end: it is running, or was interrupted.
     package var interrupted: AppliedMigration? { applied.first { !$0.isFinished } }
 
     package var isCurrent: Bool { pending.isEmpty && changed.isEmpty && newer.isEmpty }

@@ -2,13 +2,13 @@ import Database
 package import MariaDB
 import OpenSSL
 
-/// Brings a database's schema to where the files are.
+/// Applies migrations to a database.
 ///
-/// DDL commits by itself, so a step cannot be undone and its progress is recorded statement by statement:
-/// `statements_started` before, `statements_done` after, the latter in one transaction with the statement if that is no
-/// DDL. A run that was interrupted goes on behind the last statement done. If that interruption came between a
-/// statement and its record, the statement runs again, and "already exists" or "no longer there" means that it was
-/// done: DDL statements are atomic since MariaDB 10.6.
+/// DDL commits implicitly, so a migration cannot be rolled back. Instead, its progress is recorded for each statement:
+/// `statements_started` before it, `statements_done` after it, and in the statement's own transaction if it is not DDL.
+/// An interrupted run continues after the last finished statement. If the interruption came between a statement and its
+/// record, the statement runs again. Then the errors "already exists" and "does not exist" mean that it had been done,
+/// because DDL statements are atomic since MariaDB 10.6.
 package struct Migrator {
     package let migrations: [Migration]
 
@@ -20,8 +20,9 @@ package struct Migrator {
         MigrationStatus(files: migrations, applied: try AppliedMigration.all(db))
     }
 
-    /// Applies what is missing, one migrator at a time; a second one waits, and finds nothing left to do. `progress`
-    /// gets a line before each step and each statement. The connection's options must be `forMigrations`.
+    /// Applies the pending migrations. Only one migrator runs at a time; a second one waits, and then finds nothing to
+    /// do. `progress` gets a line before each migration and each statement. The connection's options must be
+    /// `forMigrations`.
     package func up(_ db: Connection, progress: (String) -> Void = { _ in }) throws {
         guard db.options.isForMigrations else { throw MigrationError.impatientConnection }
         let isLocked = try db.first("SELECT GET_LOCK(CONCAT('migrate.', DATABASE()), 60)") { try $0.read(Bool?.self) }
@@ -41,7 +42,7 @@ package struct Migrator {
         _ migration: Migration, _ record: AppliedMigration?, _ db: Connection, _ progress: (String) -> Void
     ) throws {
         if let record {
-            progress("\(migration.fileName): going on after statement \(record.statementsDone)")
+            progress("\(migration.fileName): continuing after statement \(record.statementsDone)")
             try db.execute(
                 "UPDATE schema_migrations SET name = ?, digest = ?, compatible_since = ? WHERE number = ?",
                 migration.name, migration.digest, migration.compatibleSince, migration.number)
@@ -94,18 +95,20 @@ package struct Migrator {
 
     static let nothingDone = [UInt8](repeating: 0, count: 32)
 
-    /// Of the statements before `statements.endIndex`; comments between them do not count.
+    /// The digest of the statements before `statements.endIndex`; comments between them do not count.
     static func digest(of statements: ArraySlice<String>) -> [UInt8] {
         statements.reduce(nothingDone) { sha256($0 + sha256($1.utf8)) }
     }
 
-    /// Table, column, key, trigger, constraint already there; table, key, trigger no longer there.
+    /// The errors for a table, column, key, trigger or constraint that already exists, and for a table, key or trigger
+    /// that no longer exists.
     private static let alreadyDone: Set<Int> = [1050, 1060, 1061, 1359, 1826, 1005, 1051, 1091, 1360]
 }
 
 extension Connection.Options {
-    /// A copy that waits for statements, as DDL on a large table takes hours, but not for others' locks: every request on
-    /// the table queues behind an ALTER that waits, and may not do so for as long as the servers' queue limit.
+    /// A copy with long time-outs for statements, because DDL on a large table takes hours, but a short one for locks:
+    /// every request on the table queues behind an ALTER that waits, and must not wait as long as the servers' queue
+    /// limit.
     package var forMigrations: Connection.Options {
         var options = self
         options.maxStatementTime = .seconds(24 * 3600)

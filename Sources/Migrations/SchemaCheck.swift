@@ -1,20 +1,21 @@
 package import MariaDB
 
-/// Whether this binary may work on a database, without the files: at start and for readiness.
+/// Checks whether this binary can work with a database, without the files: at the start and for readiness.
 package enum SchemaCheck {
-    /// The newest migration this binary knows; it needs all up to this one. A test compares it with the files.
+    /// The newest migration that this binary knows. It needs all migrations up to this one. A test compares it with the
+    /// files.
     package static let version = 19
 
     package enum Problem: Error, Equatable, Sendable {
         case neverMigrated
         case behind(Int)
-        /// A step that this binary needs is running, or was interrupted.
+        /// A migration that this binary needs is running, or was interrupted.
         case unfinished(Int)
-        /// A newer release contracted what this binary still uses.
+        /// A newer release removed something that this binary still uses.
         case newerIncompatible(Int)
     }
 
-    /// Nil when the schema fits.
+    /// nil if the schema fits.
     package static func problem(_ db: Connection) throws -> Problem? {
         problem(applied: try AppliedMigration.all(db), version: version)
     }
@@ -41,7 +42,7 @@ extension SchemaCheck.Problem: CustomStringConvertible {
         case .behind(let number):
             "the schema is at \(fourDigits(number)), this release needs \(needed): run `merganserctl migrate up`"
         case .unfinished(let number):
-            "migration \(fourDigits(number)) has not ended: wait for it, or run `merganserctl migrate up` to go on"
+            "migration \(fourDigits(number)) has not ended: wait for it, or run `merganserctl migrate up` to continue it"
         case .newerIncompatible(let number):
             "migration \(fourDigits(number)) of a newer release does not work with this one, which knows \(needed): "
                 + "run the newer release"

@@ -1,8 +1,8 @@
 /// Divides an SQL file into statements.
 ///
-/// A statement ends with a `;` that is the last character of its line, quotes and comments aside. The body of a trigger
-/// goes from a line that is just `BEGIN` to a line that is just `END;`, both without indentation, and the `;` within it
-/// end nothing.
+/// A statement ends with a `;` that is the last character of its line, except in quotes and comments. The body of a
+/// trigger goes from a line that is just `BEGIN` to a line that is just `END;`, both without indentation. A `;` within
+/// it does not end the statement.
 enum Script {
     static func statements(of sql: String) -> [String] {
         var statements: [String] = []
@@ -12,7 +12,7 @@ enum Script {
         for line in sql.utf8.split(separator: newline, omittingEmptySubsequences: false) {
             let isBetweenTokens = lexer.state == .code
             let code = lexer.read(line)
-            // Comments before a statement are about the file, not part of it.
+            // Comments before a statement are about the file, not part of the statement.
             if statement.isEmpty, code == .nothing { continue }
             statement += line
             statement.append(newline)
@@ -37,14 +37,14 @@ enum Script {
 }
 
 extension Script {
-    /// Reads SQL line by line, only as far as telling code from quotes and comments.
+    /// Reads SQL line by line, only to distinguish code from quotes and comments.
     private struct Lexer {
         enum State { case code, singleQuoted, doubleQuoted, backquoted, comment }
         enum Line {
-            /// Blank, or nothing but comment.
+            /// A line that is blank or has only comments.
             case nothing
             case code
-            /// Code whose last character is `;`.
+            /// A line of code whose last character is `;`.
             case end
         }
 
@@ -68,7 +68,7 @@ extension Script {
                     state = .code
                 case (.comment, _): break
                 case (.singleQuoted, UInt8(ascii: "\\")), (.doubleQuoted, UInt8(ascii: "\\")): _ = rest.popFirst()
-                // A doubled quote ends one string and begins another, which comes to the same.
+                // A doubled quote ends one string and begins another, which has the same effect.
                 case (.code, UInt8(ascii: "'")): state = .singleQuoted
                 case (.code, UInt8(ascii: "\"")): state = .doubleQuoted
                 case (.code, UInt8(ascii: "`")): state = .backquoted

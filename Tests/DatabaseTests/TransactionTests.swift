@@ -292,7 +292,7 @@ struct TransactionTests {
     }
 
     @Test func nothingIsNested() throws {
-        let expected = "one closure of this Database runs already: pass its Connection on instead of nesting"
+        let expected = "this Database already runs a closure: pass its Connection on instead of nesting"
         try subject.transaction { db in
             try db.execute("INSERT INTO t (id) VALUES (101)")
             let nested = #expect(throws: MariaDBError.self) { try subject.transaction { _ in } }
