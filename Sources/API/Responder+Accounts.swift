@@ -32,7 +32,7 @@ extension Responder {
         } catch let failure as Failure {
             return surface.refusal(failure)
         } catch {
-            call.logger.debug("no second look-up", metadata: ["error": "\(error)"])
+            call.logger.debug("the stored answer could not be looked up again", metadata: ["error": "\(error)"])
         }
         switch error {
         case let failure as Failure: return surface.refusal(failure)

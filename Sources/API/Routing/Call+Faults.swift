@@ -16,7 +16,7 @@ extension Call {
                 try database.read { try $0.noteFault(fault, of: application.id, at: accounts.clock.now) }
             }
         } catch {
-            logger.debug("fault not noted", metadata: ["error": "\(error)"])
+            logger.debug("a fault could not be recorded", metadata: ["error": "\(error)"])
         }
     }
 }

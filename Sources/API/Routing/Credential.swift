@@ -79,7 +79,7 @@ extension Call {
         do {
             try database.read { try analytics.noteUse(of: key, $0) }
         } catch {
-            logger.debug("use of the key not noted", metadata: ["error": "\(error)"])
+            logger.debug("the key's last use could not be recorded", metadata: ["error": "\(error)"])
         }
         return key
     }
@@ -91,7 +91,7 @@ extension Call {
         do {
             try database.read { try service.accounts.noteActivity(of: caller, $0) }
         } catch {
-            logger.debug("activity not noted", metadata: ["error": "\(error)"])
+            logger.debug("the user's last activity could not be recorded", metadata: ["error": "\(error)"])
         }
         return caller
     }

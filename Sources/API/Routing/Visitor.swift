@@ -28,7 +28,7 @@ extension Call {
         do {
             try database.read { try accounts.noteUse(of: session, $0) }
         } catch {
-            logger.debug("use of the session not noted", metadata: ["error": "\(error)"])
+            logger.debug("the session's last use could not be recorded", metadata: ["error": "\(error)"])
         }
         return session
     }

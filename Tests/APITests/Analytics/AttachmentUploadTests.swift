@@ -116,7 +116,10 @@ import Threads
         let folder = app.attachments.file(isAtTheStart ? "new" : String(sha256(bytes).hexadecimal.prefix(2)))
         try FileManager.default.removeItem(atPath: folder)
         #expect("\(scene.upload(client, id, bytes))" == refusal(500, "Upload failed"))
-        #expect(app.log.lines.contains { $0.hasPrefix("error attachment not stored") && $0.contains(folder) })
+        #expect(
+            app.log.lines.contains {
+                $0.hasPrefix("error the attachment could not be stored") && $0.contains(folder)
+            })
         #expect(try !isUploaded(id))
         try scene.store.prepare()
         #expect(try scene.stagedFiles() == 0)

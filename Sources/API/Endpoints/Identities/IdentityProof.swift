@@ -50,7 +50,7 @@ extension Call {
         } catch let error as InvalidIdentityToken {
             throw Failure.invalidIdentityToken(error.reason.rawValue)
         } catch let error as KeySetUnavailable {
-            logger.warning("no key set", metadata: ["provider": "\(error.provider.rawValue)"])
+            logger.warning("there is no usable key set", metadata: ["provider": "\(error.provider.rawValue)"])
             throw Failure.temporarilyUnavailable
         }
     }

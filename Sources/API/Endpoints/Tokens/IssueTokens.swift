@@ -49,7 +49,7 @@ extension Call {
             do {
                 try database.read { try accounts.note(noted, $0) }
             } catch {
-                logger.debug("activity not noted", metadata: ["error": "\(error)"])
+                logger.debug("the user's last activity could not be recorded", metadata: ["error": "\(error)"])
             }
         }
         return response

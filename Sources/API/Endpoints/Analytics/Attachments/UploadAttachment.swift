@@ -35,7 +35,7 @@ private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Respons
             try body.read(atMost: 65_536, keeping: &pace)
         }
     } catch let error as FileError {
-        call.logger.error("attachment not stored", metadata: ["error": "\(error)"])
+        call.logger.error("the attachment could not be stored", metadata: ["error": "\(error)"])
         throw Refusal.uploadFailed
     } catch BodyError.tooSlow {
         // The reservation is kept: a better network may take it.
