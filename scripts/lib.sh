@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What the scripts beside this file share: messages, processes known by pid file, sockets.
+# Functions that the scripts in this folder share: messages, processes with pid files, sockets.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 run=$root/.run
-# Debian keeps servers where an ordinary user's PATH does not look.
+# Debian keeps servers in folders that are not in an ordinary user's PATH.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 say() { printf '%s\n' "$*"; }
@@ -22,35 +22,36 @@ until_true() {
     done
 }
 
-# start_time PID: when it started, in ticks since boot (proc(5), field 22). Pids are reused, a pair of both is not.
+# start_time PID: when the process started, in ticks since boot (proc(5), field 22). Pids are reused, but pid and start
+# time together are not.
 start_time() {
     local stat
     stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
-    # shellcheck disable=SC2086  # the fields after the name, which may hold spaces itself
+    # shellcheck disable=SC2086  # the fields after the name, which may have spaces
     set -- ${stat##*) }
     [[ $1 != Z ]] && printf '%s\n' "${20}"
 }
 
-# pid_of NAME: the process that launch started under this name, if it still runs.
+# pid_of NAME: the pid of the process that launch started under this name, if it still runs.
 pid_of() {
     local pid start
     read -r pid start 2>/dev/null <"$run/pids/$1" || return 1
     [[ $(start_time "$pid") == "$start" ]] && printf '%s\n' "$pid"
 }
 
-# launch NAME COMMAND…: in a session of its own, so that it outlives make and the terminal.
+# launch NAME COMMAND…: starts the command in a session of its own, so that it outlives make and the terminal.
 launch() {
     local name=$1
     shift
     # Without descriptor 9, the lock of the calling script.
     setsid "$@" </dev/null >>"$run/logs/$name.log" 2>&1 9>&- &
     printf '%s %s\n' $! "$(start_time $!)" >"$run/pids/$name"
-    # Nothing here waits for it.
+    # No script waits for it.
     disown
 }
 
-# end_orphans NAME: ends what outlived a process of launch in its session, as nginx's workers outlive a killed master.
-# The number of a session is not given away before its last process is gone.
+# end_orphans NAME: ends processes that outlived a process of launch in its session, as nginx's workers outlive a killed
+# master. The system does not reuse the id of a session before its last process is gone.
 end_orphans() {
     local leader stat
     read -r leader _ 2>/dev/null <"$run/pids/$1" && is_gone "$leader" || return 0
@@ -63,13 +64,13 @@ end_orphans() {
 
 is_gone() { ! start_time "$1" >/dev/null; }
 
-# stop NAME SIGNAL SECONDS: ends what launch started and nothing else; by force after so many seconds.
+# stop NAME SIGNAL SECONDS: ends the process that launch started, and no other; kills it after that many seconds.
 stop() {
     local pid
     if pid=$(pid_of "$1"); then
         kill -s "$2" "$pid"
         if ! until_true "$3" is_gone "$pid"; then
-            say "$1 did not stop within $3 s and is killed."
+            say "$1 did not stop within $3 s; killing it."
             kill -s KILL "$pid"
             until_true 5 is_gone "$pid"
         fi
@@ -78,7 +79,7 @@ stop() {
     rm -f "$run/pids/$1"
 }
 
-# socket_folder FOLDER: a folder for sockets. Their paths hold at most 107 bytes, so a deep checkout keeps them in /tmp.
+# socket_folder FOLDER: makes a folder for sockets. Their paths have at most 107 bytes, so a deep checkout keeps them in /tmp.
 socket_folder() {
     local folder=$1
     if ((${#folder} > 70)); then
