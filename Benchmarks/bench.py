@@ -1,4 +1,4 @@
-"""Measures Merganser against the floor: make bench [WORKLOAD=name] [ROUNDS=5] [SECONDS=3]."""
+"""Measures Merganser against the floor, a C program that runs the same SQL."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ SIDES = ("floor", "merganser", "peer")
 
 
 def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Plan:
-    """From recordings of the requests; one that met a refresh of something cached is left out."""
+    """Learns a plan from recordings of the requests, and leaves out one that contains a refresh of a cache."""
     recordings = [recorder.record(request) for request in requests]
     for recording in recordings:
         if int(recording.status.split()[0]) != workload.status:
@@ -44,13 +44,13 @@ def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Pl
 
 
 def check(floor: Side, plan: Plan, request: Request) -> None:
-    """That the floor touches the rows that Merganser touched."""
+    """Checks that the floor touches as many rows as Merganser did."""
     fields = ",".join((plan.name, *request.fields))
     response, body = fetch(floor, request, {"X-Floor": fields, "X-Floor-Check": "1"})
     touched = [int(line) for line in body.split()] if response.status == 200 else []
     if touched != plan.touched:
         lines = [
-            f"  {each.sql.decode()[:90]}: {theirs} rows, by the floor {ours}"
+            f"  {each.sql.decode()[:90]}: {theirs} rows, {ours} by the floor"
             for each, theirs, ours in zip(plan.last.statements, plan.touched, touched)
             if theirs != ours
         ]
@@ -78,7 +78,7 @@ class Bench:
         self.peer: Peer | None = None
 
     def run(self, workload: Workload) -> list[list[Round]]:
-        """Rounds of the floor, of Merganser, and of the peer where it can be compared, in turn."""
+        """Rounds of the floor, of Merganser, and of the peer if it can be compared, in turn."""
         share = workload.once or (workload.connections if workload.chain else 0)
         requests = workload.prepare(share * 2 * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
@@ -133,7 +133,7 @@ def lines(workload: Workload, rounds: list[list[Round]]) -> list[str]:
 
 
 def machine() -> dict:
-    """What the figures depend on."""
+    """The machine and versions that the figures depend on."""
 
     def first_line(*command: str) -> str:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -151,20 +151,33 @@ def machine() -> dict:
 
 def main() -> None:
     names = [workload.name for workload in WORKLOADS]
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--workload", choices=names, action="append", help="only this one; nothing is written")
-    parser.add_argument("--rounds", type=int, default=5, help="of the floor and of Merganser, in turn (default: 5)")
-    parser.add_argument("--seconds", type=int, default=3, help="of one round (default: 3)")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument(
-        "--growth", action=argparse.BooleanOptionalAction, help="how cost grows (default: unless --workload)"
+        "--workload", choices=names, action="append", help="measure only this workload, and write no results"
     )
-    parser.add_argument("--rows", type=int, default=1_000_000, help="that a claim or a swap moves at most")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds of the floor and of Merganser, in turn (default: 5)"
+    )
+    parser.add_argument("--seconds", type=int, default=3, help="length of one round (default: 3)")
+    parser.add_argument(
+        "--growth",
+        action=argparse.BooleanOptionalAction,
+        help="measure how cost grows (default: yes, unless --workload is given)",
+    )
+    parser.add_argument(
+        "--rows", type=int, default=1_000_000, help="the most rows that a claim or a swap moves (default: 1000000)"
+    )
     parser.add_argument(
         "--peer",
         action=argparse.BooleanOptionalAction,
-        help="glewlwyd, too, where it can be compared (default: unless --workload)",
+        help="also measure glewlwyd if it can be compared (default: yes, unless --workload is given)",
     )
-    parser.add_argument("--events", type=int, default=10_000_000, help="in the table of the last measurement")
+    parser.add_argument(
+        "--events",
+        type=int,
+        default=10_000_000,
+        help="events in the table of the last measurement (default: 10000000)",
+    )
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
@@ -188,7 +201,7 @@ def main() -> None:
                 try:
                     rounds = bench.run(workload)
                 except SystemExit as failure:
-                    # The others are worth having all the same.
+                    # The other workloads are still worth measuring.
                     print(failure, flush=True)
                     failed.append(workload.name)
                     continue
@@ -214,7 +227,7 @@ def main() -> None:
         chart.write(RESULTS)
         print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
     if failed:
-        raise SystemExit("error: not measured: " + ", ".join(failed))
+        raise SystemExit("error: these workloads could not be measured: " + ", ".join(failed))
 
 
 if __name__ == "__main__":

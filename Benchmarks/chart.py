@@ -1,4 +1,4 @@
-"""The results as a picture: results/latest.json to results/latest.svg. Usage: chart.py [results/latest.json]"""
+"""Draws results/latest.json as results/latest.svg. Usage: chart.py [results/latest.json]"""
 
 import json
 import math
@@ -61,7 +61,7 @@ def bars(workloads: list[dict], top: float) -> list[str]:
 
 
 def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str]:
-    """Curves of one unit; logarithmic in both directions, so that growth in proportion is a line. An x of 0 is at 1."""
+    """Curves of one unit, on logarithmic axes, so that proportional growth is a line. An x of 0 is drawn at 1."""
     points = [(x, y) for curve in curves for x, y in curve["points"] if y]
     if not points:
         return []

@@ -1,4 +1,4 @@
-"""How cost grows: with what a claim or a swap moves, with threads, with clients, and with the events that are there."""
+"""Measures how cost grows with the rows that a claim or a swap moves, with threads, clients and stored events."""
 
 import secrets
 import statistics
@@ -16,7 +16,7 @@ TRIES = 3
 
 @dataclass(slots=True)
 class Curve:
-    """One line of a diagram; a y of None: refused."""
+    """One line of a diagram. A y of None means that the request was refused."""
 
     title: str
     x: str
@@ -71,7 +71,7 @@ def swaps(powers: Iterable[int]) -> Curve:
 
 
 def throughput(bench, name: str, seconds: float, threads: int | None = None, connections: int | None = None) -> float:
-    """Requests a second of Merganser, with its usual number of threads unless told."""
+    """Merganser's requests a second, by default with its usual number of threads."""
     workload = next(each for each in WORKLOADS if each.name == name)
     requests = workload.prepare(64 if not workload.once else workload.once)
     side = bench.merganser if threads is None else sides.merganser("growth", bench.sockets, threads)
@@ -99,7 +99,7 @@ def clients(bench, seconds: float) -> list[Curve]:
 
 
 def table(bench, seconds: float, events: int) -> Curve:
-    """Ingest of 20 events into an empty table, and into one with that many."""
+    """Ingest of 20 events into an empty table, and into one that has that many events."""
     sql("TRUNCATE events; UPDATE app_user_event_counts SET n = 0")
     curve = Curve("ingest of 20 events", "events in the table", "requests/s")
     curve.add(float(sql("SELECT COUNT(*) FROM events")[0][0]), throughput(bench, "ingest-20", seconds))
@@ -107,7 +107,7 @@ def table(bench, seconds: float, events: int) -> Curve:
     parallel(lambda name: send(batch(name, 1)), owners)
     chunk = 2_000
     for start in range(0, events // len(owners), chunk):
-        # Spread over three weeks, as events of a running service are.
+        # Spread over three weeks, like events of a running service.
         add_events(owners, f"seq_{start + 1}_to_{start + chunk}", apart="18 SECOND")
         if start % 10_000 == 0:
             print(f"  {(start + chunk) * len(owners):,} of {events:,} events made", flush=True)
@@ -116,7 +116,7 @@ def table(bench, seconds: float, events: int) -> Curve:
 
 
 def measure(bench, seconds: float, rows: int, events: int) -> list[Curve]:
-    """All curves, claims and swaps up to so many rows, ingest up to so many events."""
+    """All curves: claims and swaps up to that many rows, ingest up to that many events."""
     powers = [10**power for power in range(1, 7) if 10**power <= rows]
     return [
         claims(powers),

@@ -1,4 +1,4 @@
-"""One measurement: requests sent with wrk, and what it cost."""
+"""One measurement: sends requests with wrk and records their cost."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ from workloads import Workload
 
 @dataclass(slots=True)
 class Round:
-    """What one side did in one round."""
+    """The result of one side in one round."""
 
     rate: float
     p50: float

@@ -1,19 +1,20 @@
 """The peer: glewlwyd, an OpenID provider in C that Debian has, on the same MariaDB server and behind the same nginx.
 
-It is set up as suits it best, and asked for what Merganser is asked for:
+It has the set-up that suits it best, and gets the same requests as Merganser:
 
-- A process has one connection to the database, on which its threads take turns; no setting makes it more. Of several
-  requests for tokens at a time it fails some: the id of the row it has just inserted is another thread's by then, or
-  none. So there are as many processes as clients that ask for tokens, and nginx gives each one such request at a time.
-  Other requests are shared out among READERS of them, with a thread for each connection from nginx.
-- The database is reached over its socket. Logged are warnings, not every token.
-- Access tokens are signed with RS256 and 2048 bits. They live as long as Merganser's, and a refresh token is good once.
-  A refresh makes no ID token here, so Merganser is asked for none, either.
-- The client's secret is kept as it is, which spares glewlwyd a digest.
-- Users' tokens are obtained with their passwords (RFC 6749, section 4.3): on the paths that are measured it plays no
-  part how they were. A public client gets none for a password, so the client is a confidential one.
+- A process has one connection to the database, which its threads share; no setting changes that. If it gets several
+  requests for tokens at a time, some fail, because the id of the row that it has just inserted is then another thread's
+  or missing. So there are as many processes as clients that request tokens, and nginx gives each process one such
+  request at a time. READERS of the processes share the other requests, with a thread for each connection from nginx.
+- It reaches the database over its socket. It logs warnings, but not every token.
+- It signs access tokens with RS256 and 2048 bits. They live as long as Merganser's, and a refresh token works once.
+  A refresh makes no ID token here, so Merganser is not asked for one either.
+- It stores the client's secret in plain text, which saves it a digest.
+- Users get tokens with their passwords (RFC 6749, section 4.3), because this makes no difference to the paths that are
+  measured. A public client gets no tokens for a password, so the client is confidential.
 
-The package is unpacked, not installed: its scripts would register a service. What it is linked with is installed.
+The package is unpacked, not installed, because its scripts would register a service. The libraries that it needs are
+installed.
 """
 
 import base64
@@ -32,7 +33,7 @@ from scene import Request, parallel, post, sql
 from sides import HERE, WORK, Side, answers, free_port, settings, start_nginx, until
 from workloads import FORM, PEOPLE, get
 
-# At most so many connections ask for tokens at a time.
+# The most connections that request tokens at a time.
 PROCESSES = 16
 READERS = 4
 FOLDER = WORK / "peer"
@@ -46,7 +47,7 @@ BASIC = {**FORM, "Authorization": "Basic " + base64.b64encode(f"{CLIENT}:{SECRET
 class Peer:
     """glewlwyd with people and one application."""
 
-    # What it can be compared in, by the names of Merganser's workloads.
+    # The workloads that can be compared, by Merganser's names.
     WORKLOADS = ("refresh-oauth", "userinfo", "introspection")
 
     def __init__(self, sockets: pathlib.Path) -> None:
@@ -65,7 +66,7 @@ class Peer:
                     lambda: answers(f"http://127.0.0.1:{port}/config/"),
                     f"glewlwyd does not answer; {FOLDER}/logs says more; it should",
                 )
-                # The others read at their start what the first is told.
+                # The others read the settings of the first one when they start.
                 if port == backs[0]:
                     configure(f"127.0.0.1:{port}")
             until(lambda: answers(self.side.url + "/config/"), "nginx of the peer does not answer; it should")

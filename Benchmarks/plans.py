@@ -1,19 +1,19 @@
-"""What the floor is to ask the database: learned from recordings of what Merganser asked for the same requests.
+"""The statements that the floor sends to the database, learned from recordings of Merganser's for the same requests.
 
-A few requests of a workload are recorded (floor/record.c). A parameter that is the same in all of them is a constant;
-for one that differs the source is found that explains every recording: a field of the request or its digest, a value of
-an earlier row, the id of an earlier insert, a secret in the answer, the time, or chance. So the statements cannot drift
-from Merganser's, and whether the floor touches as many rows is checked before anything is measured.
+A few requests of a workload are recorded (floor/record.c). If a parameter is the same in all recordings, it is a
+constant. If it differs, a source is searched that explains every recording: a field of the request or its digest, a
+value of an earlier row, the id of an earlier insert, a secret in the answer, the time, or chance. So the statements
+cannot drift from Merganser's. Before anything is measured, it is checked that the floor touches as many rows.
 
 A plan as floor.c reads it, text in hexadecimal digits:
 
     plan NAME
     query SQL                          over the text protocol
-    execute SQL ROWS PARAMETERS KEEP   prepared; in bulk if ROWS is not 0; KEEP rows are looked at later
-     TYPE PART…                        one line a parameter (n NULL, i integer, d double, s text, b bytes, t time);
+    execute SQL ROWS PARAMETERS KEEP   prepared; in bulk if ROWS is not 0; KEEP rows are used later
+     TYPE PART…                        one line for each parameter (n NULL, i integer, d double, s text, b bytes, t time);
                                        several parts are joined
-    sign COUNT                         RS256 signatures that no implementation could spare
-    token OFFSET.LENGTH                where the answer holds a secret made anew each time
+    sign COUNT                         RS256 signatures, which every implementation must make
+    token OFFSET.LENGTH                where the answer has a secret that is new each time
     head, body                         of the answer
 """
 

@@ -1,4 +1,4 @@
-"""The instance that is measured: its address, its database, its operator's tool, and people and phones made ahead."""
+"""The measured instance: its address, its database, its merganserctl, and people and phones that exist before."""
 
 import concurrent.futures
 import http.client
@@ -19,7 +19,7 @@ ADDRESS = urlsplit(URL).netloc
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request of a workload, and what the floor needs to know of it because it does not look for itself."""
+    """One request of a workload, and the fields that the floor needs because it does not look them up itself."""
 
     method: str
     path: str
@@ -53,7 +53,7 @@ _thread = threading.local()
 def send(request: Request, expected: int = 200) -> dict:
     """Sends it over this thread's kept connection and returns the JSON of the answer."""
     connection = getattr(_thread, "connection", None)
-    # nginx closes one that is not used for 65 s.
+    # nginx closes a connection that is not used for 65 s.
     if connection is None or time.monotonic() > _thread.used + 30:
         connection = _thread.connection = http.client.HTTPConnection(ADDRESS, timeout=60)
     _thread.used = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is compared: Merganser and the floor, each behind an nginx of its own with the project's configuration."""
+"""The sides of the comparison: Merganser and the floor, each behind its own nginx with the project's configuration."""
 
 import http.client
 import os
@@ -88,7 +88,7 @@ def resident(pid: int) -> int:
 
 @dataclass(slots=True)
 class Side:
-    """A responder of one process or more, and the nginx before it."""
+    """A responder of one or more processes, and the nginx in front of it."""
 
     name: str
     address: str
@@ -220,7 +220,7 @@ def floor(program: pathlib.Path, plans: pathlib.Path, sockets: pathlib.Path, thr
 
 
 class Recorder:
-    """Merganser with one thread, whose statements are written down."""
+    """Merganser with one thread, whose statements are recorded."""
 
     def __init__(self, library: pathlib.Path, sockets: pathlib.Path) -> None:
         self.path = WORK / "statements"

@@ -1,4 +1,4 @@
-"""What is measured: for each workload, how its requests are made and how they are sent."""
+"""The workloads: how the requests of each one are made and sent."""
 
 import base64
 import gzip
