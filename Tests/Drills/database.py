@@ -1,4 +1,4 @@
-"""The instance's MariaDB: killed, frozen, on a disk that is full, behind a proxy that slows it down."""
+"""The instance's MariaDB, which can be killed, frozen, put on a full disk or behind a proxy that slows it down."""
 
 import contextlib
 import os
@@ -40,7 +40,7 @@ class DatabaseServer:
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """It takes connections and statements, and answers none: what a network that swallows packets looks like."""
+        """MariaDB accepts connections and statements, but answers none, as if the network dropped its packets."""
         self.instance.kill("mariadb", signal.SIGSTOP)
         try:
             yield
@@ -58,7 +58,7 @@ class DatabaseServer:
     def on_small_disk(self) -> Iterator["Disk"]:
         """With its data on a tmpfs, which root alone can mount."""
         if os.geteuid() != 0:
-            raise DrillError("a file system of its own for MariaDB's data takes root; leave disk_full out with ONLY=")
+            raise DrillError("only root can mount a file system for MariaDB's data; leave disk_full out with ONLY=")
         aside = self.data.with_name("mariadb.aside")
         self.stop()
         self.data.rename(aside)

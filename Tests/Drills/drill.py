@@ -1,4 +1,4 @@
-"""What the scenarios of the fault drill have in common: the load around a fault, and ways to break what should hold."""
+"""The parts that the scenarios of the fault drill share: the load around a fault, and ways to break the guarantees."""
 
 import contextlib
 import signal
@@ -12,11 +12,11 @@ from load import MIX, Load, Record
 
 BREAKS = {
     "no-retry": "clients send each request once",
-    "no-unique-key": "the database does not tell a repeated event from a new one",
-    "no-idempotency-key": "repetitions come under keys of their own",
+    "no-unique-key": "the database cannot tell a repeated event from a new one",
+    "no-idempotency-key": "repeated requests have new Idempotency-Keys",
     "no-shedding": "every request is queued and served, however late",
     "not-durable": "MariaDB acknowledges commits before they are on disk",
-    "no-kept-keys": "servers keep no keys over a restart",
+    "no-kept-keys": "servers keep no key sets across a restart",
     "one-clock": "nginx's clock is not set with the server's",
 }
 
@@ -33,7 +33,7 @@ class Drill:
         self.record = Record()
         self.notes: list[str] = []
         self.problems: list[str] = []
-        # When what was broken is whole again.
+        # When the fault was repaired.
         self.mended = 0.0
 
     def choose(self, short, long):
@@ -77,7 +77,7 @@ class Drill:
 
     @property
     def recovery(self) -> float:
-        """From the mending to the end of the last failure; an answer must have come, too."""
+        """The time from the repair to the end of the last failure. An answer must have come, too."""
         successes = [exchange.ended for exchange in self.record.exchanges
                      if exchange.failure is None and exchange.ended > self.mended]
         failures = [exchange.ended for exchange in self.record.failures]
@@ -86,7 +86,7 @@ class Drill:
 
 @contextlib.contextmanager
 def breaking(instance: Instance, what: str | None) -> Iterator[None]:
-    """What of the guarantees' grounds lies outside of a scenario."""
+    """Breaks the parts of the guarantees that lie outside of a scenario."""
     if what == "no-unique-key":
         instance.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
     if what == "not-durable":

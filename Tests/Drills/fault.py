@@ -1,6 +1,6 @@
-"""Breaks what the server stands on, one thing after the other, while clients read and write as SDKs do.
+"""Breaks what the server depends on, one thing after the other, while clients read and write as SDKs do.
 
-It shows what they saw of it, that nothing acknowledged was lost or done twice, and how soon all was well again.
+It shows what the clients saw, that no acknowledged write was lost or done twice, and how soon the faults were over.
 """
 
 import argparse
@@ -22,7 +22,7 @@ class Outcome:
 
     name: str
     answered: int
-    # Of what was not answered as expected; None is a connection that ended without an answer.
+    # The statuses of unexpected answers; None is a connection that ended without an answer.
     statuses: collections.Counter[int | None]
     findings: list[Finding]
     recovery: float
@@ -73,7 +73,7 @@ def play(scenario: Scenario, instance: Instance, is_short: bool, broken: str | N
     if outcome.given_up and scenario.is_repeated:
         outcome.problems.append(f"{outcome.given_up} writes were never acknowledged")
     if outcome.recovery > scenario.recovery:
-        outcome.problems.append(f"well again after {outcome.recovery:.1f} s instead of {scenario.recovery:g} s")
+        outcome.problems.append(f"recovered after {outcome.recovery:.1f} s instead of {scenario.recovery:g} s")
     report.table(Outcome.HEAD, [outcome.cells()])
     for line in drill.notes + outcome.problems:
         print(f"  {line}")
@@ -84,17 +84,19 @@ def main() -> int:
     width = max(map(len, SCENARIOS)) + 2
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="scenarios, and what breaks them:\n"
+        epilog="scenarios, and the break that each must notice:\n"
         + "".join(f"  {name:{width}}{one.summary} ({one.broken_by})\n" for name, one in SCENARIOS.items())
-        + "\nwhat can be broken:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="only these (all; in the short form some)")
-    parser.add_argument("--short", action="store_true", help="shorter times")
-    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee: the drill must notice")
-    parser.add_argument("--prove", action="store_true", help="break each scenario in its own way; fails if one holds")
+        + "\nbreaks:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO",
+                        help="run only these (default: all; with --short, some)")
+    parser.add_argument("--short", action="store_true", help="run fewer scenarios, with shorter times")
+    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee; the drill must notice")
+    parser.add_argument("--prove", action="store_true",
+                        help="break each scenario in its own way; fails if one does not notice")
     options = parser.parse_args()
     if unknown := set(options.scenarios) - SCENARIOS.keys():
-        parser.error(f"no scenario is called {', '.join(sorted(unknown))}")
-    # However it is ended, what is stopped goes on, and what is mounted is not.
+        parser.error(f"there is no scenario {', '.join(sorted(unknown))}")
+    # However the drill ends, stopped processes continue, and file systems are unmounted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     names = options.scenarios or [name for name, one in SCENARIOS.items() if one.is_short or not options.short]
 
@@ -110,7 +112,7 @@ def main() -> int:
             if not options.prove:
                 broken += [f"{name}: {problem}" for problem in outcome.problems]
             elif not outcome.problems:
-                broken.append(f"{name}: nothing was noticed of {how}")
+                broken.append(f"{name}: did not notice {how}")
         if not options.broken and not options.prove:
             print(instance.merganserctl("verify"))
     except DrillError as error:

@@ -1,4 +1,4 @@
-"""The instance that a drill runs against, made by `scripts/instance beside`: its processes, its front, its database."""
+"""The instance that a drill uses, made by `scripts/instance beside`: its processes, its nginx, its database."""
 
 import http.client
 import os
@@ -14,7 +14,7 @@ COLORS = ("blue", "green")
 
 
 class DrillError(Exception):
-    """The drill itself cannot go on; says nothing about what it tries."""
+    """The drill itself cannot continue. This says nothing about the guarantee."""
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
@@ -35,7 +35,7 @@ def start_time(pid: int) -> str | None:
 
 
 class Instance:
-    """nginx, MariaDB, and of two colors of merganserd one, or both while one replaces the other."""
+    """nginx, MariaDB, and merganserd in one of two colors, or in both while one replaces the other."""
 
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         """settings: variables for the servers that are started from here, besides the installation's own."""
@@ -73,7 +73,7 @@ class Instance:
     def kill(self, name: str, number: signal.Signals) -> None:
         pid = self.pid(name)
         if pid is None:
-            raise DrillError(f"{name} does not run")
+            raise DrillError(f"{name} is not running")
         os.kill(pid, number)
 
     def wait_for_end(self, name: str, seconds: float) -> None:
@@ -105,11 +105,11 @@ class Instance:
         """The color that was started last."""
         running = [color for color in COLORS if self.pid(server(color))]
         if not running:
-            raise DrillError("no merganserd runs")
+            raise DrillError("no merganserd is running")
         return max(running, key=lambda color: (self.run / "pids" / server(color)).stat().st_mtime_ns)
 
     def new_release(self) -> pathlib.Path:
-        """What was built, as a file of its own: what is started next is not what runs already."""
+        """A copy of the built program, so that the next instance does not run the same file as the present one."""
         folder = self.run / "releases"
         # Of two that take turns, the last but one has left.
         shutil.rmtree(folder / str(self._releases - 1), ignore_errors=True)
@@ -140,7 +140,7 @@ class Instance:
         def is_ready() -> bool:
             if self.pid(server(color)) is None:
                 end = "\n".join(self.log(server(color))[-5:])
-                raise DrillError(f"{server(color)} stopped; its log ends so:\n{end}")
+                raise DrillError(f"{server(color)} stopped; its log ends with:\n{end}")
             return self.ready(color)
 
         wait_until(is_ready, seconds, f"{server(color)} is ready")
@@ -194,7 +194,7 @@ class Instance:
         run([str(self._built.with_name("merganserctl")), "migrate", "up"], environment)
 
     def keep_connections(self, directives: str) -> None:
-        """Has nginx keep its connections to the server otherwise than as shipped, from its next request on."""
+        """Changes how nginx keeps its connections to the server, from its next request on."""
         self.configure_front("include merganser/keepalive.conf;", directives)
 
     def configure_front(self, shipped: str, instead: str) -> None:
@@ -220,7 +220,7 @@ class Instance:
         command = [os.environ["MERGANSER_DB"], "--unbuffered", "--execute", script]
         holder = subprocess.Popen(command, stdout=subprocess.PIPE)
         if not holder.stdout.readline():
-            raise DrillError(f"{query}: finds nothing to lock")
+            raise DrillError(f"{query}: finds no row to lock")
         return holder
 
     def _read_settings(self) -> dict[str, str]:

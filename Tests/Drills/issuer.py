@@ -1,4 +1,4 @@
-"""A stand-in for the address where Apple publishes its keys, which can be down, slow, or lie."""
+"""A stand-in for the address of Apple's key set. It can be down, be slow, or send wrong answers."""
 
 import contextlib
 import http.server

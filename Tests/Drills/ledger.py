@@ -1,4 +1,4 @@
-"""What every write was answered, held against what the database has in the end.
+"""Compares the answer to every write with the database at the end.
 
 A write has an id that occurs nowhere else. Acknowledged, it must be stored exactly once; unanswered, at most once. The
 ledger knows the tables that the writes of load.py end in, and nothing of how they are sent.
@@ -77,7 +77,7 @@ class Ledger:
                 self._entries[kind][id].acknowledged += 1
 
     def verify(self, instance: Instance) -> list[Finding]:
-        """To be called when no write is under way any more."""
+        """Call this when no write is under way any more."""
         return [self._compare(kind, instance.sql(STORED[kind])) for kind, entries in self._entries.items() if entries]
 
     def _compare(self, kind: str, rows: list[tuple[str, ...]]) -> Finding:

@@ -1,4 +1,4 @@
-"""Clients that read and write through nginx, and what became of each of their requests.
+"""Clients that read and write through nginx, and the result of each of their requests.
 
 A client is a thread with a kept HTTP/1.1 connection and accounts of its own. Each request is in the record, each write
 in the ledger besides. What an answer is worth is judged here: any other status than the expected one is a failure, and

@@ -1,4 +1,4 @@
-"""Requests at a rate that does not depend on how soon they are answered, as many independent clients send them.
+"""Sends requests at a rate that does not depend on how soon they are answered, as many independent clients do.
 
 A client that has no answer within its patience hangs up. Requests are written and answers read by hand: the generator
 has to be faster than what it measures, beside it on the same machine.

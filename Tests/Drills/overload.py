@@ -1,4 +1,4 @@
-"""More requests than can be served: what is still served, and how soon all is well when they stop."""
+"""Sends more requests than can be served, and measures what is still served and how soon the server recovers."""
 
 import collections
 import json
@@ -47,7 +47,7 @@ class Overload:
         report.table(("offered", "requests/s", "200/s", "503/s", "other/s", "no answer/s", "p50 ms", "p99 ms"), rows)
         peak = max(sample.goodput for sample in samples.values())
         share = samples[10].goodput / peak
-        print(f"  at ten times what can be served, {share:.0%} of the peak is left")
+        print(f"  at ten times the load that can be served, {share:.0%} of the peak is still served")
         if share < SHARE:
             self.drill.wrong(f"at ten times what can be served, {share:.0%} of the peak is left, not {SHARE:.0%}")
         if after.goodput < 0.9 * after.offered:

@@ -1,4 +1,4 @@
-"""Passes a unix socket's connections on to another. While it delays, whatever a client sends comes so much later.
+"""Forwards a unix socket's connections to another socket. While it delays, it forwards a client's bytes that much later.
 
 Usage: proxy.py SOCKET TARGET SECONDS. SIGUSR1 begins the delay, SIGUSR2 ends it. A client of MariaDB sends a statement
 and waits for its answer, so each statement is delayed once.

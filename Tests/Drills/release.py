@@ -1,7 +1,7 @@
 """Replaces the server again and again while clients read and write, and shows that nothing is lost.
 
-In each way of replacing, the load is the same, some requests take longer than an instance waits for idle connections,
-and one instance is killed. What fails may only have been under way at that one.
+The load is the same for each way of replacing. Some requests take longer than an instance waits for idle connections,
+and one instance is killed. Only requests under way at the killed instance may fail.
 """
 
 import argparse
@@ -16,18 +16,18 @@ from instance import DrillError, Instance, other, server, wait_until
 from load import Exchange, Load, LockedProfile, SlowUpload
 
 WAYS = {
-    "takeover": "each instance takes nginx's socket over from the one before",
-    "migration": "the same, with a migration that is applied while old and new run together",
+    "takeover": "each instance takes over nginx's socket from the previous one",
+    "migration": "the same, with a migration that is applied while the old and the new instance run",
     "listener": "a supervisor holds the socket, and every instance inherits it",
 }
-# And the way that each is tried in.
+# Each with the way of replacing in which it is tried.
 BREAKS = {
     "no-drain": ("takeover", "old instances are killed"),
-    "no-overlap": ("takeover", "old instances leave before their successors start"),
-    "no-unique-key": ("takeover", "the database does not tell a repeated event from a new one"),
-    "no-idempotency-key": ("takeover", "repetitions come under keys of their own"),
+    "no-overlap": ("takeover", "old instances exit before their successors start"),
+    "no-unique-key": ("takeover", "the database cannot tell a repeated event from a new one"),
+    "no-idempotency-key": ("takeover", "repeated requests have new Idempotency-Keys"),
     "lost-write": ("takeover", "an acknowledged write is deleted"),
-    "contraction": ("migration", "the migration takes away what the old instance reads"),
+    "contraction": ("migration", "the migration removes a column that the old instance reads"),
     "no-queue": ("listener", "nobody holds the socket while no instance serves"),
 }
 
@@ -54,7 +54,7 @@ class Kill:
 
 
 class ReleaseDrill:
-    """One way of replacing, from the first request to what is wrong in the end."""
+    """One way of replacing, from the first request to the verdict."""
 
     def __init__(self, way: str, instance: Instance, options: argparse.Namespace) -> None:
         self.way = way
@@ -70,7 +70,7 @@ class ReleaseDrill:
             self.instance.share_socket()
         else:
             self.instance.release_socket()
-        # The first of them has the settings of this drill.
+        # The first instance has the settings of this drill.
         self.instance.replace(self.instance.new_release())
         if self.options.broken == "no-unique-key":
             self.instance.sql("ALTER TABLE events DROP KEY events_client_event")
@@ -87,14 +87,14 @@ class ReleaseDrill:
     # --- Replacements
 
     def replace(self, number: int) -> None:
-        """The one in the middle ends by force; every fifth leaves with requests that outlast its limit."""
+        """Kills the instance in the middle. Every fifth one exits with requests that outlast its drain limit."""
         old = self.instance.serving()
         broken = self.options.broken
         middle = self.options.replacements // 2
         if number % 5 == 1:
             self.begin_long_requests()
         if number == middle and self.way == "listener":
-            # Until the next one serves, whoever comes waits in the socket's queue.
+            # Until the next one serves, new connections wait in the socket's queue.
             if broken == "no-queue":
                 self.instance.release_socket()
             self.kill = self.end_by_force(old)
@@ -121,7 +121,7 @@ class ReleaseDrill:
         self.instance.start(color, self.instance.new_release())
 
     def begin_long_requests(self) -> None:
-        """They are at the instance that is about to leave, which has to stay for them beyond its limit."""
+        """Sends long requests to the instance that is about to exit. It must stay for them beyond its drain limit."""
         upload = SlowUpload(self.load, self.options.drain_limit + 6)
         self.load.beside(LockedProfile(self.load, 6))
         self.load.beside(upload)
@@ -140,13 +140,13 @@ class ReleaseDrill:
         return Kill(began, time.monotonic())
 
     def migrate(self) -> None:
-        """Applies one migration more than this release has, with its own tool, beside a transaction that takes long."""
+        """Applies one more migration than this release has, with its own tool, while a long transaction runs."""
         folder = self.instance.run / "sql"
         shutil.copytree(self.instance.settings["MERGANSER_SQL_DIRECTORY"], folder)
         number = len(list(folder.glob("[0-9]*.sql"))) + 1
         migration = CONTRACTION if self.options.broken == "contraction" else EXPANSION
         (folder / f"{number:04}_drill.sql").write_text(migration)
-        # Until it ends, every ALTER of the table waits, and whoever comes to the table then waits for the ALTER.
+        # Until the transaction ends, every ALTER of the table waits, and every later statement waits for the ALTER.
         holder = self.instance.hold("SELECT id FROM users ORDER BY id LIMIT 1", 4)
         self.instance.migrate(folder)
         holder.wait()
@@ -163,9 +163,9 @@ class ReleaseDrill:
             (met if self.kill and self.kill.met(exchange) else failed).append(exchange)
         print(f"  {len(record.exchanges)} requests in {seconds:.0f} s, {self.options.replacements} replacements, one by"
               f" kill -9; drained in {min(self.drains, default=0):.1f} to {max(self.drains, default=0):.1f} s")
-        print(f"  failed, under way at the killed instance: {len(met)}")
+        print(f"  failed while under way at the killed instance: {len(met)}")
         report.failures(met)
-        print(f"  failed otherwise: {len(failed)}")
+        print(f"  other failures: {len(failed)}")
         report.failures(failed)
         broken = [f"{self.way}: {finding.kind}: {len(finding.missing)} missing, {len(finding.twice)} stored too often"
                   for finding in findings if not finding.holds]
@@ -176,7 +176,7 @@ class ReleaseDrill:
 
 def explanation() -> str:
     lines = ["ways:", *(f"  {way:20}{text}" for way, text in WAYS.items()),
-             "what breaks the guarantee, each tried in the way that stands there:",
+             "breaks of the guarantee, each with the way in which it is tried:",
              *(f"  {name:20}{way}: {text}" for name, (way, text) in BREAKS.items())]
     return "\n".join(lines)
 
@@ -184,14 +184,14 @@ def explanation() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog=explanation())
-    parser.add_argument("--way", choices=WAYS, action="append", help="only this one; may be given again")
-    parser.add_argument("--replacements", type=int, help="in each way (20, in the short form 4)")
-    parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--short", action="store_true", help="four replacements with shorter times, in all ways")
-    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee: the drill must notice")
+    parser.add_argument("--way", choices=WAYS, action="append", help="try only this way; may be given several times")
+    parser.add_argument("--replacements", type=int, help="replacements in each way (default: 20; with --short, 4)")
+    parser.add_argument("--clients", type=int, default=8, help="clients that send requests (default: 8)")
+    parser.add_argument("--short", action="store_true", help="make four replacements in each way, with shorter times")
+    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee; the drill must notice")
     options = parser.parse_args()
     options.replacements = options.replacements or (4 if options.short else 20)
-    # The short form waits less, but for the same things.
+    # The short form waits for the same events, but not as long.
     options.drain_limit = 4 if options.short else 30
     broken: list[str] = []
     try:

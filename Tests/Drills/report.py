@@ -23,7 +23,7 @@ def percentile(values: list[float], share: float) -> float:
 
 
 def requests(record: Record) -> None:
-    """What clients saw, a line for each kind of request."""
+    """Prints what clients saw, with a line for each kind of request."""
     kinds: dict[str, list[Exchange]] = collections.defaultdict(list)
     for exchange in record.exchanges:
         kinds[exchange.kind].append(exchange)
@@ -37,7 +37,7 @@ def requests(record: Record) -> None:
 
 
 def writes(findings: list[Finding]) -> bool:
-    """What the database has of them; whether that is what was promised."""
+    """Prints what the database has of the writes. Returns whether that is what was acknowledged."""
     table(("write", "sent", "acknowledged", "stored", "missing", "twice"),
           ((finding.kind, finding.sent, finding.acknowledged, finding.stored, len(finding.missing), len(finding.twice))
            for finding in findings))

@@ -1,7 +1,6 @@
-"""What can go wrong, one function each: what it breaks, for how long, how it is mended, what else must hold meanwhile.
+"""The scenarios, one function each: what it breaks, for how long, how it is repaired, what else must hold meanwhile.
 
-A scenario's docstring is its line in the list. What all of them have in common, the load, the ledger and the judgement,
-is fault.py's.
+A scenario's docstring is its line in the list. fault.py has what all of them share: load, ledger and verdict.
 """
 
 import contextlib
@@ -28,25 +27,25 @@ from issuer import LIES, KeyEndpoint
 from load import MIX, Client, Load, Request, Sender, bearer, post
 from overload import Overload
 
-# What a fault may show to clients: nginx without an answer in time, and nobody or nobody free to ask.
+# What clients may see of a fault: nginx gets no answer in time, or there is no server, or no free one.
 UNAVAILABLE = {502, 503, 504, None}
-# Repeated after more than half a minute, a refresh token is one that was stolen, so in longer outages SDKs have people
-# sign in again. That is no loss, and no business of these drills.
+# If a refresh token is used again after more than half a minute, it counts as stolen. So in longer outages SDKs make
+# people sign in again. That is not a loss, and these drills do not test it.
 MIX_OF_LONG_OUTAGES = {kind: weight for kind, weight in MIX.items() if kind != "refresh"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     run: Callable[[Drill], None]
-    # Of drill.BREAKS, what this scenario must fail with.
+    # The one of drill.BREAKS that this scenario must notice.
     broken_by: str
-    # In the short form, too.
+    # Whether it also runs with --short.
     is_short: bool
-    # The statuses besides the expected ones that clients may see; None is a connection that ends without an answer.
+    # The unexpected statuses that clients may see; None is a connection that ends without an answer.
     may: set[int | None]
-    # Within how many seconds of the mending the last failure is over.
+    # Within how many seconds after the repair the last failure must be over.
     recovery: float
-    # Whether clients repeat what fails, until it is acknowledged.
+    # Whether clients repeat failed requests until they are acknowledged.
     is_repeated: bool
 
     @property
@@ -84,7 +83,7 @@ def database_killed(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-retry")
 def database_unreachable(drill: Drill) -> None:
-    """For 60 s (in the short form 10 s) MariaDB answers nothing, as if the network swallowed it; 32 clients."""
+    """MariaDB does not answer for 60 s (short: 10 s), as if the network dropped its packets; 32 clients."""
     with drill.load(clients=32, mix=MIX_OF_LONG_OUTAGES), drill.fault(), drill.database.frozen():
         time.sleep(drill.choose(10, 60))
 
@@ -105,7 +104,7 @@ def database_disk_full(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-retry")
 def database_slow(drill: Drill) -> None:
-    """Each statement takes 200 ms more, in a proxy before MariaDB, for 20 s (short: 8 s); 32 clients."""
+    """A proxy in front of MariaDB delays each statement by 200 ms, for 20 s (short: 8 s); 32 clients."""
     with Proxy(drill.instance, drill.database.socket, 0.2) as proxy:
         with drill.setting({"MERGANSER_DATABASE_SOCKET": str(proxy.socket)}), drill.load(clients=32):
             with drill.fault(), proxy.delaying():
@@ -114,7 +113,7 @@ def database_slow(drill: Drill) -> None:
 
 @scenario({503}, "no-idempotency-key")
 def lock_storm(drill: Drill) -> None:
-    """32 phones are swapped into one account at once, five times (short: twice), beside sign-outs and clean-up."""
+    """32 phones swap into one account at once, five times (short: twice), while others sign out and clean-up runs."""
     with drill.load(clients=4) as load, drill.fault():
         for _ in range(drill.choose(2, 5)):
             storm = Storm(drill, load)
@@ -124,7 +123,7 @@ def lock_storm(drill: Drill) -> None:
 
 
 class Storm:
-    """Phones whose owner turns out to have an account already, all at the same moment."""
+    """Phones whose owner already has an account, all at the same moment."""
 
     PHONES = 32
     APPROVALS = 3
@@ -196,7 +195,7 @@ class Phone(Sender):
 
 @scenario(set(), "no-kept-keys")
 def issuer_keys(drill: Drill) -> None:
-    """The address of Apple's keys is down, slow or lies in five ways, while servers start cold; nobody notices."""
+    """The address of Apple's keys is down, slow or wrong in five ways, while servers start cold; no client notices."""
     keys = KeyEndpoint(drill.instance.run / "keys" / "apple.json")
     with keys.serving(), drill.setting({"MERGANSER_APPLE_JWKS_URL": keys.url}):
         with drill.load() as load, drill.fault():
@@ -238,7 +237,7 @@ class Stranger(Sender):
 
 @scenario({503}, "one-clock")
 def clock_stepped(drill: Drill) -> None:
-    """The clock of nginx and of the server is set five minutes ahead, and five seconds later back (libfaketime)."""
+    """The clock of nginx and the server is set five minutes ahead, and back five seconds later (libfaketime)."""
     # The repetition of a refresh that the step moves beyond the grace of 30 s is a replay, and ends its family.
     with fake_clock(drill) as step, drill.load(repeats=0), drill.fault():
         for seconds in (300, 0):
@@ -314,7 +313,7 @@ class Front:
 
 @scenario({None}, "no-retry", is_short=True)
 def nginx_reloaded(drill: Drill) -> None:
-    """nginx reads its configuration again ten times, every half second. It may close connections that clients keep."""
+    """nginx reloads its configuration ten times, every half second. It may close connections that clients keep."""
     with drill.load(), drill.fault():
         for _ in range(10):
             drill.instance.kill("nginx", signal.SIGHUP)
@@ -323,7 +322,7 @@ def nginx_reloaded(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-retry", recovery=5, is_short=True)
 def server_stopped(drill: Drill) -> None:
-    """The server's process stands still (SIGSTOP) for ten seconds, and finds a queue of old requests; 64 clients."""
+    """The server's process is stopped (SIGSTOP) for ten seconds, and then finds a queue of old requests; 64 clients."""
     with drill.load(clients=64), drill.fault():
         drill.signal_server(signal.SIGSTOP)
         time.sleep(10)
@@ -332,7 +331,7 @@ def server_stopped(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-retry")
 def descriptors_exhausted(drill: Drill) -> None:
-    """The server may open no descriptor more for 10 s; its database connections are cut, and 24 clients come."""
+    """The server cannot open descriptors for 10 s, while its database connections are cut and 24 clients come."""
     with drill.load() as load:
         pid = drill.instance.pid(server(drill.instance.serving()))
         usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -349,7 +348,7 @@ def descriptors_exhausted(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-unique-key")
 def memory_exhausted(drill: Drill) -> None:
-    """The server gets no more memory, but large batches; if it ends, it is started again as systemd does."""
+    """The server can allocate no more memory and gets large batches; if it ends, it is started again, as by systemd."""
     # What an earlier scenario has made it map would do.
     drill.instance.replace()
     with drill.load() as load:
@@ -392,7 +391,7 @@ class LargeBatches(Sender):
 
 @scenario(UNAVAILABLE, "no-shedding", recovery=5, is_short=True, is_repeated=False)
 def overload(drill: Drill) -> None:
-    """Batches of 100 events come at up to ten times the rate that can be served, and clients hang up after 3 s."""
+    """Batches of 100 events come at up to ten times the rate that can be served; clients hang up after 3 s."""
     # The clients are on the same machine. With the database 20 ms away, they do not take what the server lacks.
     with Proxy(drill.instance, drill.database.socket, 0.02) as proxy, proxy.delaying():
         with drill.setting({"MERGANSER_DATABASE_SOCKET": str(proxy.socket)}):
@@ -401,7 +400,7 @@ def overload(drill: Drill) -> None:
 
 @scenario(UNAVAILABLE, "no-shedding", recovery=5, is_repeated=False)
 def processor_exhausted(drill: Drill) -> None:
-    """Batches come as in overload, to nginx, the server and MariaDB on one processor; the clients have another."""
+    """As overload, but nginx, the server and MariaDB share one processor, and the clients have another."""
     with apart(drill.instance):
         Overload(drill).run()
 
