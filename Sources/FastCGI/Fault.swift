@@ -17,13 +17,13 @@ package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .unreadableRequest: "a connection ended inside a request's parameters, or what came is no FastCGI"
-        case .unsupportedRole: "a request for another role than responder"
+        case .unreadableRequest: "a connection ended within a request's parameters, or its bytes are not FastCGI"
+        case .unsupportedRole: "a request for a role other than responder"
         case .missingParameter(let name): "a request without \(name): nginx must pass it (fastcgi_param)"
-        case .malformedContentLength: "a request whose CONTENT_LENGTH is no number"
-        case .incompleteBody: "a connection ended inside a request's body, or the body has not the announced length"
+        case .malformedContentLength: "a request whose CONTENT_LENGTH is not a number"
+        case .incompleteBody: "a connection ended within a body, or the body does not have the announced length"
         case .undeliveredAnswer: "a connection ended before the answer was delivered"
-        case .brokenAnswer: "an answer's stream failed, or has not the announced length"
+        case .brokenAnswer: "an answer's stream failed, or does not have the announced length"
         }
     }
 }

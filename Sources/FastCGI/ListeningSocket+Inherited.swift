@@ -11,7 +11,7 @@ extension ListeningSocket {
         if let count = environmentVariable("LISTEN_FDS").flatMap({ Int($0) }), count > 0,
             environmentVariable("LISTEN_PID") == String(getpid())
         {
-            if count > 1 { throw FastCGIError("LISTEN_FDS is \(count): pass one listening socket") }
+            if count > 1 { throw FastCGIError("LISTEN_FDS is \(count): pass only one listening socket") }
             return try adopt(3, name: "the socket that LISTEN_FDS announces")
         }
         guard option(SO_ACCEPTCONN, of: 0) == 1 else { return nil }
@@ -26,11 +26,11 @@ extension ListeningSocket {
 
     private static func adopt(_ descriptor: Int32, name: String) throws(FastCGIError) -> ListeningSocket {
         guard option(SO_ACCEPTCONN, of: descriptor) == 1 else {
-            throw FastCGIError("\(name) does not listen: pass one on which listen(2) was called")
+            throw FastCGIError("\(name) does not listen: pass a socket on which listen(2) was called")
         }
         guard option(SO_DOMAIN, of: descriptor) == AF_UNIX,
             option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
-        else { throw FastCGIError("\(name) is no unix stream socket: pass one, with permissions for nginx alone") }
+        else { throw FastCGIError("\(name) is not a unix stream socket: pass one to which only nginx may connect") }
         try check(fcntl(descriptor, F_SETFD, FD_CLOEXEC), "fcntl F_SETFD")
         // All processes that share the socket get EAGAIN from now on.
         try check(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK), "fcntl F_SETFL")

@@ -56,7 +56,7 @@ package final class ListeningSocket: Sendable {
     ) throws(FastCGIError) -> ListeningSocket {
         let temporaryPath = "\(path).\(getpid())"
         let excess = temporaryPath.utf8.count - unixPathLimit
-        if excess > 0 { throw FastCGIError("\(path): a socket's path cannot be that long; cut \(excess) bytes") }
+        if excess > 0 { throw FastCGIError("\(path) is too long for the path of a socket; remove \(excess) bytes") }
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
             throw FastCGIError("\(path) exists and is not a socket; remove it or choose another path")

@@ -100,7 +100,7 @@ import Testing
         let directory = try TemporaryDirectory()
         for (path, options, message) in [
             (directory.file("no/echo.sock"), [], "No such file or directory"),
-            (directory.file(String(repeating: "s", count: 100)), [], "a socket's path cannot be that long"),
+            (directory.file(String(repeating: "s", count: 100)), [], "is too long for the path of a socket"),
             (directory.file("echo.sock"), ["--group", "no-such-group"], "there is no group no-such-group"),
         ] {
             let outcome = try ChildProcess.run(EchoServer.program, ["--socket", path] + options)
@@ -111,8 +111,9 @@ import Testing
 
     @Test(arguments: [true, false]) func onlyListeningUnixStreamsAreInherited(isAnnounced: Bool) throws {
         for (family, type, listens, message) in [
-            (AF_UNIX, SOCK_STREAM, false, "does not listen"), (AF_INET, SOCK_STREAM, true, "is no unix stream socket"),
-            (AF_UNIX, SOCK_SEQPACKET, true, "is no unix stream socket"),
+            (AF_UNIX, SOCK_STREAM, false, "does not listen"),
+            (AF_INET, SOCK_STREAM, true, "is not a unix stream socket"),
+            (AF_UNIX, SOCK_SEQPACKET, true, "is not a unix stream socket"),
         ] {
             let descriptor = socket(family, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(descriptor) }

@@ -73,7 +73,7 @@ import Testing
         let fixture = try EchoFixture()
         let client = try fixture.server.connect()
         #expect(throws: TestSupportError.self) { try client.ask("GET", "/stream/100000/1") }
-        try fixture.server.wait(forLine: "fault: an answer's stream failed, or has not the announced length")
+        try fixture.server.wait(forLine: "fault: an answer's stream failed, or does not have the announced length")
         #expect(try fixture.server.connect().ask()?.status == 200)
     }
 
