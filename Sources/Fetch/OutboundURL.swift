@@ -72,7 +72,8 @@ package enum ForbiddenURL: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .malformed: "it is no URL of at most 2000 characters, without fragment, such as https://rp.example/hook"
+        case .malformed:
+            "it must be a URL of at most 2000 characters without a fragment, such as https://rp.example/hook"
         case .notHTTPS: "it is not https"
         case .userInformation: "leave out the user name before @"
         case .address(let address): "its host has the address \(address), which is not public"
