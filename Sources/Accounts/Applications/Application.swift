@@ -1,9 +1,6 @@
 package import Time
 
 /// A registered OAuth client: a relying party (accounts §2.1).
-///
-/// This folder owns who relying parties are: registration, secrets, redirect URIs, webhook keys. What people allow them
-/// is in `Authorization`, what they get for it in `Tokens`.
 package struct Application: Sendable {
     package typealias ID = Identifier<Application>
 

@@ -1,9 +1,6 @@
 package import Time
 
 /// What a relying party asks a person to allow, checked (accounts §2.2).
-///
-/// This folder owns the question: the checks of a request, grants, consent, the code that answers it. Pages and cookies
-/// are in `WebSignIn` and the API; what a code is exchanged for is in `Tokens`.
 package struct AuthorizationRequest: Codable, Sendable, Equatable {
     package enum Prompt: String, Codable, Sendable, CaseIterable {
         case none, login, consent

@@ -1,7 +1,4 @@
 /// A device without a browser that asks to act for a person who decides elsewhere (RFC 8628, accounts §2.11).
-///
-/// This folder owns that flow: the two codes, the person's decision, the device's polls. Consent itself is in
-/// `Authorization`, what an approved device gets in `Tokens`.
 package struct DeviceAuthorization: Sendable {
     package typealias ID = Identifier<DeviceAuthorization>
 

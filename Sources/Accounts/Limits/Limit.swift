@@ -1,6 +1,3 @@
-// This folder owns limits per user, client or target, whose counters all instances share (accounts §0.2). It does not own
-// those per client address, which are nginx's, nor what a refusal looks like.
-
 /// How often something may happen within a while.
 package struct Limit: Sendable {
     /// A number of times within a length of time, which begins with the first of them.

@@ -1,8 +1,5 @@
 package import Time
 
-// This folder owns the keys that sign tokens (accounts §2.10): how one is published, activated, retired and removed, and
-// the copy of them that each process works with. It does not own what is signed.
-
 /// A key that signs tokens, without its parts.
 package struct SigningKey: Equatable, Sendable {
     package enum State: String, Sendable {

@@ -5,8 +5,6 @@ package import Time
 ///
 /// Everything about the person is the canonical user's; `sub`, `isCanonical` and `previouslyAnonymous` depend on the
 /// grant.
-///
-/// This folder owns what is issued under a grant: codes' exchange, refresh, both tokens, their claims and their end.
 package struct Subject: Sendable {
     /// How a sub came to be another's, for applications that want details.
     package struct LinkedSub: Sendable {

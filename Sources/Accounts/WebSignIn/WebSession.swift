@@ -1,9 +1,6 @@
 package import Time
 
 /// A person signed in in a browser (accounts §2.4).
-///
-/// This folder owns people in browsers: their sessions, what they were asked while they sign in, their trips to providers
-/// and back. What they are asked is `Authorization`'s and `DeviceFlow`'s; cookies and pages are the API's.
 package struct WebSession: Sendable {
     package typealias ID = Identifier<WebSession>
 

@@ -1,7 +1,6 @@
 package import Time
 
-/// A file that belongs to an event. This folder owns attachments: reserving room for one, taking its bytes, where those are
-/// kept, the links they are downloaded by, and the reads. It does not own the job that cleans up after them (`AnalyticsJobs`).
+/// A file that belongs to an event.
 package struct Attachment: Sendable {
     package typealias ID = EntityID<Attachment>
 

@@ -1,8 +1,7 @@
 package import Database
 import MariaDB
 
-/// `POST /v1/identity/claim` (analytics §5). This folder owns claims and the merge of two records, here and for
-/// compaction; what a merge does to questionnaire responses is in `Questionnaires`.
+/// `POST /v1/identity/claim` (analytics §5).
 package struct Claim: Sendable {
     package let anonymousID: EndUserID
     package let userID: EndUserID

@@ -2,9 +2,7 @@ package import JSON
 internal import Text
 package import Time
 
-/// One event as it was sent, checked (analytics §8.2). This folder owns the way of events into the tables: the checks, what
-/// is a duplicate, the metric and funnel copies, and what events tell about users, apps and attachments; and the way
-/// out: lists, counts and single events. How long they are kept is `AnalyticsJobs`'s.
+/// One event as it was sent, checked (analytics §8.2).
 ///
 /// A class, because there are too many fields to copy them on each step of that way.
 package final class NewEvent: Sendable {

@@ -1,8 +1,7 @@
 package import JSON
 internal import Text
 
-/// What an end user wrote to a project (analytics §10). This folder owns feedback, and the metadata of clients that
-/// questionnaires take too.
+/// What an end user wrote to a project (analytics §10).
 package struct Feedback: Sendable {
     package typealias ID = EntityID<Feedback>
 

@@ -2,8 +2,7 @@ import MariaDB
 import OpenSSL
 package import Time
 
-/// The principal of every request to the analytics surface. This folder owns keys, their permissions and how a request
-/// is let in by one; operators make and revoke them.
+/// The principal of every request to the analytics surface.
 package struct APIKey: Sendable {
     package typealias ID = EntityID<APIKey>
 

@@ -3,8 +3,6 @@ package import Time
 
 /// Where a page of a list ended: the sort value and the id of its last row. Clients hand it back as they got it
 /// (analytics §13).
-///
-/// This folder owns what all lists have in common: pages, cursors, limits, and which apps a key sees.
 package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
     package let time: Timestamp
     package let id: ID

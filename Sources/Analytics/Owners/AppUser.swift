@@ -1,7 +1,6 @@
 import MariaDB
 
-/// A record: one end user of a project. This folder owns finding, making and locking records: whose the data of an id is
-/// (analytics §4). It does not own what a claim does to records (`Claims`), nor what is kept of their users (`Users`).
+/// A record: one end user of a project.
 package struct AppUser: Sendable {
     /// The surrogate key that every row about this user has.
     package struct ID: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {

@@ -1,7 +1,6 @@
 import MariaDB
 
-/// Apps that share their end users. This folder owns teams, projects and apps: how requests see
-/// them, how operators make and change them, how agents list them.
+/// Apps that share their end users.
 package struct Project: Sendable {
     package typealias ID = EntityID<Project>
 

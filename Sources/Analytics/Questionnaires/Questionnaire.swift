@@ -1,7 +1,6 @@
 import MariaDB
 
-/// Questions that a project asks its end users (analytics §12). This folder owns definitions, the rules for answers, what
-/// is asked of whom, and the responses; operators make the definitions.
+/// Questions that a project asks its end users (analytics §12).
 package struct Questionnaire: Sendable {
     package typealias ID = EntityID<Questionnaire>
 

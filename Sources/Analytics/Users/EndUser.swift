@@ -2,8 +2,7 @@ import JSON
 import MariaDB
 import Time
 
-/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone. This folder owns what is
-/// kept of end users, properties and attribution, and the reads of them; records are found and locked by `Owners`.
+/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone.
 package struct EndUser: Encodable, Sendable {
     struct AppVisit: Encodable, Sendable {
         let appID: App.ID

@@ -1,7 +1,6 @@
 import JSON
 
-/// Which campaign brought a user, as the ad network tells it (analytics §7). This folder owns asking the network and what
-/// its answers mean; the properties they become are stored by `SetProperties`.
+/// Which campaign brought a user, as the ad network tells it (analytics §7).
 package enum Attribution: Sendable {
     /// The network does not know yet.
     case pending
