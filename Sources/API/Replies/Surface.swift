@@ -75,9 +75,13 @@ struct Surface {
         }
     }
 
-    /// Something nobody foresaw: the cause is logged, the answer tells where to look for it and nothing else.
+    /// An error that no code foresaw. The cause is logged; the answer has only the request's id, by which to find it.
     func internalError() -> Response {
-        .json(ErrorCode.internalError.status, InternalErrorReply(error: .internalError, requestID: requestID))
+        switch shape {
+        case .oauth: refusal(with: .internalError)
+        case .api, .analytics:
+            .json(ErrorCode.internalError.status, InternalErrorReply(error: .internalError, requestID: requestID))
+        }
     }
 }
 

@@ -105,10 +105,18 @@ struct FailureInjection {
         try db.executeScript("DROP TRIGGER injected_failure")
         #expect(refused.status == 500, comment, sourceLocation: sourceLocation)
         let isAnalytics = request.path.hasPrefix("/v1/")
+        let requestID = JSONValue.string(refused.header("X-Request-Id") ?? "")
         let body: JSONValue =
-            isAnalytics
-            ? ["statusCode": 500, "error": "Internal Server Error", "message": "Internal Server Error"]
-            : ["error": "internal_error", "request_id": .string(refused.header("X-Request-Id") ?? "")]
+            if isAnalytics {
+                ["statusCode": 500, "error": "Internal Server Error", "message": "Internal Server Error"]
+            } else if request.path.hasPrefix("/oauth/") {
+                [
+                    "error": "internal_error", "error_description": "Internal Server Error",
+                    "error_uri": "https://id.example.com/oauth/errors#internal_error", "request_id": requestID,
+                ]
+            } else {
+                ["error": "internal_error", "request_id": requestID]
+            }
         #expect(refused.json == body, comment, sourceLocation: sourceLocation)
         #expect(try app.database.dump() == before, comment, sourceLocation: sourceLocation)
 
