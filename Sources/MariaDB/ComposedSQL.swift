@@ -9,6 +9,12 @@ package struct ComposedSQL {
         self.arguments = arguments
     }
 
+    /// `SELECT` what the lists of columns name, each a type's own, `FROM` the rest.
+    package init(select columns: StaticString..., from rest: StaticString, _ arguments: (any Bindable)?...) {
+        text = "SELECT \(columns.map { "\($0)" }.joined(separator: ", ")) FROM \(rest)"
+        self.arguments = arguments
+    }
+
     package var isEmpty: Bool { text.isEmpty }
 
     package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {

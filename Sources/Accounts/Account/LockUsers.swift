@@ -8,13 +8,10 @@ extension AccountsTransaction {
         let wanted = Set(ids.compactMap { $0 }).sorted()
         guard let first = wanted.first else { return [:] }
         precondition(wanted.count <= 2, "a rule locks at most two users here")
-        let users = try connection.all(
-            """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
-                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
-            FROM users WHERE id IN (?, ?) ORDER BY id FOR UPDATE
-            """, first, wanted.last ?? first
-        ) { row in try User(from: &row) }
+        let sql = ComposedSQL(
+            select: User.columns, from: "users u WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE", first,
+            wanted.last ?? first)
+        let users = try connection.all(sql) { row in try User(from: &row) }
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
 

@@ -34,14 +34,8 @@ package struct UserSummary: Sendable {
 extension Connection {
     /// Best read in one `snapshot`.
     package func userSummary(_ id: User.ID) throws -> UserSummary? {
-        let user = try first(
-            """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
-                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
-            FROM users WHERE id = ?
-            """, id
-        ) { row in try User(from: &row) }
-        guard let user else { return nil }
+        let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id = ?", id)
+        guard let user = try first(sql, read: { row in try User(from: &row) }) else { return nil }
         return UserSummary(
             user: user,
             mergedInto: try first("SELECT primary_user_id FROM identity_links WHERE linked_user_id = ?", id) { row in

@@ -3,6 +3,12 @@ import MariaDB
 import Time
 
 extension User {
+    /// What `init(from:)` reads, of a user `u`.
+    static let columns: StaticString = """
+        u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
+        u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
+        """
+
     init(from row: inout Row) throws(MariaDBError) {
         id = try row.read()
         anonymous = try row.read()

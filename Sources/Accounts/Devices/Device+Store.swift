@@ -3,6 +3,12 @@ import MariaDB
 import Time
 
 extension Device {
+    /// What `init(from:)` reads, of a device `d`.
+    static let columns: StaticString = """
+        d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
+        d.application_id, d.secret_digest
+        """
+
     init(from row: inout Row) throws(MariaDBError) {
         id = try row.read()
         owner = try row.read()
@@ -20,17 +26,14 @@ extension AccountsTransaction {
     /// Locks a device's owner, then the device, in one statement; nil when there is no such device, or it changed hands
     /// between the look-up of its owner and the lock.
     func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (Device, User)? {
-        try connection.first(
-            """
-            SELECT u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
-                   u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at,
-                   d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
-                   d.application_id, d.secret_digest
-            FROM users u STRAIGHT_JOIN devices d ON d.user_id = u.id
-            WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
-            FOR UPDATE
-            """, uuid.text, uuid.text
-        ) { row in
+        let sql = ComposedSQL(
+            select: User.columns, Device.columns,
+            from: """
+                users u STRAIGHT_JOIN devices d ON d.user_id = u.id
+                WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
+                FOR UPDATE
+                """, uuid.text, uuid.text)
+        return try connection.first(sql) { row in
             let owner = try User(from: &row)
             return (try Device(from: &row), owner)
         }
@@ -38,13 +41,8 @@ extension AccountsTransaction {
 
     /// Locks a device whose owner is locked already.
     func lockDevice(_ uuid: DeviceUUID) throws -> Device? {
-        try connection.first(
-            """
-            SELECT id, user_id, device_uuid, platform, attestation_verified, first_seen_at, last_seen_at,
-                   application_id, secret_digest
-            FROM devices WHERE device_uuid = ? FOR UPDATE
-            """, uuid.text
-        ) { row in try Device(from: &row) }
+        let sql = ComposedSQL(select: Device.columns, from: "devices d WHERE d.device_uuid = ? FOR UPDATE", uuid.text)
+        return try connection.first(sql) { row in try Device(from: &row) }
     }
 
     /// Whose device it is, without a lock.

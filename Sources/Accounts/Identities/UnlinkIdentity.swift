@@ -53,13 +53,12 @@ extension LoginEmail {
 extension AccountsTransaction {
     /// Nobody but a merge into their survivor, which is locked, writes absorbed users, so locking them after it is safe.
     fileprivate func lockAbsorbedUsers(of survivor: User.ID) throws -> [User] {
-        try connection.all(
-            """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
-                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
-            FROM users WHERE id IN (SELECT linked_user_id FROM identity_links WHERE primary_user_id = ?)
-            ORDER BY id FOR UPDATE
-            """, survivor
-        ) { row in try User(from: &row) }
+        let sql = ComposedSQL(
+            select: User.columns,
+            from: """
+                users u WHERE u.id IN (SELECT linked_user_id FROM identity_links WHERE primary_user_id = ?)
+                ORDER BY u.id FOR UPDATE
+                """, survivor)
+        return try connection.all(sql) { row in try User(from: &row) }
     }
 }

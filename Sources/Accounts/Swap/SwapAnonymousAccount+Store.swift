@@ -34,13 +34,8 @@ extension Connection {
 
     /// Both users as the snapshot sees them.
     func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
-        let users = try all(
-            """
-            SELECT id, anonymous, previously_anonymous, name, nickname, contact_email, login_email,
-                   login_email_authoritative, role, created_at, last_active_at, deleted_at, purge_at
-            FROM users WHERE id IN (?, ?)
-            """, one, other ?? one
-        ) { row in try User(from: &row) }
+        let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (?, ?)", one, other ?? one)
+        let users = try all(sql) { row in try User(from: &row) }
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
 
@@ -167,14 +162,10 @@ extension AccountsTransaction {
 
     /// The calling PAK's device under its new owner, with a new secret; nil when the PAK has no device any more.
     func reassignDevice(of caller: Caller, to b: User.ID) throws -> (device: Device, secret: Secret)? {
-        let device = try connection.first(
-            """
-            SELECT d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
-                   d.application_id, d.secret_digest
-            FROM paks p JOIN devices d ON d.id = p.device_id WHERE p.id = ? AND d.user_id = ?
-            """, caller.pak, caller.id
-        ) { row in try Device(from: &row) }
-        guard let device else { return nil }
+        let sql = ComposedSQL(
+            select: Device.columns,
+            from: "paks p JOIN devices d ON d.id = p.device_id WHERE p.id = ? AND d.user_id = ?", caller.pak, caller.id)
+        guard let device = try connection.first(sql, read: { row in try Device(from: &row) }) else { return nil }
         let (assigned, secret) = try assign(device, to: b)
         return (assigned, secret)
     }

@@ -112,7 +112,7 @@ struct FailureInjection {
             } else if request.path.hasPrefix("/oauth/") {
                 [
                     "error": "internal_error", "error_description": "Internal Server Error",
-                    "error_uri": "https://id.example.com/oauth/errors#internal_error", "request_id": requestID,
+                    "error_uri": .string("\(TestApp.issuer)/oauth/errors#internal_error"), "request_id": requestID,
                 ]
             } else {
                 ["error": "internal_error", "request_id": requestID]
