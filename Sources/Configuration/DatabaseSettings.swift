@@ -26,7 +26,8 @@ extension DatabaseSettings {
             if variables.isSet(.databaseSocket) {
                 variables.report(.databaseHost, "and MERGANSER_DATABASE_SOCKET are both set; unset one of them")
             }
-            if !["localhost", "127.0.0.1", "::1"].contains(host), !variables.isSet(.databaseCAFile) {
+            let isThisMachine = Connection.Options.Address.tcp(host: host, port: port ?? 0).isThisMachine
+            if !isThisMachine, !variables.isSet(.databaseCAFile) {
                 variables.report(
                     .databaseCAFile,
                     "is not set; for the remote host \(quoted(host)) set the path of its CA certificates")

@@ -10,19 +10,14 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
     package let rest: String
 
     package init?(_ text: String) {
-        let scheme = text.prefix { $0 != ":" }
-        guard scheme == "https" || scheme == "http", text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 })
-        else {
-            return nil
-        }
-        let behindScheme = text.dropFirst(scheme.count)
-        guard behindScheme.hasPrefix("://") else { return nil }
-        let written = behindScheme.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
-        guard let authority = Authority(written), authority.port != 0 else { return nil }
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }), let written = WrittenURL(text),
+            written.scheme == "https" || written.scheme == "http",
+            let authority = written.authority.flatMap({ Authority($0) }), authority.port != 0
+        else { return nil }
         description = text
-        isHTTPS = scheme == "https"
+        isHTTPS = written.scheme == "https"
         self.authority = authority
-        rest = String(behindScheme.dropFirst(3 + written.count))
+        rest = String(written.rest)
     }
 
     /// As browsers write it, however it was written; an IPv6 address has its brackets.
@@ -37,16 +32,18 @@ package struct WebURL: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether the host's text already names this machine: `localhost`, 127.0.0.0/8 or `[::1]`.
     package var isLoopback: Bool { authority.host.isLoopback }
+
+    fileprivate var takesPlainHTTP: Bool { authority.host.takesPlainHTTP }
 }
 
 /// A URL that nobody can eavesdrop on or answer in the host's place: https, or in development also http to this
 /// machine.
 func secureURL(_ text: String, in environment: Deployment.Environment) throws(InvalidValue) -> WebURL {
     guard let url = WebURL(text) else { throw InvalidValue("is \(quoted(text)); set an https URL") }
-    guard url.isHTTPS || (environment == .development && url.isLoopback) else {
+    guard url.isHTTPS || (environment == .development && url.takesPlainHTTP) else {
         throw InvalidValue(
             "is \(quoted(text)); set an https URL"
-                + (environment == .development ? ", or http to a loopback host" : ""))
+                + (environment == .development ? ", or http to localhost, 127.0.0.1 or [::1]" : ""))
     }
     return url
 }

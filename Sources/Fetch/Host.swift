@@ -34,15 +34,7 @@ package enum Host: Hashable, Sendable {
     /// Whether both hosts lead to the same place: an IPv4 address may be written as IPv6 (RFC 4291 §2.5.5.2).
     package func isSame(as other: Host) -> Bool { unmapped == other.unmapped }
 
-    /// `localhost`, 127.0.0.0/8 or `::1`.
-    package var isLoopback: Bool {
-        switch unmapped {
-        case .name(let name): name == "localhost"
-        case .address(let address): address.isLoopback
-        }
-    }
-
-    private var unmapped: Host {
+    var unmapped: Host {
         guard case .address(let address) = self else { return self }
         return .address(address.unmapped)
     }

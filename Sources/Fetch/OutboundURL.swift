@@ -9,14 +9,15 @@ package struct OutboundURL: Sendable {
     /// - Parameter allowsLoopbackHTTP: whether http to `localhost` and `127.0.0.1` is allowed, too; true only in
     ///   development.
     package init(_ text: String, allowsLoopbackHTTP: Bool) throws(ForbiddenURL) {
+        // Exactly two slashes precede a host, of which libcurl forgives fewer and more.
         guard (1...2000).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed),
-            let url = try? ParsedURL(text), let authority = Self.authority(of: text)
+            let url = try? ParsedURL(text), let authority = WrittenURL(text)?.authority, !authority.isEmpty
         else { throw .malformed }
         if authority.utf8.contains(UInt8(ascii: "@")) || url.hasUserInformation { throw .userInformation }
         guard let host = url.host.flatMap({ Host($0) }) else { throw .malformed }
         self.text = text
         self.host = host
-        isExempt = allowsLoopbackHTTP && url.scheme == "http" && ["localhost", "127.0.0.1"].contains(authority.host)
+        isExempt = allowsLoopbackHTTP && url.scheme == "http" && Host.takesWebhooks(written: authority.host)
         guard url.scheme == "https" || isExempt else { throw .notHTTPS }
         if isExempt { return }
         switch host {
@@ -52,15 +53,6 @@ package struct OutboundURL: Sendable {
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\"#<>\\^`{|}".utf8.contains(byte)
     }
-
-    /// nil unless exactly two slashes precede it; libcurl would also accept fewer or more.
-    private static func authority(of text: String) -> String? {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let rest = text[text.index(after: colon)...]
-        guard rest.hasPrefix("//") else { return nil }
-        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
-        return authority.isEmpty ? nil : String(authority)
-    }
 }
 
 /// Why nothing is sent to a URL.
@@ -81,7 +73,7 @@ package enum ForbiddenURL: Error, Equatable, CustomStringConvertible {
     }
 }
 
-extension String {
+extension Substring {
     /// The host of an authority without user information.
     fileprivate var host: String { String(prefix { $0 != ":" }) }
 }

@@ -81,8 +81,8 @@ final class Transfer {
         let url = try ParsedURL(text)
         guard let scheme = url.scheme, let host = url.host else { throw FetchError(.refused, "not a URL") }
         guard !url.hasUserInformation else { throw FetchError(.refused, "a URL with user information") }
-        let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains(host)
-        guard scheme == "https" || scheme == "http" && allowsLoopbackHTTP && isLoopback else {
+        let takesPlainHTTP = allowsLoopbackHTTP && Host(host)?.takesPlainHTTP == true
+        guard scheme == "https" || scheme == "http" && takesPlainHTTP else {
             throw FetchError(.refused, "a URL that is not https")
         }
         return url

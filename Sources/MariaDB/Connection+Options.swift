@@ -5,6 +5,14 @@ extension Connection {
         package enum Address: Sendable, Equatable {
             case unixSocket(String)
             case tcp(host: String, port: Int)
+
+            /// Whether nothing on the way can listen in. A host counts in the spelling in which operators set it.
+            package var isThisMachine: Bool {
+                switch self {
+                case .unixSocket: true
+                case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
+                }
+            }
         }
 
         /// TLS is always verified: the certificate must be from this authority, and have the host's name.
@@ -51,7 +59,7 @@ extension Connection {
 extension Connection.Options {
     /// Throws if the connection would be unprotected, or if a time-out is shorter than one that must end first.
     package func validate() throws(MariaDBError) {
-        if case .tcp(let host, _) = address, tls == nil, !["localhost", "127.0.0.1", "::1"].contains(host) {
+        if case .tcp(let host, _) = address, tls == nil, !address.isThisMachine {
             throw MariaDBError(
                 "\(host) is not this machine: give the file of the authority that signed the database's certificate")
         }

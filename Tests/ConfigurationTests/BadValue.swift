@@ -133,7 +133,13 @@ private let providers = [
         "MERGANSER_APPLE_JWKS_URL: is \"http://127.0.0.1/keys\"; set an https URL"),
     BadValue(
         development.setting(["MERGANSER_GOOGLE_JWKS_URL": "http://keys.example.com/"]),
-        "MERGANSER_GOOGLE_JWKS_URL: is \"http://keys.example.com/\"; set an https URL, or http to a loopback host"),
+        "MERGANSER_GOOGLE_JWKS_URL: is \"http://keys.example.com/\"; set an https URL, "
+            + "or http to localhost, 127.0.0.1 or [::1]"),
+    // It would be refused when it is asked.
+    BadValue(
+        development.setting(["MERGANSER_APPLE_JWKS_URL": "http://127.0.0.2/keys"]),
+        "MERGANSER_APPLE_JWKS_URL: is \"http://127.0.0.2/keys\"; set an https URL, "
+            + "or http to localhost, 127.0.0.1 or [::1]"),
     BadValue(
         ["MERGANSER_GOOGLE_AUTHORIZE_URL": "http://127.0.0.1/authorize"],
         "MERGANSER_GOOGLE_AUTHORIZE_URL: is \"http://127.0.0.1/authorize\"; set an https URL"),
@@ -163,7 +169,8 @@ private let analytics = [
         "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://127.0.0.1/\"; set an https URL"),
     BadValue(
         development.setting(["MERGANSER_ATTRIBUTION_ENDPOINT": "http://ads.example.com/"]),
-        "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://ads.example.com/\"; set an https URL, or http to a loopback host"),
+        "MERGANSER_ATTRIBUTION_ENDPOINT: is \"http://ads.example.com/\"; set an https URL, "
+            + "or http to localhost, 127.0.0.1 or [::1]"),
     BadValue(
         ["MERGANSER_COUNTRY_HEADER": "CF IPCountry"],
         "MERGANSER_COUNTRY_HEADER: is \"CF IPCountry\"; set the name of a header, such as CF-IPCountry"),

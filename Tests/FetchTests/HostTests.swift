@@ -65,6 +65,33 @@ import Testing
         #expect(Host(text)?.isLoopback == expected)
     }
 
+    @Test(arguments: [
+        ("localhost", true), ("LOCALHOST.", true), ("127.0.0.1", true), ("127.1", true), ("[::1]", true),
+        ("[0:0:0:0:0:0:0:1]", true), ("127.0.0.2", false), ("[::ffff:127.0.0.1]", false), ("rp.localhost", false),
+        ("0.0.0.0", false), ("rp.example", false),
+    ])
+    func takesPlainHTTP(_ text: String, _ expected: Bool) {
+        #expect(Host(text)?.takesPlainHTTP == expected)
+    }
+
+    @Test(arguments: [
+        ("https://rp.example:8443/cb?x#y", "https", "rp.example:8443", "/cb?x#y"),
+        ("https://rp.example?x", "https", "rp.example", "?x"), ("https://rp.example#y", "https", "rp.example", "#y"),
+        ("https://user@rp.example", "https", "user@rp.example", ""), ("https:///cb", "https", "", "/cb"),
+        ("https:////rp.example", "https", "", "//rp.example"), ("https:/rp.example", "https", nil, "/rp.example"),
+        ("myapp:cb", "myapp", nil, "cb"), (":", "", nil, ""),
+        // Of a slash and a mark behind it Swift makes one character.
+        ("https://rp.example/\u{301}", "https", "rp.example", "/\u{301}"),
+    ])
+    func partsAreAsWritten(_ text: String, _ scheme: String, _ authority: String?, _ rest: String) throws {
+        let url = try #require(WrittenURL(text))
+        #expect(url.scheme == scheme)
+        #expect(url.authority.map(String.init) == authority)
+        #expect(url.rest == rest)
+    }
+
+    @Test func aURLHasAColon() { #expect(WrittenURL("rp.example/cb") == nil) }
+
     @Test(
         arguments: [
             ("rp.example", "rp.example"), ("RP.example.:443", "rp.example:443"), ("rp.example:0443", "rp.example:443"),

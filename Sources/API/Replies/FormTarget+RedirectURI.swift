@@ -5,15 +5,12 @@ extension FormTarget {
     /// - Parameter redirectURI: one that was found equal to a registered one.
     init(redirectURI: String) {
         let scheme = redirectURI.prefix { $0 != ":" }
-        let rest = redirectURI.dropFirst(scheme.count)
         let isApp = scheme != "http" && scheme != "https"
-        guard !isApp, rest.utf8.starts(with: "://".utf8) else {
+        // As browsers compare it, and without a disguise for people.
+        guard !isApp, let authority = RedirectURI.authority(of: redirectURI) else {
             self.init(source: "\(scheme):", name: String(scheme), isApp: isApp)
             return
         }
-        // As browsers compare it, and without a disguise for people.
-        let written = rest.dropFirst(3).prefix { $0 != "/" && $0 != "?" }
-        let authority = RedirectURI.authority(written) ?? String(written)
         // A directive ends at `;` and a source at a space; an IPv6 address is no source at all.
         let isSource = authority.utf8.allSatisfy(Self.isHostByte)
         self.init(source: isSource ? "\(scheme)://\(authority)" : "\(scheme):", name: authority, isApp: false)

@@ -11,27 +11,24 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
         let bytes = Array(text.utf8)
         guard bytes.count <= 2000, bytes.allSatisfy(Self.isAllowed) else { throw refuse(.characters) }
         if bytes.contains(UInt8(ascii: "#")) { throw refuse(.fragment) }
-        let scheme = text.prefix { $0 != ":" }
-        if scheme.contains("_"), scheme.count < text.count { throw refuse(.schemeUnderscore) }
-        guard scheme.count < text.count, Self.isScheme(scheme) else { throw refuse(.schemeForbidden) }
-        let rest = text.dropFirst(scheme.count + 1)
-        let authority = rest.hasPrefix("//") ? rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" } : nil
-        if let authority, authority.contains("@") { throw refuse(.userinfo) }
+        guard let url = WrittenURL(text) else { throw refuse(.schemeForbidden) }
+        let scheme = url.scheme
+        if scheme.contains("_") { throw refuse(.schemeUnderscore) }
+        guard Self.isScheme(scheme) else { throw refuse(.schemeForbidden) }
+        if let authority = url.authority, authority.contains("@") { throw refuse(.userinfo) }
         if scheme == "https" || scheme == "http" {
-            guard let host = authority.flatMap({ Authority($0) })?.host else { throw refuse(.characters) }
-            if scheme == "http", !Self.localHosts.contains(host) { throw refuse(.plainHTTP) }
+            guard let host = url.authority.flatMap({ Authority($0) })?.host else { throw refuse(.characters) }
+            if scheme == "http", !host.takesPlainHTTP { throw refuse(.plainHTTP) }
             if scheme == "https", Host(issuerHost).map(host.isSame) == true { throw refuse(.idpHost) }
         }
         description = text
     }
 
-    /// Host and port of an http or https URL as browsers write them; nil for what is no host.
-    ///
-    /// - Parameter written: as the URL has them.
-    package static func authority(_ written: Substring) -> String? { Authority(written)?.description }
-
-    /// Where plain http is allowed.
-    private static let localHosts = ["localhost", "127.0.0.1", "[::1]"].compactMap { Host($0) }
+    /// Host and port of an http or https URL as browsers write them, or as they are written where that is no host; nil for
+    /// a URL without.
+    package static func authority(of url: String) -> String? {
+        WrittenURL(url)?.authority.map { Authority($0)?.description ?? String($0) }
+    }
 
     /// Schemes that no app may claim: they run code, read files or mean something else to every system.
     private static let forbiddenSchemes: Set<String> = [
