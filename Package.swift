@@ -10,6 +10,11 @@ let strict: [SwiftSetting] = [
 /// Everything above the wrappers of C libraries: no pointer compiles.
 let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// Each folder of rules and endpoints opens with a README.md, which SwiftPM has to be told is no source.
+func readmes(_ folders: [String], in parent: String = ".") -> [String] {
+    folders.map { "\(parent)/\($0)/README.md" }
+}
+
 let package = Package(
     name: "merganser",
     products: [
@@ -59,15 +64,25 @@ let package = Package(
                 "Database", "ErrorCodes", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text",
                 "Threads", "Time",
             ],
+            exclude: readmes([
+                "Account", "Applications", "Audit", "Authorization", "DeviceFlow", "Devices", "Events", "Idempotency",
+                "Identities", "Limits", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens", "Transactions",
+                "WebSignIn",
+            ]),
             swiftSettings: safe),
         .target(
             name: "Analytics",
             dependencies: [
                 "Database", "Fetch", "Files", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text", "Threads", "Time",
             ],
+            exclude: readmes([
+                "Attachments", "Claims", "Events", "Feedback", "Keys", "Lists", "Owners", "Projects",
+                "Questionnaires", "Transactions", "Users", "Users/Attribution", "Values",
+            ]),
             swiftSettings: safe),
         .target(
             name: "AnalyticsJobs", dependencies: ["Analytics", "Database", "JSON", "MariaDB", "Time"],
+            exclude: ["README.md"],
             swiftSettings: safe),
         .target(
             name: "Pages", dependencies: ["ErrorCodes", "HTTP", "IdentityTokens", "OpenSSL", "Text", "Time"],
@@ -79,6 +94,15 @@ let package = Package(
                 "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            exclude: readmes(
+                [
+                    "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
+                    "Identities", "Swap", "Tokens", "WebSignIn",
+                ], in: "Endpoints")
+                + readmes(
+                    [
+                        "Attachments", "Claims", "Events", "Feedback", "Projects", "Questionnaires", "Users",
+                    ], in: "Endpoints/Analytics"),
             swiftSettings: safe),
         .target(
             name: "Configuration",

@@ -43,7 +43,8 @@ import Testing
                 text.matches(of: /\b(?:INSERT (?:IGNORE )?INTO|UPDATE|DELETE FROM|DELETE \w+ FROM)\s+(\w+)/)
                     .map { String($0.1) }
             ).intersection(tables)
-            let read = Set(text.matches(of: /\b(?:FROM|JOIN)\s+(\w+)/).map { String($0.1) }).intersection(tables)
+            let read = Set(text.matches(of: /(?:\b(?:FROM|JOIN)\s+|from: ")(\w+)/).map { String($0.1) }).intersection(
+                tables)
             let readme = try Self.readme(of: folder)
             #expect(try Self.list("Writes", in: readme) == written, "\(folder.path())")
             #expect(try Self.list("Reads", in: readme) == read.subtracting(written), "\(folder.path())")
