@@ -11,7 +11,7 @@ import Testing
         let root = URL(filePath: Repository.root + "/Sources/\(target)")
         let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
         let folders = Set((files ?? []).filter { $0.pathExtension == "swift" }.map { $0.deletingLastPathComponent() })
-        return folders.filter { $0.path() != root.path() || target == "AnalyticsJobs" }
+        return folders.filter { $0.lastPathComponent != target || target == "AnalyticsJobs" }
     }
 
     private static func readme(of folder: URL) throws -> String {

@@ -222,6 +222,7 @@ private struct Citation: CustomStringConvertible {
         let path = path.replacing(Repository.root + "/", with: "")
         let folders: [(String, Specification)] = [
             ("Sources/Accounts/", .accounts), ("Sources/Analytics/", .analytics),
+            ("Sources/AnalyticsJobs/", .analytics),
             ("Tests/APITests/Analytics/", .analytics), ("docs/spec/accounts.md", .accounts),
             ("docs/spec/analytics.md", .analytics),
         ]
