@@ -35,7 +35,7 @@ let package = Package(
 
         // Wrappers: the only targets that see a C library.
         .target(name: "FastCGI", dependencies: ["CFastCGI", "Files", "HTTP", "Threads"], swiftSettings: strict),
-        .target(name: "Fetch", dependencies: ["CCurl", "Threads"], swiftSettings: strict),
+        .target(name: "Fetch", dependencies: ["CCurl", "Text", "Threads"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
@@ -50,9 +50,9 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["Text"], swiftSettings: safe),
         .target(name: "ErrorCodes", dependencies: ["HTTP"], swiftSettings: safe),
         .target(name: "JSON", dependencies: ["Text"], swiftSettings: safe),
-        .target(name: "JOSE", dependencies: ["JSON", "OpenSSL"], swiftSettings: safe),
+        .target(name: "JOSE", dependencies: ["JSON", "OpenSSL", "Text"], swiftSettings: safe),
         .target(
-            name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Threads", "Time"],
+            name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Text", "Threads", "Time"],
             swiftSettings: safe),
         .target(name: "Database", dependencies: ["MariaDB", "Time"], swiftSettings: safe),
         .target(name: "Migrations", dependencies: ["Database", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
@@ -107,7 +107,7 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Accounts", "Analytics", "Fetch", "IdentityTokens", "MariaDB",
+                "Accounts", "Analytics", "Fetch", "IdentityTokens", "MariaDB", "Text",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -126,7 +126,7 @@ let package = Package(
             name: "merganserctl",
             dependencies: [
                 "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "Files", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Threads", "Time",
+                "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -135,19 +135,20 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Threads",
-                "Time",
+                "Database", "Fetch", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text",
+                "Threads", "Time",
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP", "Threads"], path: "Tests/Fixtures/fastcgi-echo",
             swiftSettings: strict),
         .target(
-            name: "Fuzzing", dependencies: ["FastCGI", "Gzip", "HTTP", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            name: "Fuzzing",
+            dependencies: ["FastCGI", "Gzip", "HTTP", "JOSE", "JSON", "OpenSSL", "TestSupport", "Text"],
             path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(
             name: "AccountsTests",
-            dependencies: ["Accounts", "IdentityTokens", "JOSE", "JSON", "OpenSSL", "TestSupport", "Time"],
+            dependencies: ["Accounts", "IdentityTokens", "JOSE", "JSON", "OpenSSL", "TestSupport", "Text", "Time"],
             swiftSettings: strict),
         .testTarget(
             name: "AnalyticsTests",
@@ -176,8 +177,8 @@ let package = Package(
         .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
         .testTarget(
-            name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestSupport"], swiftSettings: strict),
+            name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport", "Text"], swiftSettings: strict),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestSupport", "Text"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
@@ -187,10 +188,11 @@ let package = Package(
             name: "ProcessTests",
             dependencies: [
                 "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Threads", "fastcgi-echo",
-                "merganserd", "merganserctl",
+                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Text", "Threads",
+                "fastcgi-echo", "merganserd", "merganserctl",
             ],
             swiftSettings: strict),
+        .testTarget(name: "TextTests", dependencies: ["OpenSSL", "Text"], swiftSettings: strict),
         .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: strict),
         .testTarget(name: "TimeTests", dependencies: ["Time"], swiftSettings: strict),
     ]

@@ -4,6 +4,7 @@ package import HTTP
 import Logging
 import MariaDB
 import OpenSSL
+import Text
 
 /// Answers requests on one thread, with that thread's database connection.
 ///
@@ -22,7 +23,7 @@ package final class Responder {
 
     package func respond(to request: Request) -> Response {
         let start = ContinuousClock.now
-        let requestID = request.requestID.flatMap(acceptable) ?? randomBytes(16).map(hexadecimal).joined()
+        let requestID = request.requestID.flatMap(acceptable) ?? randomBytes(16).hexadecimal
         database.origin = requestID
         let match = service.router.match(request.method, request.path)
         let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
@@ -87,11 +88,6 @@ package final class Responder {
 private func acceptable(_ requestID: String) -> String? {
     (1...64).contains(requestID.utf8.count) && requestID.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         ? requestID : nil
-}
-
-private func hexadecimal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16)
-    return digits.count < 2 ? "0" + digits : digits
 }
 
 extension Duration {

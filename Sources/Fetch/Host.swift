@@ -1,3 +1,5 @@
+internal import Text
+
 /// The host of an http or https URL in one form, however it was written. Every decision about hosts uses this value. It
 /// reads hosts as browsers do (WHATWG URL §3.5).
 package enum Host: Hashable, Sendable {
@@ -44,7 +46,9 @@ package enum Host: Hashable, Sendable {
         var bytes: [UInt8] = []
         var index = 0
         while index < text.count {
-            if text[index] == UInt8(ascii: "%"), let byte = text[(index + 1)...].prefix(2).hexadecimalValue {
+            if text[index] == UInt8(ascii: "%"),
+                let byte = [UInt8](hexadecimal: text[(index + 1)...].prefix(2))?.first
+            {
                 bytes.append(byte)
                 index += 3
             } else {
@@ -72,7 +76,7 @@ package enum Host: Hashable, Sendable {
     /// Whether a host that ends in this label must be an address (WHATWG URL §3.5, "ends in a number").
     private static func isNumber(_ label: Substring) -> Bool {
         label.allSatisfy { ("0"..."9").contains($0) }
-            || label.hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
+            || label.hasPrefix("0x") && label.utf8.dropFirst(2).allSatisfy { $0.hexadecimalValue != nil }
     }
 }
 
@@ -135,14 +139,5 @@ package struct Authority: Hashable, Sendable, CustomStringConvertible {
         // The port after the colon may be empty.
         if bytes.last == UInt8(ascii: ":") { bytes.removeLast() }
         return Authority(String(decoding: bytes, as: UTF8.self)).map { (scheme, $0) }
-    }
-}
-
-extension ArraySlice<UInt8> {
-    /// The value of two hexadecimal digits; nil for anything else.
-    fileprivate var hexadecimalValue: UInt8? {
-        let digits = String(decoding: self, as: UTF8.self)
-        return count == 2 && digits.utf8.allSatisfy { $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }
-            ? UInt8(digits, radix: 16) : nil
     }
 }

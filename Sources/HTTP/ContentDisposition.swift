@@ -1,9 +1,12 @@
+internal import Text
+
 extension Response.Field {
     /// `Content-Disposition: attachment` with a file name (RFC 6266). For old recipients, the name is in ASCII, and `_`
     /// replaces characters that are not safe in quotes. The complete name has the form of RFC 8187.
     package static func attachment(filename: String) -> Response.Field {
         let plain = filename.unicodeScalars.map { isPlain($0) ? String($0) : "_" }.joined()
-        let whole = filename.utf8.map { isAttributeCharacter($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
+        let whole = filename.utf8
+            .map { isAttributeCharacter($0) ? String(UnicodeScalar($0)) : "%" + [$0].hexadecimal.uppercased() }.joined()
         return Response.Field("Content-Disposition", "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(whole)")
     }
 }
@@ -22,9 +25,4 @@ private func isAttributeCharacter(_ byte: UInt8) -> Bool {
         true
     default: "!#$&+-.^_`|~".utf8.contains(byte)
     }
-}
-
-private func escaped(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 16, uppercase: true)
-    return digits.utf8.count < 2 ? "%0\(digits)" : "%\(digits)"
 }

@@ -60,8 +60,8 @@ package struct QueryParameters {
         var from = text.startIndex
         while from < text.endIndex {
             let byte = text[from]
-            if byte == UInt8(ascii: "%"), from + 2 < text.endIndex, let high = hexadecimalDigit(text[from + 1]),
-                let low = hexadecimalDigit(text[from + 2])
+            if byte == UInt8(ascii: "%"), from + 2 < text.endIndex, let high = text[from + 1].hexadecimalValue,
+                let low = text[from + 2].hexadecimalValue
             {
                 bytes.append(high << 4 | low)
                 from += 3
@@ -71,14 +71,5 @@ package struct QueryParameters {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-private func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

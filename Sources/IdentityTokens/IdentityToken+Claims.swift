@@ -1,5 +1,6 @@
 internal import JOSE
 internal import OpenSSL
+internal import Text
 internal import Time
 
 extension IdentityToken {

@@ -1,5 +1,6 @@
 internal import JSON
 package import OpenSSL
+internal import Text
 
 /// A public key that verifies signatures, with its key id (RFC 7517).
 package struct JWK: Sendable {

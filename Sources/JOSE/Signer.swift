@@ -1,5 +1,6 @@
 internal import JSON
 package import OpenSSL
+internal import Text
 
 /// Makes signed tokens in the compact form, with a key and its published key id.
 package struct Signer: Sendable {

@@ -70,7 +70,7 @@ final class Document {
             guard position + 6 <= text.endIndex, text[position] == UInt8(ascii: "\\"),
                 text[position + 1] == UInt8(ascii: "u")
             else { return nil }
-            return text[position + 2..<position + 6].reduce(0) { $0 << 4 | UInt16(hexDigit($1) ?? 0) }
+            return text[position + 2..<position + 6].reduce(0) { $0 << 4 | UInt16($1.hexadecimalValue ?? 0) }
         }
         while position < text.endIndex {
             if let unit = codeUnit(at: position) {
@@ -192,12 +192,3 @@ final class Document {
 }
 
 func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
-}

@@ -1,3 +1,5 @@
+internal import Text
+
 extension JSONValue {
     /// As of any `Encodable`, written without the detour of one.
     package func json() -> [UInt8] {
@@ -51,7 +53,7 @@ func appendQuoted(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
             case 0x0A: bytes += #"\n"#.utf8
             case 0x0C: bytes += #"\f"#.utf8
             case 0x0D: bytes += #"\r"#.utf8
-            case 0..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            case 0..<0x20: bytes += "\\u00\([byte].hexadecimal)".utf8
             default: bytes.append(byte)
             }
         }

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Turns a text into a document's nodes. A value, so that what it appends to is nobody else's: access to a class's members
 /// is checked each time.
 struct Parser {
@@ -126,7 +128,7 @@ struct Parser {
             return position + 2
         case UInt8(ascii: "u"):
             let end = position + 6
-            guard end <= bytes.count, bytes[position + 2..<end].allSatisfy({ hexDigit($0) != nil }) else {
+            guard end <= bytes.count, bytes[position + 2..<end].allSatisfy({ $0.hexadecimalValue != nil }) else {
                 throw .malformed(offset: position)
             }
             return end

@@ -1,4 +1,5 @@
 import OpenSSL
+import Text
 
 /// A file that pages refer to, at a fixed path. The query names its contents, so browsers may keep it for ever.
 package struct Asset: Sendable {

@@ -4,6 +4,7 @@ import IdentityTokens
 import JSON
 import MariaDB
 import Testing
+import Text
 
 /// The audit log (accounts §0.6).
 @Suite struct AuditTests {
@@ -107,7 +108,7 @@ import Testing
             """
             SELECT CONCAT_WS(' ', at, ip, request_id, JSON_VALUE(details, '$.claimed_device_uuid')) FROM audit_log
             """)
-        let expected = "2026-05-12 07:00:00.000 192.0.2.7 f00d " + claimed.cut(to: 100)
+        let expected = "2026-05-12 07:00:00.000 192.0.2.7 f00d " + claimed.prefix(scalars: 100)
         #expect(rows == [expected, expected, expected])
     }
 

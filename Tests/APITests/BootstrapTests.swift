@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import OpenSSL
 import Testing
+import Text
 
 /// The two faces of device bootstrap (accounts §1.2, §1.3).
 @Suite struct BootstrapTests {
@@ -185,7 +186,7 @@ import Testing
             #expect(send(face, uuid(number), name: name.map(JSONValue.string)).status == 200)
         }
         let labels = try app.column("SELECT label FROM paks ORDER BY id")
-        #expect(labels == ["ios", "", "내 아이폰", long.cut(to: 100)])
+        #expect(labels == ["ios", "", "내 아이폰", long.prefix(scalars: 100)])
     }
 
     // MARK: The reply

@@ -2,6 +2,7 @@ import JOSE
 import JSON
 import TestSupport
 import Testing
+import Text
 
 @testable import Accounts
 

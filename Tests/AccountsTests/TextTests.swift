@@ -36,10 +36,4 @@ import Testing
     /// Which belong to the letter or the picture before or after them.
     @Test(arguments: ["❤\u{FE0F}", "👩\u{200D}👩", "\u{AD}x", "ᄀ\u{1160}", "\u{301}"] as [String?])
     func aCharacterThatIsSeenIsNoBlank(_ text: String?) { #expect(!text.isBlank) }
-
-    @Test func textIsCutAtTheColumnsCharacters() {
-        #expect("abc".cut(to: 2) == "ab" && "abc".cut(to: 3) == "abc" && "".cut(to: 1) == "")
-        #expect("홍길동".cut(to: 2) == "홍길")
-        #expect("👩‍👩‍👧‍👦".cut(to: 1) == "👩")
-    }
 }

@@ -4,6 +4,7 @@ import Foundation
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 import Time
 
 @Suite struct AttachmentDirectoryTests {

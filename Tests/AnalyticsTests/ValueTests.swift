@@ -28,14 +28,6 @@ struct ValueTests {
         #expect(UUID(at: Timestamp(seconds: 1)) != UUID(at: Timestamp(seconds: 1)))
     }
 
-    @Test(arguments: [
-        ("abc", 3, "abc"), ("abcd", 3, "abc"), ("äöü", 2, "äö"), ("a😀", 2, "a\u{FFFD}"), ("a😀", 3, "a😀"),
-        ("e\u{301}", 1, "e"), ("", 0, ""), ("😀", 1, "\u{FFFD}"),
-    ])
-    func cuttingNeverLeavesHalfAPair(text: String, count: Int, expected: String) {
-        #expect(text.cut(to: count).utf8.elementsEqual(expected.utf8))
-    }
-
     /// What ECMAScript's `trim` removes: WhiteSpace and LineTerminator, with the category Zs of Unicode.
     @Test func trimmingIsThatOfECMAScript() {
         let space: Set<UInt32> = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0xFEFF, 0x2028, 0x2029]

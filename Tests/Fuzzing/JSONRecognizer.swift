@@ -1,3 +1,5 @@
+import Text
+
 /// RFC 8259 as a machine without recursion that looks at one byte after the other and keeps nothing but the brackets.
 struct JSONRecognizer {
     enum Verdict {

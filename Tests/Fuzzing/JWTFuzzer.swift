@@ -1,5 +1,6 @@
 import JOSE
 import JSON
+import Text
 
 extension Fuzzer {
     /// Any text as a token. An input that begins with `{` is the lines header, payload and signature of one, still to be

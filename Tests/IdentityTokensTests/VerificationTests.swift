@@ -4,6 +4,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 import Time
 
 /// Every row of the table of checks, and what was tried against verifiers before.

@@ -3,6 +3,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 @Suite struct JWTTests {
     private func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.decode(text)) }

@@ -3,6 +3,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 @Suite struct KeySetTests {
     private func keySet(_ keys: [[String: JSONValue]]) throws -> KeySet {

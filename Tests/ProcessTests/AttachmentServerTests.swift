@@ -4,6 +4,7 @@ import MariaDB
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 /// Uploads against real processes: killed at every stage, and large (analytics §11.2, §16.7).
 @Suite struct AttachmentServerTests {

@@ -3,6 +3,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 /// Attachments on their way out: nginx sends what the server allows (analytics §11.3).
 @Suite struct DownloadTests {

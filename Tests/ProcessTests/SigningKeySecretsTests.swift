@@ -5,6 +5,7 @@ import MariaDB
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 @testable import Accounts
 

@@ -4,6 +4,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 /// `merganserctl dev provider`: what a browser meets in the place of Apple's and Google's pages.
 @Suite struct ToolProviderTests {

@@ -3,6 +3,7 @@ package import JOSE
 package import JSON
 package import OpenSSL
 import Synchronization
+import Text
 package import Time
 
 /// An identity provider under a test's control: keys, tokens that say whatever the test wants, and the key set, served on

@@ -1,6 +1,6 @@
 import Accounts
 import HTTP
-import JOSE
+import Text
 
 extension Credential<Application> {
     /// A relying party by its credentials, in the form or by Basic (accounts §2.5).
@@ -34,7 +34,7 @@ extension Call {
     fileprivate var basicCredentials: ClientCredentials? {
         get throws {
             if request.headers.first("authorization") == nil { return nil }
-            guard let text = credentials("Basic").flatMap(decodedBase64),
+            guard let text = credentials("Basic").flatMap({ Base64.decode($0) }),
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
             else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])
@@ -52,19 +52,4 @@ extension Call {
     fileprivate func formCredentials() throws -> ClientCredentials {
         ClientCredentials(clientID: try form.required("client_id"), secret: try form.value("client_secret"))
     }
-}
-
-/// RFC 4648 §4, with or without padding.
-private func decodedBase64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
-    var text = Array(text.dropLast(padding))
-    for index in text.indices {
-        switch text[index] {
-        case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
-        case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
-        case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
-        default: break
-        }
-    }
-    return Base64URL.decode(text)
 }

@@ -1,6 +1,7 @@
 import JOSE
 package import JSON
 import OpenSSL
+import Text
 
 /// What a developer wants to change of an application that people may trust already. It waits for the operator, and the
 /// values so far serve meanwhile (accounts §2.1).

@@ -1,6 +1,7 @@
 import JSON
 import MariaDB
 import OpenSSL
+import Text
 
 /// An application that was just registered, with the secrets that only this answer shows.
 package struct Registration: Sendable {

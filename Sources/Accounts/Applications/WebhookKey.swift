@@ -2,6 +2,7 @@ import JOSE
 import JSON
 import MariaDB
 import OpenSSL
+import Text
 import Time
 
 /// A key that a relying party checks the signatures of events with (accounts §3.4); its secret is shown once.

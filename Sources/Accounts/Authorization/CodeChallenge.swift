@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSL
+import Text
 
 /// Proof Key for Code Exchange, method S256 (RFC 7636).
 enum CodeChallenge {

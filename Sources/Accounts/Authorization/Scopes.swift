@@ -1,3 +1,5 @@
+import Text
+
 /// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3). Names are compared byte for byte.
 package struct Scopes: Sendable, Equatable {
     package let names: [String]
@@ -64,7 +66,7 @@ package struct Scopes: Sendable, Equatable {
 
     /// For people: the first few names, cut, and how many there are besides.
     package var summary: String {
-        let shown = names.prefix(10).map { $0.cut(to: 60) }.joined(separator: " ")
+        let shown = names.prefix(10).map { $0.prefix(scalars: 60) }.joined(separator: " ")
         return names.count > 10 ? "\(shown) and \(names.count - 10) more" : shown
     }
 

@@ -1,3 +1,4 @@
+import Text
 package import Time
 
 /// One installation of the app on one device.
@@ -23,19 +24,11 @@ package struct DeviceUUID: Sendable {
 
     package init?(_ text: String) {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard groups.map(\.count) == [8, 4, 4, 4, 12], groups.joined().allSatisfy(DeviceUUID.isHexDigit) else {
+        guard groups.map(\.count) == [8, 4, 4, 4, 12], groups.joined().allSatisfy({ $0.hexadecimalValue != nil })
+        else {
             return nil
         }
         self.text = text
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 import MariaDB
+import Text
 import Time
 
 extension AccountsTransaction {
@@ -16,7 +17,7 @@ extension AccountsTransaction {
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
-            label?.cut(to: 100), now)
+            label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
         if let device, deviceHasOthers {
             let surplus = try connection.execute(

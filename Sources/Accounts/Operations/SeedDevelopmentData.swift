@@ -3,6 +3,7 @@ package import IdentityTokens
 import JSON
 import MariaDB
 import OpenSSL
+import Text
 import Time
 
 /// What a development user is given.

@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSL
+import Text
 
 /// A bearer secret of 256 random bits. Its text is shown in one answer; only the digest is stored.
 package struct Secret: Sendable {

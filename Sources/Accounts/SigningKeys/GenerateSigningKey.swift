@@ -1,6 +1,7 @@
 import JOSE
 import JSON
 package import OpenSSL
+import Text
 package import Time
 
 extension AccountsTransaction {

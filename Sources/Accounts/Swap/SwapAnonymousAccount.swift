@@ -141,8 +141,8 @@ extension Accounts {
             "agent_approvals_transferred": .integer(Int64(counts.approvalsTransferred)),
             "agent_approvals_skipped_duplicate": .integer(Int64(counts.approvalsSkipped)),
             "notifications_transferred": .integer(Int64(counts.notificationsTransferred)),
-            "device_uuid": swap.deviceUUID.map { .string($0.cut(to: 100)) } ?? .null,
-            "platform": swap.platform.map { .string($0.cut(to: 100)) } ?? .null,
+            "device_uuid": swap.deviceUUID.map { .string($0.prefix(scalars: 100)) } ?? .null,
+            "platform": swap.platform.map { .string($0.prefix(scalars: 100)) } ?? .null,
         ]
     }
 }

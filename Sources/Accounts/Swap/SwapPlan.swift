@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSL
+import Text
 
 /// What a swap would do, row by row: what a dry run shows and what `If-Match` holds the swap to.
 package struct SwapPlan: Sendable {

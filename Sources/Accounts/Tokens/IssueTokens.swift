@@ -2,6 +2,7 @@ import JOSE
 import JSON
 package import MariaDB
 import OpenSSL
+import Text
 import Time
 
 extension Accounts {

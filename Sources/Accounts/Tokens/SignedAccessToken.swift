@@ -1,4 +1,5 @@
 import JOSE
+import Text
 package import Time
 
 /// What an access token of this server says, its signature checked (RFC 9068). Whether it still stands, the database

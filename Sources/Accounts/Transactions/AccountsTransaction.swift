@@ -1,5 +1,6 @@
 package import Database
 package import MariaDB
+import Text
 package import Time
 
 /// One run of one state-changing request inside its database transaction.
@@ -93,7 +94,7 @@ package struct Origin: Sendable {
     package init(requestID: String, address: String, claimedDevice: String? = nil, userAgent: String? = nil) {
         self.requestID = requestID
         self.address = String(decoding: address.utf8.filter { $0 < 0x80 }.prefix(45), as: UTF8.self)
-        self.claimedDevice = claimedDevice?.cut(to: 100)
-        self.userAgent = userAgent?.cut(to: 500)
+        self.claimedDevice = claimedDevice?.prefix(scalars: 100)
+        self.userAgent = userAgent?.prefix(scalars: 500)
     }
 }

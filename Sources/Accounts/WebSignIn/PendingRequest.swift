@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSL
+import Text
 import Time
 
 /// What a browser is signing in for: it waits under a random handle that no other browser can use (accounts §2.4).

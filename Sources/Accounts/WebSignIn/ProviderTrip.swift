@@ -1,5 +1,6 @@
 package import IdentityTokens
 import OpenSSL
+import Text
 import Time
 
 /// A browser on its way to a provider and back: it sets out with a state, which the provider hands back once, and returns

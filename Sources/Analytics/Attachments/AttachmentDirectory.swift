@@ -1,5 +1,6 @@
 package import Files
 import OpenSSL
+import Text
 package import Time
 
 /// A store in one folder: `ab/abcd…` for what is kept, `new/` for what is still written. Instances on several nodes share it

@@ -1,12 +1,15 @@
 import MariaDB
 import OpenSSL
+import Text
 
 /// The SHA-256 of a content, which is stored under it: 64 lower-case hexadecimal digits.
 package struct ContentDigest: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {
     package let rawValue: String
 
     package init?(rawValue: String) {
-        guard rawValue.utf8.count == 64, rawValue.utf8.allSatisfy(isHexadecimalDigit) else { return nil }
+        guard let bytes = [UInt8](hexadecimal: rawValue.utf8), bytes.count == 32, bytes.hexadecimal == rawValue else {
+            return nil
+        }
         self.rawValue = rawValue
     }
 
@@ -14,11 +17,4 @@ package struct ContentDigest: RawRepresentable, Hashable, Comparable, Sendable, 
     init(_ bytes: [UInt8]) { rawValue = bytes.hexadecimal }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
-    default: false
-    }
 }

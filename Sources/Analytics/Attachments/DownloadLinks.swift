@@ -1,4 +1,5 @@
 import OpenSSL
+import Text
 package import Time
 
 /// Makes and checks what stands in a download link: whoever has it may fetch one attachment for a minute (analytics §11.3).

@@ -178,7 +178,7 @@ extension JSONObject {
         return NewEvent.Attributes(
             object.mapValues { name, value in
                 let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
-                return .string(text.cut(to: name.utf8.elementsEqual("_error_stack".utf8) ? 16_000 : 200))
+                return .string(text.prefix(utf16: name.utf8.elementsEqual("_error_stack".utf8) ? 16_000 : 200))
             })
     }
 

@@ -6,7 +6,7 @@ extension JSONObject {
     /// A text, trimmed and cut to a length; nil when nothing is left of it.
     func text(_ name: String, cutTo length: Int) -> String? {
         guard let text = self[name]?.string?.trimmed, !text.isEmpty else { return nil }
-        return text.cut(to: length)
+        return text.prefix(utf16: length)
     }
 
     /// Unlike the other fields, one that is no string is refused (analytics §10).

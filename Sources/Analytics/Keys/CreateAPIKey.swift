@@ -1,6 +1,7 @@
 import JSON
 import MariaDB
 import OpenSSL
+import Text
 package import Time
 
 /// A key as an operator makes it (analytics §2.5).

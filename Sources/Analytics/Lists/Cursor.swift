@@ -1,4 +1,5 @@
 import JOSE
+import Text
 package import Time
 
 /// Where a page of a list ended: the sort value and the id of its last row. Clients hand it back as they got it

@@ -1,11 +1,4 @@
 extension String {
-    /// The first `count` UTF-16 code units; half a surrogate pair that this would leave becomes U+FFFD (analytics §2.4).
-    package func cut(to count: Int) -> String {
-        // A string has at least as many UTF-8 bytes as UTF-16 code units.
-        guard utf8.count > count, utf16.count > count else { return self }
-        return String(decoding: utf16.prefix(count), as: UTF16.self)
-    }
-
     /// Whether it has more than `count` UTF-16 code units.
     package func isLonger(than count: Int) -> Bool { utf8.count > count && utf16.count > count }
 

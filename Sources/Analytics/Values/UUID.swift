@@ -1,5 +1,6 @@
 package import MariaDB
 import OpenSSL
+import Text
 package import Time
 
 /// 128 bits (RFC 9562), written 8-4-4-4-12 in lower case.
@@ -22,9 +23,9 @@ package struct UUID: Hashable, Sendable {
             case 8, 13, 18, 23:
                 guard bytes[position] == UInt8(ascii: "-") else { return nil }
             default:
-                guard let digit = value(ofDigit: bytes[position]) else { return nil }
+                guard let digit = bytes[position].hexadecimalValue else { return nil }
                 high = high << 4 | low >> 60
-                low = low << 4 | digit
+                low = low << 4 | UInt64(digit)
             }
         }
         self.init(high: high, low: low)
@@ -96,13 +97,4 @@ extension UUID: Encodable {
 
 private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-}
-
-private func value(ofDigit byte: UInt8) -> UInt64? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
 }

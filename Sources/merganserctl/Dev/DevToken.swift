@@ -3,6 +3,7 @@ import IdentityTokens
 import JOSE
 import JSON
 import OpenSSL
+import Text
 import Time
 
 struct DevToken: ParsableCommand {

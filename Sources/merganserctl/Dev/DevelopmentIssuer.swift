@@ -3,6 +3,7 @@ import IdentityTokens
 import JOSE
 import JSON
 import OpenSSL
+import Text
 
 /// Stands in for Apple and Google on a developer's machine: an RSA and a P-256 key for each, as files.
 ///

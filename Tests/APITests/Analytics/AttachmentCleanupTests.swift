@@ -5,6 +5,7 @@ import Foundation
 import HTTP
 import OpenSSL
 import Testing
+import Text
 import Threads
 import Time
 

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import OpenSSL
 import Testing
+import Text
 
 /// Analytics §11.3 over the wire.
 @Suite struct AttachmentReadTests {

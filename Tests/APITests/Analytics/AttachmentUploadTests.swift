@@ -6,6 +6,7 @@ import OpenSSL
 import Synchronization
 import TestSupport
 import Testing
+import Text
 import Threads
 
 /// Analytics §11.2 over the wire.

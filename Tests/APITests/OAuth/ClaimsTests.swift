@@ -3,6 +3,7 @@ import JSON
 import MariaDB
 import OpenSSL
 import Testing
+import Text
 import Time
 
 /// What both tokens say of a person (accounts §2.7), through every change of an account.

@@ -6,6 +6,7 @@ import JSON
 import MariaDB
 import OpenSSL
 import Testing
+import Text
 
 /// What clients configure themselves from (accounts §2.10).
 @Suite struct DiscoveryTests {

@@ -4,6 +4,7 @@ import JOSE
 import MariaDB
 import OpenSSL
 import Testing
+import Text
 import Threads
 import Time
 

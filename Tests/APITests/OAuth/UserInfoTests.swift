@@ -3,6 +3,7 @@ import JOSE
 import JSON
 import OpenSSL
 import Testing
+import Text
 import Time
 
 @testable import Accounts

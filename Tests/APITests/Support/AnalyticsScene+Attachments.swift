@@ -4,6 +4,7 @@ import JSON
 import OpenSSL
 import Synchronization
 import Testing
+import Text
 
 import class Foundation.FileManager
 

@@ -4,6 +4,7 @@ import Database
 import MariaDB
 import OpenSSL
 import Testing
+import Text
 import Time
 
 /// Background jobs beside the requests, and what everybody may see of the tables.

@@ -1,6 +1,7 @@
 import Foundation
 import JOSE
 import Testing
+import Text
 
 /// What deployed iOS clients read of a token, as they declare it.
 struct LogiClaims: Decodable {

@@ -2,6 +2,7 @@ import HTTP
 import JOSE
 import JSON
 import Testing
+import Text
 
 @testable import API
 @testable import Accounts

@@ -6,6 +6,7 @@ import JSON
 import MariaDB
 import OpenSSL
 import Testing
+import Text
 
 @testable import API
 

@@ -1,5 +1,6 @@
 import JOSE
 import OpenSSL
+import Text
 
 extension KeyVector {
     /// RFC 7518 §6.2, RFC 8725 §3.4: points that are on the curve, in one form.

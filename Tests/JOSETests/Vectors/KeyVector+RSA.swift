@@ -1,4 +1,5 @@
 import JOSE
+import Text
 
 extension KeyVector {
     /// RFC 7518 §6.3, RFC 8725 §3.5.

@@ -1,6 +1,7 @@
 import JOSE
 import TestSupport
 import Testing
+import Text
 
 /// A JWK, as text, and whether tokens are verified with it.
 struct KeyVector: CustomTestStringConvertible, Sendable {

@@ -1,6 +1,7 @@
 import JOSE
 import OpenSSL
 import TestSupport
+import Text
 
 extension TokenVector {
     /// ECDSA on P-256 with SHA-256, as r and s of 32 bytes each (RFC 7518 §3.4).

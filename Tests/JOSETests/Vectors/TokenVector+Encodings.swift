@@ -1,5 +1,6 @@
 import JOSE
 import TestSupport
+import Text
 
 extension TokenVector {
     /// RFC 7515 §2, §3.1 and §7.1, RFC 7519 §7.2, RFC 8259.

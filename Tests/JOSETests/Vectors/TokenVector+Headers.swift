@@ -2,6 +2,7 @@ import JOSE
 import JSON
 import OpenSSL
 import TestSupport
+import Text
 
 extension TokenVector {
     /// RFC 7515 §4 and §10.7, RFC 7518 §3, RFC 8725 §2.1 and §3.1.

@@ -1,6 +1,7 @@
 import JOSE
 import OpenSSL
 import TestSupport
+import Text
 
 extension TokenVector {
     /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3, RFC 8017 §8.2 and §9.2).

@@ -2,6 +2,7 @@ import JOSE
 import OpenSSL
 import TestSupport
 import Testing
+import Text
 
 /// A token, made for the occasion with real keys, and what is to be said of it.
 struct TokenVector: CustomTestStringConvertible, Sendable {

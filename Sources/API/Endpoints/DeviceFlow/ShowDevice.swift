@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import Pages
+import Text
 
 /// `GET /oauth/device` (RFC 8628 §3.3, accounts §2.11): where a person types the code that a device shows.
 @Sendable func showDevice(_ call: Call, _ visitor: Visitor) throws -> Response {
@@ -14,7 +15,7 @@ import Pages
 /// A visit waits like a relying party's request, so that it is there after the sign-in.
 private func visit(_ call: Call, _ visitor: Visitor) throws -> Response {
     let browser = visitor.browser ?? Browser()
-    let userCode = call.queryParameters["user_code"].map { $0.cut(to: 20) }
+    let userCode = call.queryParameters["user_code"].map { $0.prefix(scalars: 20) }
     return try call.commit { transaction in
         let pending = try transaction.store(.device(userCode: userCode), of: nil, in: browser)
         return .redirect(

@@ -1,5 +1,6 @@
 import Fetch
 import JSON
+import Text
 
 /// The ad network's service that resolves attribution tokens.
 package struct AdNetwork: Sendable {
@@ -42,7 +43,7 @@ package struct AdNetwork: Sendable {
     }
 
     private static func refusal(_ answer: Fetcher.Response) -> Refusal {
-        let text = String(decoding: answer.body, as: UTF8.self).cut(to: 500)
+        let text = String(decoding: answer.body, as: UTF8.self).prefix(utf16: 500)
         return .upstream(status: answer.status, message: text.isEmpty ? "upstream \(answer.status)" : text)
     }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// Which campaign brought a user, as the ad network tells it (analytics §7).
 package enum Attribution: Sendable {
@@ -24,7 +25,7 @@ package enum Attribution: Sendable {
             if let number = positive(answer[member]) { properties.append((key, number)) }
         }
         if let claimType = answer["claimType"]?.string, !claimType.isEmpty, !claimType.hasNUL {
-            properties.append((Self.claimType, claimType.cut(to: UpdateProperties.maximumValueLength)))
+            properties.append((Self.claimType, claimType.prefix(utf16: UpdateProperties.maximumValueLength)))
         }
         self = .resolved(isAttributed: true, properties: properties)
     }

@@ -1,6 +1,3 @@
-// This target owns signed tokens (RFC 7515, 7517, 7518, 7519): base64url, keys and key sets, and parsing, verifying and
-// signing in the compact form with RS256 and ES256. It reads neither the clock nor the network, and knows no issuer.
-
 /// Base64url without padding (RFC 7515 §2).
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -51,5 +48,22 @@ package enum Base64URL {
         }
         guard count < 6, bits & (1 << count - 1) == 0 else { return nil }
         return bytes
+    }
+}
+
+/// Base64 with or without its padding (RFC 4648 §4), as strict about the rest as `Base64URL`.
+package enum Base64 {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var text = Array(text)
+        text.removeLast(text.suffix(2).count { $0 == UInt8(ascii: "=") })
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
+            case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
+            default: break
+            }
+        }
+        return Base64URL.decode(text)
     }
 }

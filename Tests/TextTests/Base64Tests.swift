@@ -1,8 +1,8 @@
-import JOSE
 import OpenSSL
 import Testing
+import Text
 
-@Suite struct Base64URLTests {
+@Suite struct Base64Tests {
     /// RFC 4648 §10 without padding, and RFC 7515, appendix C.
     @Test(
         arguments: [
@@ -37,4 +37,14 @@ import Testing
         #expect(alphabet.filter { Base64URL.decode("AA\($0)") != nil } == "AEIMQUYcgkosw048")
         #expect(alphabet.filter { Base64URL.decode("AAA\($0)") != nil } == alphabet)
     }
+
+    @Test(arguments: ["Zm9vYg==", "Zm9vYg", "Zm8=", "Zm8", "Zm9v", "+/+/", ""])
+    func otherAlphabetWithOrWithoutPadding(text: String) throws {
+        let plain = text.replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
+        let bytes = try #require(Base64URL.decode(plain))
+        #expect(Base64.decode(text.utf8) == bytes)
+    }
+
+    @Test(arguments: ["-_-_", "Zm9v===", "Zm=9", "Zh==", "Z", "Zm9v\n", "Zm 9v"])
+    func otherTextsAreNoBase64(text: String) { #expect(Base64.decode(text.utf8) == nil) }
 }
