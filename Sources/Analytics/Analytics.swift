@@ -8,7 +8,7 @@ package import Time
 /// requests is in `AnalyticsJobs`. Rules throw `Refusal` for what the specification refuses and `MariaDBError` for what the
 /// database refuses.
 ///
-/// Rows name an end user by the surrogate key of a record (`AppUser.ID`), never by the SDK's string: a claim renames a
+/// Rows name an end user by the surrogate key of a record (`Record.ID`), never by the SDK's string: a claim renames a
 /// record or makes it a tombstone that points at another, and so costs the same whatever the history (§4.3).
 package struct Analytics: Sendable {
     package let settings: AnalyticsSettings

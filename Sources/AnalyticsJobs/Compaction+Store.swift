@@ -4,7 +4,7 @@ import Time
 
 extension Connection {
     /// The next claims in the order of their ids, each with the live record of the id it claims, if there is one.
-    func claimedNames(after last: Int64) throws -> [(id: Int64, stray: AppUser.ID?)] {
+    func claimedNames(after last: Int64) throws -> [(id: Int64, stray: Record.ID?)] {
         try all(
             """
             SELECT c.id, u.id
@@ -27,7 +27,7 @@ extension Connection {
         ) { row in Tombstone(id: try row.read(), owner: try row.read()) }
     }
 
-    func count(_ reference: RecordReference, of record: AppUser.ID) throws -> Int {
+    func count(_ reference: RecordReference, of record: Record.ID) throws -> Int {
         let sql: StaticString =
             switch reference {
             case .events: "SELECT COUNT(*) FROM events WHERE app_user_id = ?"
@@ -48,7 +48,7 @@ extension Connection {
 
 extension AnalyticsTransaction {
     /// Whoever claimed the id of a live anonymous record last.
-    func claimant(ofStray record: AppUser.ID) throws -> AppUser.ID? {
+    func claimant(ofStray record: Record.ID) throws -> Record.ID? {
         try connection.first(
             """
             SELECT c.app_user_id
@@ -61,7 +61,7 @@ extension AnalyticsTransaction {
     }
 
     /// Claims that a tombstone and its owner hold both: the owner's stays.
-    func removeRepeatedClaims(of tombstone: AppUser.ID, heldBy owner: AppUser.ID) throws {
+    func removeRepeatedClaims(of tombstone: Record.ID, heldBy owner: Record.ID) throws {
         try connection.execute(
             """
             DELETE c
@@ -76,7 +76,7 @@ extension AnalyticsTransaction {
     ///
     /// - Returns: how many rows were re-pointed; fewer than `limit`: no row names the tombstone any more.
     func repoint(
-        _ reference: RecordReference, of tombstone: AppUser.ID, to owner: AppUser.ID, atMost limit: Int
+        _ reference: RecordReference, of tombstone: Record.ID, to owner: Record.ID, atMost limit: Int
     ) throws -> Int {
         let sql: StaticString? =
             switch reference {
@@ -117,7 +117,7 @@ extension AnalyticsTransaction {
         return try connection.execute(sql, owner, tombstone, limit).affectedRows
     }
 
-    func removeTombstone(_ record: AppUser.ID) throws {
+    func removeTombstone(_ record: Record.ID) throws {
         try connection.execute("DELETE FROM app_users WHERE id = ? AND merged_into IS NOT NULL", record)
     }
 }

@@ -76,7 +76,7 @@ package struct Compaction: Sendable {
         return report
     }
 
-    private func forEachStray(_ database: Database, _ body: (AppUser.ID) throws -> Void) throws {
+    private func forEachStray(_ database: Database, _ body: (Record.ID) throws -> Void) throws {
         var last: Int64 = 0
         while true {
             let page = try database.read { try $0.claimedNames(after: last) }
@@ -88,7 +88,7 @@ package struct Compaction: Sendable {
 
     private func forEachDueTombstone(_ database: Database, _ body: (Tombstone) throws -> Void) throws {
         let due = clock.now - grace
-        var last = Tombstone(id: AppUser.ID(rawValue: 0), owner: AppUser.ID(rawValue: 0))
+        var last = Tombstone(id: Record.ID(rawValue: 0), owner: Record.ID(rawValue: 0))
         while true {
             let page = try database.read { try $0.tombstones(mergedUntil: due, after: last) }
             for tombstone in page { try body(tombstone) }
@@ -99,8 +99,8 @@ package struct Compaction: Sendable {
 }
 
 struct Tombstone {
-    let id: AppUser.ID
-    let owner: AppUser.ID
+    let id: Record.ID
+    let owner: Record.ID
 }
 
 extension Compaction {
@@ -117,7 +117,7 @@ extension AnalyticsTransaction {
     /// Merges a live anonymous record whose id is claimed, as the claim would have done.
     ///
     /// - Returns: false when there is no such record any more.
-    fileprivate func fold(_ stray: AppUser.ID) throws -> Bool {
+    fileprivate func fold(_ stray: Record.ID) throws -> Bool {
         guard let owner = try claimant(ofStray: stray) else { return false }
         let locked = try lockRecords([stray, owner])
         // Only now: the name or the claim may have changed before the locks were taken.

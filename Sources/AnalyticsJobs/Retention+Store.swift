@@ -49,7 +49,7 @@ extension Connection {
     }
 
     /// Counter rows of months before a moment, at most `Retention.chunk`.
-    func counters(before horizon: Timestamp) throws -> [(record: AppUser.ID, month: String)] {
+    func counters(before horizon: Timestamp) throws -> [(record: Record.ID, month: String)] {
         try all(
             """
             SELECT app_user_id, CAST(month AS CHAR)
@@ -115,7 +115,7 @@ extension Connection {
     }
 
     /// The records that these were merged into.
-    func owners(of records: Set<AppUser.ID>) throws -> Set<AppUser.ID> {
+    func owners(of records: Set<Record.ID>) throws -> Set<Record.ID> {
         Set(
             try all(
                 """
@@ -140,7 +140,7 @@ extension AnalyticsTransaction {
         try connection.execute("UPDATE retention_horizons SET horizon = ? WHERE table_name = ?", horizon, table.name)
     }
 
-    func deleteCounters(_ counters: [(record: AppUser.ID, month: String)]) throws {
+    func deleteCounters(_ counters: [(record: Record.ID, month: String)]) throws {
         try connection.executeMany(
             "DELETE FROM app_user_event_counts WHERE app_user_id = ? AND month = ?",
             counters.map { [$0.record, $0.month] })
@@ -197,7 +197,7 @@ extension AnalyticsTransaction {
 struct EventRow {
     let id: UUID
     let timestamp: Timestamp
-    let record: AppUser.ID?
+    let record: Record.ID?
 
     init(from row: inout Row) throws(MariaDBError) {
         id = try row.read()

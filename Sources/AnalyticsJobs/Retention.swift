@@ -199,7 +199,7 @@ extension AnalyticsTransaction {
     }
 
     /// The records that rows of some records count for, by those; all of both are locked.
-    private func lockResolvedOwners(of records: Set<AppUser.ID>) throws -> [AppUser.ID: AppUser.ID] {
+    private func lockResolvedOwners(of records: Set<Record.ID>) throws -> [Record.ID: Record.ID] {
         let seen = try connection.owners(of: records)
         let locked = try lockRecords(records.union(seen))
         return try locked.filter { records.contains($0.key) }.mapValues { record in

@@ -37,10 +37,10 @@ extension Variable {
         "Values that Apple's identity tokens may have as `iss`")
     static let appleJWKSURL = Variable(
         "MERGANSER_APPLE_JWKS_URL", "URL", .text(Provider.apple.defaults.jwksURL),
-        "Where Apple's key set is fetched; https, in development also http to a loopback host")
+        "Where Apple's key set is fetched; https, in development also http to localhost, 127.0.0.1 or [::1]")
     static let appleAuthorizeURL = Variable(
         "MERGANSER_APPLE_AUTHORIZE_URL", "URL", .text(Provider.apple.defaults.authorizeURL),
-        "Where people in browsers sign in with Apple; https, in development also http to a loopback host")
+        "Where people in browsers sign in with Apple; https, in development also http to localhost, 127.0.0.1 or [::1]")
     static let appleWebClientID = Variable(
         "MERGANSER_APPLE_WEB_CLIENT_ID", "client id", .none,
         "Client id of the login page at Apple, also accepted as `aud`; without it the page does not offer Apple")
@@ -52,10 +52,11 @@ extension Variable {
         "Values that Google's identity tokens may have as `iss`")
     static let googleJWKSURL = Variable(
         "MERGANSER_GOOGLE_JWKS_URL", "URL", .text(Provider.google.defaults.jwksURL),
-        "Where Google's key set is fetched; https, in development also http to a loopback host")
+        "Where Google's key set is fetched; https, in development also http to localhost, 127.0.0.1 or [::1]")
     static let googleAuthorizeURL = Variable(
         "MERGANSER_GOOGLE_AUTHORIZE_URL", "URL", .text(Provider.google.defaults.authorizeURL),
-        "Where people in browsers sign in with Google; https, in development also http to a loopback host")
+        "Where people in browsers sign in with Google; https, in development also http to localhost, 127.0.0.1 or [::1]"
+    )
     static let googleWebClientID = Variable(
         "MERGANSER_GOOGLE_WEB_CLIENT_ID", "client id", .none,
         "Client id of the login page at Google, also accepted as `aud`; without it the page does not offer Google")
@@ -107,7 +108,7 @@ extension Variable {
         "How far an upload may fall behind a pace of 8 KiB a second before it is answered 408")
     static let attributionEndpoint = Variable(
         "MERGANSER_ATTRIBUTION_ENDPOINT", "URL", .text("https://api-adservices.apple.com/api/v1/"),
-        "Where attribution tokens are resolved; https, in development also http to a loopback host")
+        "Where attribution tokens are resolved; https, in development also http to localhost, 127.0.0.1 or [::1]")
     static let countryHeader = Variable(
         "MERGANSER_COUNTRY_HEADER", "header", .text("CF-IPCountry"),
         "Request header that names an end user's country; with an empty value no header is read", isEmptyValue: true)

@@ -10,7 +10,7 @@ package struct ConsentPage: WebPage {
 
     var application: String
     var channel: Channel
-    var account: Account
+    var account: ShownUser
     /// Names of scopes, as asked for.
     var scopes: [String]
     /// Gets `decision`: `allow` or `deny`.
@@ -19,7 +19,7 @@ package struct ConsentPage: WebPage {
     var useAnotherAccount: PostForm
 
     package init(
-        application: String, channel: Channel, account: Account, scopes: [String], decision: PostForm,
+        application: String, channel: Channel, account: ShownUser, scopes: [String], decision: PostForm,
         useAnotherAccount: PostForm
     ) {
         self.application = application

@@ -32,11 +32,11 @@ package struct LoginPage: WebPage {
     var choices: [Choice]
     var notice: Notice?
     /// Who is signed in already, and the form that goes on as them.
-    var signedIn: (account: Account, form: PostForm)?
+    var signedIn: (account: ShownUser, form: PostForm)?
 
     package init(
         application: String?, choices: [Choice], notice: Notice? = nil,
-        signedIn: (account: Account, form: PostForm)? = nil
+        signedIn: (account: ShownUser, form: PostForm)? = nil
     ) {
         self.application = application
         self.choices = choices
@@ -60,7 +60,7 @@ package struct LoginPage: WebPage {
             """
     }
 
-    private func resume(_ account: Account, _ form: PostForm, _ texts: any Texts) -> HTML {
+    private func resume(_ account: ShownUser, _ form: PostForm, _ texts: any Texts) -> HTML {
         """
         \(account.html(in: texts))
         \(form.html("<button class=\"button primary\">\(texts.continueButton)</button>"))

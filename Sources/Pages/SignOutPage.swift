@@ -1,9 +1,9 @@
 /// Asks before a session ends.
 package struct SignOutPage: WebPage {
-    var account: Account
+    var account: ShownUser
     var form: PostForm
 
-    package init(account: Account, form: PostForm) {
+    package init(account: ShownUser, form: PostForm) {
         self.account = account
         self.form = form
     }

@@ -22,7 +22,7 @@ struct EventChecksTests {
     }
 
     private func check(
-        _ entry: JSONValue, platform: Platform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
+        _ entry: JSONValue, platform: AppPlatform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
         horizon: Timestamp = Timestamp(seconds: 0)
     ) throws -> NewEvent {
         var times = EventTimes(at: Self.now, maximumAge: maximumAge) { horizon }
@@ -30,7 +30,7 @@ struct EventChecksTests {
     }
 
     private func fault(
-        _ entry: JSONValue, platform: Platform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
+        _ entry: JSONValue, platform: AppPlatform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
         horizon: Timestamp = Timestamp(seconds: 0)
     ) -> String? {
         do {
@@ -148,8 +148,8 @@ struct EventChecksTests {
         arguments: [
             (.apple, ["ios", "ipados", "macos", "watchos"], "ios, ipados, macos, watchos"),
             (.android, ["android"], "android"), (.web, ["web"], "web"), (.backend, ["backend"], "backend"),
-        ] as [(Platform, [String], String)])
-    func environments(platform: Platform, allowed: [String], list: String) throws {
+        ] as [(AppPlatform, [String], String)])
+    func environments(platform: AppPlatform, allowed: [String], list: String) throws {
         for environment in ["ios", "ipados", "macos", "watchos", "android", "web", "backend", "iOS", "tvos"] {
             let entry = Self.event(["environment": .string(environment)])
             if allowed.contains(environment) {

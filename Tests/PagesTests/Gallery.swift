@@ -25,7 +25,7 @@ struct Gallery {
     static let hostile = pieces(.hostile)
 
     static func pieces(_ names: Names) -> [Piece] {
-        let account = Account(name: names.person, email: names.address)
+        let account = ShownUser(name: names.person, email: names.address)
         let form = PostForm(action: "/a", hidden: [.init("request", "r&\"<>'"), .init("csrf_token", "t")])
         let choices = Provider.allCases.map {
             LoginPage.Choice(provider: $0, href: "/auth/\($0.rawValue)/web/start?request=abc&x=%22")
@@ -66,7 +66,7 @@ struct Gallery {
                     description: "consent, device",
                     page: ConsentPage(
                         application: names.application, channel: .device(userCode: "BC2D-FG7H"),
-                        account: Account(name: nil, email: nil), scopes: ["openid"], decision: form,
+                        account: ShownUser(name: nil, email: nil), scopes: ["openid"], decision: form,
                         useAnotherAccount: form)),
                 Piece(description: "device", page: DevicePage(form: form)),
                 Piece(

@@ -87,7 +87,7 @@ import Testing
         (" ", "jane@example.com", "jane@example.com"), ("", nil, "Your account"), (nil, nil, "Your account"),
     ])
     func everyAccountIsCalledSomething(_ name: String?, _ email: String?, _ title: String) {
-        #expect(Account(name: name, email: email).title(in: EnglishTexts()) == title)
+        #expect(ShownUser(name: name, email: email).title(in: EnglishTexts()) == title)
     }
 
     private func lines(of outline: Outline) -> [Substring] {

@@ -250,7 +250,9 @@ import Text
         let elsewhere = try scene.installation.tool(
             "attachments", "clean", setting: ["MERGANSER_ATTACHMENT_DIR": "/nowhere"])
         #expect(elsewhere.exit == .status(1))
-        #expect(elsewhere.errorOutput.contains("opendir /nowhere/00: No such file or directory; set MERGANSER_ATTACHMENT_DIR"))
+        #expect(
+            elsewhere.errorOutput.contains(
+                "opendir /nowhere/00: No such file or directory; set MERGANSER_ATTACHMENT_DIR"))
         let unset = try scene.installation.tool("attachments", "clean", setting: ["MERGANSER_ATTACHMENT_DIR": ""])
         #expect(unset.exit == .status(78) && unset.errorOutput.contains("MERGANSER_ATTACHMENT_DIR: is not set"))
     }

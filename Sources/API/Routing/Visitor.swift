@@ -55,6 +55,6 @@ extension Response {
     }
 }
 
-extension Account {
+extension ShownUser {
     init(_ user: User) { self.init(name: user.nickname ?? user.name, email: user.contactEmail) }
 }

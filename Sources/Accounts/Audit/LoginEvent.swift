@@ -10,7 +10,7 @@ enum LoginEvent: String {
 extension AccountsTransaction {
     /// - Parameter provider: nil when none was asked.
     func noteLogin(
-        _ event: LoginEvent, of user: User.ID, provider: Provider? = nil, on platform: Platform = .web
+        _ event: LoginEvent, of user: User.ID, provider: Provider? = nil, on platform: DevicePlatform = .web
     ) throws {
         try connection.execute(
             """

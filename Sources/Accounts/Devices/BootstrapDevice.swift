@@ -5,11 +5,11 @@ import Time
 /// What a device says when it starts (accounts §1.2, §1.3).
 package struct DeviceBootstrap: Sendable {
     package var uuid: DeviceUUID
-    package var platform: Platform
+    package var platform: DevicePlatform
     package var secret: String?
     package var name: String?
 
-    package init(uuid: DeviceUUID, platform: Platform, secret: String?, name: String?) {
+    package init(uuid: DeviceUUID, platform: DevicePlatform, secret: String?, name: String?) {
         self.uuid = uuid
         self.platform = platform
         self.secret = secret

@@ -56,7 +56,7 @@ extension AccountsTransaction {
     ///
     /// - Parameter application: what it is bound to (accounts §1.4).
     func createDevice(
-        _ uuid: DeviceUUID, _ platform: Platform, of user: User.ID, application: Application.ID? = nil
+        _ uuid: DeviceUUID, _ platform: DevicePlatform, of user: User.ID, application: Application.ID? = nil
     ) throws -> (Device, Secret) {
         let secret = Secret(.device)
         let outcome = try connection.execute(

@@ -33,6 +33,6 @@ package struct DeviceUUID: Sendable {
 }
 
 /// What a device runs (accounts §1.2).
-package enum Platform: String, Sendable, CaseIterable {
+package enum DevicePlatform: String, Sendable, CaseIterable {
     case ios, android, macos, web
 }

@@ -2,12 +2,12 @@ import Database
 import OpenSSL
 
 /// A relying party's app asks for a PAK with its access token (accounts §1.4).
-package struct DeviceKeyExchange: Sendable {
+package struct PAKExchange: Sendable {
     package var uuid: DeviceUUID
-    package var platform: Platform
+    package var platform: DevicePlatform
     package var secret: String?
 
-    package init(uuid: DeviceUUID, platform: Platform, secret: String?) {
+    package init(uuid: DeviceUUID, platform: DevicePlatform, secret: String?) {
         self.uuid = uuid
         self.platform = platform
         self.secret = secret
@@ -15,7 +15,7 @@ package struct DeviceKeyExchange: Sendable {
 }
 
 /// The PAK that came of it, with its device.
-package struct DeviceKey: Sendable {
+package struct ExchangedPAK: Sendable {
     package let accessToken: String
     package let scopes: [Scope]
     package let device: Device
@@ -31,8 +31,8 @@ extension Accounts {
     ///
     /// - Throws: `invalidToken` when the token was revoked meanwhile.
     package func exchange(
-        _ exchange: DeviceKeyExchange, for token: AccessToken, in transaction: AccountsTransaction
-    ) throws -> Result<DeviceKey, Failure> {
+        _ exchange: PAKExchange, for token: AccessToken, in transaction: AccountsTransaction
+    ) throws -> Result<ExchangedPAK, Failure> {
         let (token, user) = try lockPerson(behind: token, transaction)
         let limited = "\(user.id.rawValue) \(token.application.rawValue)"
         if let wait = try transaction.count(.pakExchange, for: limited) {
@@ -58,7 +58,7 @@ extension Accounts {
             actor: .user(user.id), deviceHasOthers: secret == nil)
         try transaction.noteLogin(.exchange, of: user.id, on: exchange.platform)
         return .success(
-            DeviceKey(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
+            ExchangedPAK(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
     }
 
     /// Who the token stands for once they are locked: a swap or a merge may have been faster.

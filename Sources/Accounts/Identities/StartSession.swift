@@ -8,11 +8,11 @@ package struct SessionStart: Sendable {
     package var token: IdentityToken
     package var fullName: PersonName?
     /// UUID and platform come together or not at all.
-    package var device: (uuid: DeviceUUID, platform: Platform)?
+    package var device: (uuid: DeviceUUID, platform: DevicePlatform)?
     package var deviceSecret: String?
 
     package init(
-        token: IdentityToken, fullName: PersonName?, device: (uuid: DeviceUUID, platform: Platform)?,
+        token: IdentityToken, fullName: PersonName?, device: (uuid: DeviceUUID, platform: DevicePlatform)?,
         deviceSecret: String?
     ) {
         self.token = token
@@ -46,7 +46,8 @@ extension Accounts {
     /// Makes the named device the user's: the identity token proves enough for the user's own, the device's secret is
     /// asked for another's.
     private func claim(
-        _ uuid: DeviceUUID, _ platform: Platform, presenting presented: String?, for user: User, from owner: User?,
+        _ uuid: DeviceUUID, _ platform: DevicePlatform, presenting presented: String?, for user: User,
+        from owner: User?,
         _ transaction: AccountsTransaction
     ) throws -> (Device, Secret) {
         guard let owner else { return try transaction.createDevice(uuid, platform, of: user.id) }

@@ -15,7 +15,7 @@ struct SigningKeyCopy: Sendable {
     /// The key set as JSON.
     let document: [UInt8]
     /// What the key set has signed.
-    let signedTokens: SignedTokens
+    let signedTokens: VerifiedTokenCache
     private let rows: [PublishedSigningKey]
     /// Newest first, down to the one that signed when this was read.
     private let entries: [Entry]
@@ -31,7 +31,7 @@ struct SigningKeyCopy: Sendable {
         } else {
             keySet = KeySet(rows.compactMap(\.jwk))
             document = keySet.json()
-            signedTokens = SignedTokens(keySet)
+            signedTokens = VerifiedTokenCache(keySet)
         }
         let activated = rows.compactMap { row in row.activatedAt.map { (row: row, from: $0) } }
         // Of keys of the same moment the later row is the newer.

@@ -10,7 +10,7 @@ extension AnalyticsTransaction {
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
             """, list(ids.map(\.rawValue.digits))
-        ) { row in (user: try row.read(AppUser.ID?.self), project: try row.read(Project.ID.self)) }
+        ) { row in (user: try row.read(Record.ID?.self), project: try row.read(Project.ID.self)) }
         _ = try lockRecords(Set(counting.compactMap(\.user)))
         for project in Set(counting.map(\.project)).sorted() { _ = try lockQuotas(of: project) }
     }

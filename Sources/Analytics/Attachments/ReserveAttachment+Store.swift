@@ -21,14 +21,14 @@ extension AnalyticsTransaction {
     }
 
     /// What a user's attachments come to. The record is locked, so none is added meanwhile.
-    func attachmentBytes(of user: AppUser) throws -> Int64 {
+    func attachmentBytes(of user: Record) throws -> Int64 {
         try connection.first("SELECT attachment_bytes FROM app_users WHERE id = ?", user.id) { row in
             try row.read()
         } ?? 0
     }
 
     func insert(
-        _ reservation: AttachmentReservation, _ id: Attachment.ID, for app: App, owner: AppUser.ID?
+        _ reservation: AttachmentReservation, _ id: Attachment.ID, for app: App, owner: Record.ID?
     ) throws {
         try connection.execute(
             """
@@ -40,7 +40,7 @@ extension AnalyticsTransaction {
     }
 
     /// The newest event with that client id, and whose it is. Waits for one that is being inserted.
-    func lockEvent(_ clientEventID: UUID, of app: App.ID) throws -> (id: UUID, owner: AppUser.ID?)? {
+    func lockEvent(_ clientEventID: UUID, of app: App.ID) throws -> (id: UUID, owner: Record.ID?)? {
         try connection.first(
             """
             SELECT e.id, COALESCE((SELECT u.merged_into FROM app_users u WHERE u.id = e.app_user_id), e.app_user_id)
@@ -60,7 +60,7 @@ extension AnalyticsTransaction {
 
 extension Connection {
     /// Whose event that is at this moment; nil when there is none, or it is nobody's.
-    func eventOwner(_ clientEventID: UUID, of app: App.ID) throws -> AppUser.ID? {
+    func eventOwner(_ clientEventID: UUID, of app: App.ID) throws -> Record.ID? {
         try first(
             """
             SELECT COALESCE((SELECT u.merged_into FROM app_users u WHERE u.id = e.app_user_id), e.app_user_id)
@@ -69,7 +69,7 @@ extension Connection {
               AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')
             ORDER BY e.timestamp DESC LIMIT 1
             """, app, clientEventID
-        ) { row in try row.read(AppUser.ID?.self) } ?? nil
+        ) { row in try row.read(Record.ID?.self) } ?? nil
     }
 }
 

@@ -43,7 +43,7 @@ extension AnalyticsTransaction {
         return id
     }
 
-    private func lockOwner(of reservation: AttachmentReservation, in app: App) throws -> AppUser? {
+    private func lockOwner(of reservation: AttachmentReservation, in app: App) throws -> Record? {
         if let user = reservation.user {
             let isDev = reservation.isDev && app.platform != .backend
             return try lockOwner(of: user, in: app.project.id, orCreate: NewRecord(isDev: isDev))

@@ -15,7 +15,7 @@ extension Connection {
 
     /// Whether a user claimed an id, and whether anybody did.
     func isClaimed(
-        _ id: EndUserID, in project: Project.ID, by user: AppUser.ID
+        _ id: EndUserID, in project: Project.ID, by user: Record.ID
     ) throws -> (byUser: Bool, byAnybody: Bool) {
         try first(
             """
@@ -25,7 +25,7 @@ extension Connection {
         ) { row in (try row.read(), try row.read()) } ?? (false, false)
     }
 
-    func records(named names: [EndUserID], in project: Project.ID) throws -> Set<AppUser.ID> {
+    func records(named names: [EndUserID], in project: Project.ID) throws -> Set<Record.ID> {
         Set(
             try all(
                 "SELECT id FROM app_users WHERE project_id = ? AND user_id IN (?, ?)", project, names.first, names.last
@@ -33,7 +33,7 @@ extension Connection {
     }
 
     /// The number of rows in `events` that count for a record (analytics §4.5).
-    func liveEventCount(of record: AppUser.ID) throws -> Int {
+    func liveEventCount(of record: Record.ID) throws -> Int {
         try first(
             """
             SELECT CAST(COALESCE(SUM(n), 0) AS UNSIGNED)
@@ -46,13 +46,13 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    func rename(_ record: AppUser.ID, to userID: EndUserID) throws {
+    func rename(_ record: Record.ID, to userID: EndUserID) throws {
         try connection.execute(
             "UPDATE app_users SET user_id = ?, is_anonymous = FALSE WHERE id = ?", userID, record)
     }
 
     /// The time increases for the id and for the user, whatever the clock does.
-    func insertClaim(of id: EndUserID, by owner: AppUser.ID, in project: Project.ID) throws {
+    func insertClaim(of id: EndUserID, by owner: Record.ID, in project: Project.ID) throws {
         try connection.execute(
             """
             INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)

@@ -43,7 +43,7 @@ extension AnalyticsTransaction {
             // Thrown, so that the placeholders go too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }
-        let owner: AppUser.ID
+        let owner: Record.ID
         var count = 0
         if anonymous.isNew || anonymous.mergedInto != nil {
             if anonymous.isNew { try removeUnused(anonymous) }
@@ -65,7 +65,7 @@ extension AnalyticsTransaction {
     }
 
     /// Both names, locked before anything is decided: the records in ascending order, then placeholders for missing names.
-    private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: AppUser, real: AppUser) {
+    private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: Record, real: Record) {
         let names = [claim.anonymousID, claim.userID]
         let records = try lockRecords(try connection.records(named: names, in: project))
         var found = Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })

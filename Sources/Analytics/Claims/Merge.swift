@@ -2,7 +2,7 @@ import MariaDB
 
 extension AnalyticsTransaction {
     /// Soft-deleted rows keep the anonymous id for good (analytics §5, step 3).
-    package func freezeDeleted(of record: AppUser) throws {
+    package func freezeDeleted(of record: Record) throws {
         try connection.execute(
             """
             UPDATE feedback SET frozen_user_id = ?, app_user_id = NULL
@@ -22,7 +22,7 @@ extension AnalyticsTransaction {
 
     /// Makes a locked anonymous record a tombstone of a locked real one (analytics §5, "Merge"). Rows of the three event
     /// tables stay: reads follow the pointer, and compaction rewrites it later.
-    package func merge(_ anonymous: AppUser, into real: AppUser) throws {
+    package func merge(_ anonymous: Record, into real: Record) throws {
         var properties = try real.readProperties()
         properties.absorb(try anonymous.readProperties())
         if try properties != real.readProperties() { try store(properties, of: real.id) }
@@ -46,7 +46,7 @@ extension AnalyticsTransaction {
             anonymous.id)
     }
 
-    package func uniteApps(of anonymous: AppUser.ID, into real: AppUser.ID) throws {
+    package func uniteApps(of anonymous: Record.ID, into real: Record.ID) throws {
         try connection.execute(
             """
             INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
@@ -59,7 +59,7 @@ extension AnalyticsTransaction {
 
     /// Counts of months before the horizon are not carried over. The horizon stays where it is until this transaction ends:
     /// retention, which deletes those counts and may later move the horizon back, misses none.
-    package func addEventCounts(of anonymous: AppUser.ID, to real: AppUser.ID) throws {
+    package func addEventCounts(of anonymous: Record.ID, to real: Record.ID) throws {
         try connection.execute(
             """
             INSERT INTO app_user_event_counts (app_user_id, month, n)

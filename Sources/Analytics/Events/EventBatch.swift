@@ -20,7 +20,7 @@ package struct EventBatch: Sendable {
     ///
     /// - Throws: what reading the horizon throws.
     func events(
-        of platform: Platform, within times: EventTimes
+        of platform: AppPlatform, within times: EventTimes
     ) throws -> (accepted: [NewEvent], rejected: [RejectedEvent]) {
         var times = times
         var accepted: [NewEvent] = []

@@ -3,11 +3,11 @@ package import Time
 
 /// The number of `events` rows of a record in a month (analytics §4.5).
 package struct EventCounter: Hashable, Comparable {
-    let owner: AppUser.ID
+    let owner: Record.ID
     let month: Timestamp
 
     /// Nil for an event that nobody is named by.
-    package init?(owner: AppUser.ID?, timestamp: Timestamp) {
+    package init?(owner: Record.ID?, timestamp: Timestamp) {
         guard let owner else { return nil }
         self.owner = owner
         month = timestamp.startOfMonth

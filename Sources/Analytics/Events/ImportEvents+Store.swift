@@ -48,7 +48,7 @@ extension AnalyticsTransaction {
     private struct LockedRow: Hashable {
         let id: UUID
         let timestamp: Timestamp
-        let appUser: AppUser.ID?
+        let appUser: Record.ID?
     }
 
     /// Puts what events tell into the rows of others.
@@ -78,7 +78,7 @@ extension AnalyticsTransaction {
 extension StoredEvent.Owner {
     /// Nil for the NULLs of an outer join.
     fileprivate init?(from row: inout Row) throws(MariaDBError) {
-        let (id, userID) = (try row.read(AppUser.ID?.self), try row.read(EndUserID?.self))
+        let (id, userID) = (try row.read(Record.ID?.self), try row.read(EndUserID?.self))
         guard let id, let userID else { return nil }
         self.init(id: id, userID: userID)
     }

@@ -101,7 +101,7 @@ struct EventKey: Hashable {
 /// A row of `events` that an import may update.
 struct StoredEvent: Equatable {
     struct Owner: Equatable {
-        let id: AppUser.ID
+        let id: Record.ID
         let userID: EndUserID
     }
 
@@ -109,7 +109,7 @@ struct StoredEvent: Equatable {
     let clientEventID: UUID
     let timestamp: Timestamp
     /// As stored: maybe a tombstone.
-    let appUser: AppUser.ID?
+    let appUser: Record.ID?
     /// Whose event it is, the tombstone's owner if need be.
     let owner: Owner?
 

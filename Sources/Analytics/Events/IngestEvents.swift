@@ -14,7 +14,7 @@ struct PlacedEvent {
     /// Also of its copy.
     let id: UUID
     /// Locked until the transaction ends.
-    let owner: AppUser.ID?
+    let owner: Record.ID?
     let event: NewEvent
 }
 

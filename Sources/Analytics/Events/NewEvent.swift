@@ -57,7 +57,7 @@ package final class NewEvent: Sendable {
     ///
     /// - Parameter platform: of the app that sends it.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
-    package init(_ entry: JSONValue, of platform: Platform, within times: inout EventTimes) throws {
+    package init(_ entry: JSONValue, of platform: AppPlatform, within times: inout EventTimes) throws {
         guard case .object(let fields) = entry else { throw EventFault("must be an object") }
         guard let message = fields["message"]?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")

@@ -7,9 +7,9 @@ struct EventSelection {
         case apps
         case session(UUID)
         /// Those of the user asked for, with the tombstones that were merged into them.
-        case records([AppUser.ID])
+        case records([Record.ID])
         /// Records whose tombstones are too many to be looked up one by one.
-        case owners([AppUser.ID])
+        case owners([Record.ID])
     }
 
     /// At least one.
@@ -40,7 +40,7 @@ extension Connection {
             SELECT u.id FROM app_users u WHERE u.user_id = ? AND u.merged_into IS NULL AND u.project_id IN
             """, user)
         sql.append(" ", oneOf: projects.sorted())
-        let owners: [AppUser.ID] = try all(sql) { row in try row.read() }
+        let owners: [Record.ID] = try all(sql) { row in try row.read() }
         if owners.isEmpty { return nil }
         var tombstones = ComposedSQL("SELECT t.id FROM app_users t WHERE t.merged_into IN ")
         tombstones.append("", oneOf: owners)

@@ -22,7 +22,7 @@ package struct ClientMetadata: Sendable {
     }
 
     /// - Throws: an environment that the platform does not have, then a NUL in any field.
-    func check(for platform: Platform) throws(Refusal) {
+    func check(for platform: AppPlatform) throws(Refusal) {
         if let environment, let objection = platform.objection(to: environment) { throw .invalid(objection) }
         try osVersion?.checkForNUL(field: "os_version")
         try appVersion?.checkForNUL(field: "app_version")
@@ -32,5 +32,5 @@ package struct ClientMetadata: Sendable {
     }
 
     /// What a record starts with that is made for a row with this metadata (§4.1).
-    func newRecord(for platform: Platform) -> NewRecord { NewRecord(isDev: isDev && platform != .backend) }
+    func newRecord(for platform: AppPlatform) -> NewRecord { NewRecord(isDev: isDev && platform != .backend) }
 }

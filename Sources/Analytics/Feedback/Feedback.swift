@@ -15,7 +15,7 @@ package struct Feedback: Sendable {
     let client: ClientMetadata
 
     /// - Throws: the first check of the body that fails, from `message` on.
-    package init(_ body: JSONObject, for platform: Platform) throws(Refusal) {
+    package init(_ body: JSONObject, for platform: AppPlatform) throws(Refusal) {
         message = body["message"]?.string?.trimmed ?? ""
         if message.isEmpty { throw .invalid("message is required") }
         if message.isLonger(than: Self.longestMessage) {

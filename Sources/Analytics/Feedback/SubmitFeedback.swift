@@ -21,7 +21,7 @@ extension Analytics {
 
 extension AnalyticsTransaction {
     fileprivate func insert(
-        _ feedback: Feedback, _ id: Feedback.ID, of owner: AppUser.ID?, from app: App, country: String?
+        _ feedback: Feedback, _ id: Feedback.ID, of owner: Record.ID?, from app: App, country: String?
     ) throws {
         let client = feedback.client
         try connection.execute(

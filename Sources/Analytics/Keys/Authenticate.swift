@@ -54,7 +54,7 @@ extension Connection {
 extension App {
     /// Nil for the NULLs of an outer join.
     fileprivate init?(from row: inout Row) throws(MariaDBError) {
-        let (id, platform) = (try row.read(ID?.self), try row.read(Platform?.self))
+        let (id, platform) = (try row.read(ID?.self), try row.read(AppPlatform?.self))
         let (bundleID, isDeleted) = (try row.read(String?.self), try row.read(Bool?.self))
         let (project, claimConflict) = (try row.read(Project.ID?.self), try row.read(Project.ClaimConflict?.self))
         let (userQuota, projectQuota) = (try row.read(Int64?.self), try row.read(Int64?.self))

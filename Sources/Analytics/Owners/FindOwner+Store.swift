@@ -3,7 +3,7 @@ import JSON
 import MariaDB
 package import Time
 
-extension AppUser {
+extension Record {
     init(from row: inout Row) throws(MariaDBError) {
         id = try row.read()
         userID = try row.read()
@@ -22,23 +22,23 @@ extension AnalyticsTransaction {
         ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
     }
 
-    func lockRecord(named id: EndUserID, in project: Project.ID) throws -> AppUser? {
+    func lockRecord(named id: EndUserID, in project: Project.ID) throws -> Record? {
         try connection.first(
             """
             SELECT id, user_id, is_anonymous, merged_into, properties
             FROM app_users WHERE project_id = ? AND user_id = ? FOR UPDATE
             """, project, id
-        ) { row in try AppUser(from: &row) }
+        ) { row in try Record(from: &row) }
     }
 
-    func lockRecord(_ id: AppUser.ID) throws -> AppUser? {
+    func lockRecord(_ id: Record.ID) throws -> Record? {
         try connection.first(
             "SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id
-        ) { row in try AppUser(from: &row) }
+        ) { row in try Record(from: &row) }
     }
 
     /// Locks in ascending order: the rows are met in the order of the list. Those that are gone are missing.
-    package func lockRecords(_ ids: Set<AppUser.ID>) throws -> [AppUser.ID: AppUser] {
+    package func lockRecords(_ ids: Set<Record.ID>) throws -> [Record.ID: Record] {
         if ids.isEmpty { return [:] }
         let records = try connection.all(
             """
@@ -47,12 +47,12 @@ extension AnalyticsTransaction {
             STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id
             FOR UPDATE
             """, list(ids.sorted().map(\.rawValue))
-        ) { row in try AppUser(from: &row) }
+        ) { row in try Record(from: &row) }
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
     }
 
     /// Whoever claimed an id last.
-    func claimant(of id: EndUserID, in project: Project.ID) throws -> AppUser.ID? {
+    func claimant(of id: EndUserID, in project: Project.ID) throws -> Record.ID? {
         try connection.first(
             """
             SELECT app_user_id FROM identity_claims
@@ -63,7 +63,7 @@ extension AnalyticsTransaction {
 
     /// A record that was not there a moment ago. If another request made it meanwhile, that one, locked like our own: an
     /// insert that fails would leave a shared lock, and two of those a deadlock.
-    func insertRecord(named id: EndUserID, in project: Project.ID, _ new: NewRecord) throws -> AppUser {
+    func insertRecord(named id: EndUserID, in project: Project.ID, _ new: NewRecord) throws -> Record {
         let publicID = UUID(at: now)
         let record = try connection.first(
             """
@@ -72,7 +72,7 @@ extension AnalyticsTransaction {
             ON DUPLICATE KEY UPDATE id = app_users.id
             RETURNING id, user_id, is_anonymous, merged_into, properties, public_id
             """, publicID, project, id, id.isAnonymous, now, now, new.isDev
-        ) { row in try AppUser(from: &row, newIf: [publicID]) }
+        ) { row in try Record(from: &row, newIf: [publicID]) }
         return try record ?? { throw TransactionMustRestart() }()
     }
 
@@ -82,7 +82,7 @@ extension AnalyticsTransaction {
     /// - Parameter ids: in ascending order, which is the order they are locked in.
     func insertRecords(
         named ids: [EndUserID], in project: Project.ID, _ new: NewRecord
-    ) throws -> [EndUserID: AppUser] {
+    ) throws -> [EndUserID: Record] {
         if ids.isEmpty { return [:] }
         if ids.count == 1 { return [ids[0]: try insertRecord(named: ids[0], in: project, new)] }
         let wanted = ids.map { (userID: $0, publicID: UUID(at: now)) }
@@ -100,12 +100,12 @@ extension AnalyticsTransaction {
                 user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN app_users u ON u.project_id = ? AND u.user_id = j.user_id
             """, list(ids.map(\.rawValue)), project
-        ) { row in try AppUser(from: &row, newIf: fresh) }
+        ) { row in try Record(from: &row, newIf: fresh) }
         return Dictionary(uniqueKeysWithValues: records.map { ($0.userID, $0) })
     }
 }
 
-extension AppUser {
+extension Record {
     /// - Parameter fresh: the public ids that this transaction gave out.
     fileprivate init(from row: inout Row, newIf fresh: Set<UUID>) throws(MariaDBError) {
         try self.init(from: &row)
@@ -117,7 +117,7 @@ extension Connection {
     /// The record each id's data belongs to at this moment; nil where there is none.
     func lookUp(
         _ ids: Set<EndUserID>, in project: Project.ID
-    ) throws -> [(id: EndUserID, owner: AppUser.ID?)] {
+    ) throws -> [(id: EndUserID, owner: Record.ID?)] {
         try all(
             """
             SELECT j.user_id, COALESCE(

@@ -26,7 +26,7 @@ extension AnalyticsTransaction {
     /// - Returns: nil when there is none and none was made.
     package func lockOwner(
         of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil
-    ) throws -> AppUser? {
+    ) throws -> Record? {
         var record = try lockRecord(named: id, in: project)
         if record == nil, !id.isAnonymous {
             return try new.map { try insertRecord(named: id, in: project, $0) }
@@ -44,7 +44,7 @@ extension AnalyticsTransaction {
     }
 
     /// The record that an id's data belongs to, locked, and made when there is none; never a tombstone.
-    package func lockOwner(of id: EndUserID, in project: Project.ID, making new: NewRecord) throws -> AppUser {
+    package func lockOwner(of id: EndUserID, in project: Project.ID, making new: NewRecord) throws -> Record {
         guard let owner = try lockOwner(of: id, in: project, orCreate: new) else { throw TransactionMustRestart() }
         return owner
     }
@@ -53,14 +53,14 @@ extension AnalyticsTransaction {
     /// ones are made.
     package func lockOwners(
         of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord
-    ) throws -> [EndUserID: AppUser] {
+    ) throws -> [EndUserID: Record] {
         if ids.isEmpty { return [:] }
         if ids.count == 1, let id = ids.first {
             return try lockOwner(of: id, in: project, orCreate: new).map { [id: $0] } ?? [:]
         }
         let seen = try connection.lookUp(ids, in: project)
         let locked = try lockRecords(Set(seen.compactMap(\.owner)))
-        var owners: [EndUserID: AppUser] = [:]
+        var owners: [EndUserID: Record] = [:]
         for (id, owner) in seen { owners[id] = owner.flatMap { locked[$0] } }
         for (id, record) in try insertRecords(named: ids.filter { owners[$0] == nil }.sorted(), in: project, new) {
             owners[id] = record
@@ -76,7 +76,7 @@ extension AnalyticsTransaction {
     }
 
     /// Removes a record made by this transaction that nothing was stored under.
-    package func removeUnused(_ record: AppUser) throws {
+    package func removeUnused(_ record: Record) throws {
         precondition(record.isNew)
         try connection.execute("DELETE FROM app_users WHERE id = ?", record.id)
     }
@@ -84,7 +84,7 @@ extension AnalyticsTransaction {
 
 extension Connection {
     /// The record that an id's data belongs to at this moment: nothing is locked or made.
-    package func owner(of id: EndUserID, in project: Project.ID) throws -> AppUser? {
+    package func owner(of id: EndUserID, in project: Project.ID) throws -> Record? {
         try first(
             """
             SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties
@@ -94,6 +94,6 @@ extension Connection {
                  WHERE c.project_id = ? AND c.anonymous_id = ? ORDER BY c.claimed_at DESC LIMIT 1),
                 (SELECT n.id FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
             """, project, id, project, id
-        ) { row in try AppUser(from: &row) }
+        ) { row in try Record(from: &row) }
     }
 }

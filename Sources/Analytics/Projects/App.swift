@@ -4,7 +4,7 @@ package struct App: Sendable {
 
     package var id: ID
     package var project: Project
-    package var platform: Platform
+    package var platform: AppPlatform
     package var bundleID: String?
     package var isDeleted: Bool
 

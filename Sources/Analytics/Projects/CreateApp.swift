@@ -5,11 +5,11 @@ package import Time
 package struct NewApp: Sendable {
     package var project: Project.ID
     package var name: String
-    package var platform: Platform
+    package var platform: AppPlatform
     /// What its SDK sends along; nil: it is not asked for. Apps of platform `backend` have none.
     package var bundleID: String?
 
-    package init(project: Project.ID, name: String, platform: Platform, bundleID: String? = nil) {
+    package init(project: Project.ID, name: String, platform: AppPlatform, bundleID: String? = nil) {
         self.project = project
         self.name = name
         self.platform = platform
@@ -34,7 +34,7 @@ package struct AppSummary: Sendable {
     package var team: Team.ID
     package var project: Project.ID
     package var name: String
-    package var platform: Platform
+    package var platform: AppPlatform
     package var bundleID: String?
     package var createdAt: Timestamp
 }

@@ -4,7 +4,7 @@ extension AnalyticsTransaction {
     /// Gives a real record the live responses of an anonymous one, both locked (analytics §5, "Questionnaire responses in a
     /// merge"): slug by slug what the real one has stays, and the other's is soft-deleted under the anonymous id. Two
     /// statements, whatever there is to do.
-    package func mergeQuestionnaireResponses(of anonymous: AppUser, into real: AppUser) throws {
+    package func mergeQuestionnaireResponses(of anonymous: Record, into real: Record) throws {
         try connection.execute(
             """
             UPDATE questionnaire_responses a

@@ -17,7 +17,7 @@ struct ResponseContent {
 extension AnalyticsTransaction {
     /// The live response of a locked user.
     func lockResponse(
-        of owner: AppUser.ID, to slug: Questionnaire.Slug, in project: Project.ID
+        of owner: Record.ID, to slug: Questionnaire.Slug, in project: Project.ID
     ) throws -> QuestionnaireResponse? {
         try connection.first(
             """
@@ -30,7 +30,7 @@ extension AnalyticsTransaction {
     }
 
     func insertResponse(
-        _ id: QuestionnaireResponse.ID, _ content: ResponseContent, of owner: AppUser.ID?,
+        _ id: QuestionnaireResponse.ID, _ content: ResponseContent, of owner: Record.ID?,
         to questionnaire: Questionnaire, from app: App
     ) throws {
         let client = content.client

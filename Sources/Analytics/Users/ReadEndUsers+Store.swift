@@ -1,7 +1,7 @@
 import MariaDB
 
 extension Connection {
-    /// The members of an `EndUser`, from `app_users u`.
+    /// The members of an `ListedEndUser`, from `app_users u`.
     private static let selectEndUsers: StaticString = """
         SELECT u.id, u.public_id, u.project_id, u.user_id, u.is_anonymous, u.properties, u.first_seen_at,
                u.last_seen_at, u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version,
@@ -82,30 +82,30 @@ extension Connection {
     }
 
     /// In no order.
-    func endUsers(_ page: PageKeys<Int64>) throws -> [EndUser] {
+    func endUsers(_ page: PageKeys<Int64>) throws -> [ListedEndUser] {
         if page.ids.isEmpty { return [] }
         var sql = ComposedSQL(Self.selectEndUsers)
         sql.append(" FROM app_users u FORCE INDEX (PRIMARY) WHERE u.id IN ", oneOfFew: page.ids)
-        return try all(sql) { row in try EndUser(from: &row) }
+        return try all(sql) { row in try ListedEndUser(from: &row) }
     }
 
-    func endUser(_ id: UUID, of team: Team.ID) throws -> EndUser? {
+    func endUser(_ id: UUID, of team: Team.ID) throws -> ListedEndUser? {
         var sql = ComposedSQL(Self.selectEndUsers)
         sql.append(
             """
              FROM app_users u JOIN projects p ON p.id = u.project_id
             WHERE u.public_id = ? AND u.merged_into IS NULL AND p.team_id = ? AND p.deleted_at IS NULL
             """, id, team)
-        return try first(sql) { row in try EndUser(from: &row) }
+        return try first(sql) { row in try ListedEndUser(from: &row) }
     }
 
     /// Fills in the users' apps and claims, each of which is one statement for all of them.
-    func completed(_ users: [EndUser]) throws -> [EndUser] {
+    func completed(_ users: [ListedEndUser]) throws -> [ListedEndUser] {
         if users.isEmpty { return [] }
         let records = list(users.map(\.record.rawValue))
-        var apps: [AppUser.ID: [EndUser.AppVisit]] = [:]
+        var apps: [Record.ID: [ListedEndUser.AppVisit]] = [:]
         for (user, visit) in try appVisits(of: records) { apps[user, default: []].append(visit) }
-        var claims: [AppUser.ID: [String]] = [:]
+        var claims: [Record.ID: [String]] = [:]
         for (user, id) in try self.claims(of: records) { claims[user, default: []].append(id) }
         return users.map { user in
             var user = user
@@ -116,7 +116,7 @@ extension Connection {
     }
 
     /// - Parameter records: a JSON array of surrogate keys.
-    private func appVisits(of records: String) throws -> [(AppUser.ID, EndUser.AppVisit)] {
+    private func appVisits(of records: String) throws -> [(Record.ID, ListedEndUser.AppVisit)] {
         try all(
             """
             SELECT v.app_user_id, v.app_id, a.name, v.first_seen_at, v.last_seen_at
@@ -126,15 +126,15 @@ extension Connection {
             ORDER BY v.last_seen_at DESC, v.app_id
             """, records
         ) { row in
-            let user: AppUser.ID = try row.read()
-            let visit = EndUser.AppVisit(
+            let user: Record.ID = try row.read()
+            let visit = ListedEndUser.AppVisit(
                 appID: try row.read(), appName: try row.read(), firstSeenAt: try row.read(),
                 lastSeenAt: try row.read())
             return (user, visit)
         }
     }
 
-    private func claims(of records: String) throws -> [(AppUser.ID, String)] {
+    private func claims(of records: String) throws -> [(Record.ID, String)] {
         try all(
             """
             SELECT c.app_user_id, c.anonymous_id

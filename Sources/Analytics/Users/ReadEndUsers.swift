@@ -5,7 +5,7 @@ import MariaDB
 extension Analytics {
     package func endUsers(
         _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID, _ database: Database
-    ) throws -> Page<EndUser> {
+    ) throws -> Page<ListedEndUser> {
         try database.snapshot { connection in
             let projects = try connection.visibleProjects(of: team, in: filter.scope)
             let walk = try connection.walk(filter, in: projects)
@@ -23,7 +23,7 @@ extension Analytics {
     package func endUsers(
         ofApp id: String, _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID,
         _ database: Database
-    ) throws -> Page<EndUser> {
+    ) throws -> Page<ListedEndUser> {
         let app = try database.read { try $0.requireApp(id, of: team) }
         var filter = filter
         guard filter.scope.app.map({ $0 == app }) ?? true else { return Page() }
@@ -32,7 +32,7 @@ extension Analytics {
     }
 
     /// - Throws: `notFound` unless it is a user of a live project of the team.
-    package func endUser(_ id: String, of team: Team.ID, _ database: Database) throws -> EndUser {
+    package func endUser(_ id: String, of team: Team.ID, _ database: Database) throws -> ListedEndUser {
         let user = try UUID(id).flatMap { id in
             try database.snapshot { connection in
                 try connection.completed(connection.endUser(id, of: team).map { [$0] } ?? []).first

@@ -1,7 +1,7 @@
 import JSON
 import MariaDB
 
-extension AppUser {
+extension Record {
     package func readProperties() throws -> Properties { try Properties(stored: properties) }
 }
 
@@ -11,7 +11,7 @@ extension AnalyticsTransaction {
     /// - Parameter isCapped: whether the result may be refused for its size; what the server writes is not (§6.2).
     /// - Returns: the full state.
     package func setProperties(
-        _ changes: PropertyChanges, of owner: AppUser, isCapped: Bool
+        _ changes: PropertyChanges, of owner: Record, isCapped: Bool
     ) throws -> Properties {
         let before = try owner.readProperties()
         var after = before
@@ -23,7 +23,7 @@ extension AnalyticsTransaction {
         return after
     }
 
-    func store(_ properties: Properties, of record: AppUser.ID) throws {
+    func store(_ properties: Properties, of record: Record.ID) throws {
         try connection.execute(
             "UPDATE app_users SET properties = ? WHERE id = ?",
             String(decoding: JSONValue.object(properties.object).json(), as: UTF8.self), record)

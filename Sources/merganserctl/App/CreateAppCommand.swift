@@ -11,7 +11,7 @@ struct CreateAppCommand: ParsableCommand {
     var project: Project.ID
 
     @Option(help: ArgumentHelp("Where the app runs.", valueName: "apple|android|web|backend"))
-    var platform: Platform
+    var platform: AppPlatform
 
     @Option(help: "The bundle id that its SDK sends; none for backend. If it is not given, requests need none.")
     var bundleID: String?
@@ -28,4 +28,4 @@ struct CreateAppCommand: ParsableCommand {
     }
 }
 
-extension Platform: ExpressibleByArgument {}
+extension AppPlatform: ExpressibleByArgument {}

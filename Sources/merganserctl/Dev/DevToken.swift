@@ -57,7 +57,7 @@ struct DevToken: ParsableCommand {
         let now = Clock.system.now.seconds
         let token = try keys.token(
             of: provider,
-            IdentityClaims(
+            DevelopmentTokenClaims(
                 iss: issuer ?? settings?.issuers.first ?? provider.defaults.issuers[0], aud: audience, sub: subject,
                 iat: now, exp: now + Int64(expiresIn), nonce: sha256(nonce.utf8).hexadecimal, email: email,
                 emailVerified: emailVerified ?? (email == nil ? nil : true), name: name),

@@ -139,7 +139,7 @@ final class StandInProvider: Sendable {
         let fullName = [givenName, familyName].compactMap { $0 }.joined(separator: " ")
         let token = try keys.token(
             of: provider,
-            IdentityClaims(
+            DevelopmentTokenClaims(
                 iss: providers[provider]?.issuers.first ?? "", aud: request.clientID, sub: subject, iat: now,
                 exp: now + 600, nonce: request.nonce, email: email, emailVerified: email == nil ? nil : true,
                 name: provider == .google && !fullName.isEmpty ? fullName : nil))

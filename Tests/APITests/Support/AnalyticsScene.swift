@@ -20,7 +20,7 @@ final class AnalyticsScene: Sendable {
 
     /// - Parameters:
     ///   - team: an existing one to put the project into.
-    init(_ app: TestApp, team: UUID? = nil, platform: Platform = .apple, bundleID: String? = "com.example") throws {
+    init(_ app: TestApp, team: UUID? = nil, platform: AppPlatform = .apple, bundleID: String? = "com.example") throws {
         self.app = app
         let now = app.time.now
         self.team = team ?? UUID(at: now)
@@ -43,14 +43,14 @@ final class AnalyticsScene: Sendable {
     ///
     /// - Returns: its id and a client key of it.
     @discardableResult
-    func makeApp(platform: Platform = .apple, bundleID: String? = nil) throws -> (id: UUID, clientKey: String) {
+    func makeApp(platform: AppPlatform = .apple, bundleID: String? = nil) throws -> (id: UUID, clientKey: String) {
         let (id, key) = (UUID(at: app.time.now), freshSecret(.client))
         try makeApp(id: id, platform: platform, bundleID: bundleID)
         try makeKey(.client, secret: key, app: id)
         return (id, key)
     }
 
-    private func makeApp(id: UUID, platform: Platform, bundleID: String?) throws {
+    private func makeApp(id: UUID, platform: AppPlatform, bundleID: String?) throws {
         try app.change(
             """
             INSERT INTO apps (id, team_id, project_id, name, platform, bundle_id, created_at)

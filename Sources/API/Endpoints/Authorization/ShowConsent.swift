@@ -39,7 +39,7 @@ private func proceed(
         }
         let target = FormTarget(redirectURI: request.redirectURI)
         let page = ConsentPage(
-            application: application.name, channel: .redirect(target), account: Account(session.user),
+            application: application.name, channel: .redirect(target), account: ShownUser(session.user),
             scopes: request.scopes.names,
             decision: call.form(
                 to: "/oauth/consent", for: pending, .init("account", String(session.user.id.rawValue))),

@@ -41,7 +41,7 @@ private func ask(
             let code = request.userCode
             let page = ConsentPage(
                 application: request.application.name, channel: .device(userCode: code.display),
-                account: Account(session.user), scopes: request.scopes.names,
+                account: ShownUser(session.user), scopes: request.scopes.names,
                 decision: call.form(
                     to: "/oauth/device", for: pending, .init("user_code", code.display),
                     .init(

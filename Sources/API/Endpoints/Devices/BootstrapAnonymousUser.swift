@@ -27,7 +27,7 @@ private struct BootstrapAnonymousUserReply: Encodable {
 @Sendable func bootstrapAnonymousUser(_ call: Call, _: Anyone) throws -> Response {
     let body = try call.decode(BootstrapAnonymousUserRequest.self)
     guard let uuid = body.deviceID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
-    guard let platform = body.devicePlatform.flatMap(Platform.init), [.ios, .macos].contains(platform) else {
+    guard let platform = body.devicePlatform.flatMap(DevicePlatform.init), [.ios, .macos].contains(platform) else {
         throw Failure.unknownPlatform
     }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)

@@ -13,7 +13,7 @@ private struct BootstrapDeviceRequest: Decodable {
 @Sendable func bootstrapDevice(_ call: Call, _: Anyone) throws -> Response {
     let body = try call.decode(BootstrapDeviceRequest.self)
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
-    guard let platform = body.platform.flatMap(Platform.init) else { throw Failure.unknownPlatform }
+    guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
     return try call.commit { transaction in
         .json(.ok, DeviceBootstrapReply(try call.accounts.bootstrap(bootstrap, in: transaction)))

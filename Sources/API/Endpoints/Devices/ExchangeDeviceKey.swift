@@ -16,7 +16,7 @@ private struct ExchangeDeviceKeyReply: Encodable {
     let device: DeviceReply
     let deviceSecret: String?
 
-    init(_ key: DeviceKey) {
+    init(_ key: ExchangedPAK) {
         accessToken = key.accessToken
         scopes = key.scopes.map(\.rawValue)
         deviceID = key.device.id
@@ -29,8 +29,8 @@ private struct ExchangeDeviceKeyReply: Encodable {
 @Sendable func exchangeDeviceKey(_ call: Call, _ token: AccessToken) throws -> Response {
     let body = try call.decode(ExchangeDeviceKeyRequest.self)
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
-    guard let platform = body.platform.flatMap(Platform.init) else { throw Failure.unknownPlatform }
-    let exchange = DeviceKeyExchange(uuid: uuid, platform: platform, secret: body.deviceSecret)
+    guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
+    let exchange = PAKExchange(uuid: uuid, platform: platform, secret: body.deviceSecret)
     return try call.commit { transaction in
         switch try call.accounts.exchange(exchange, for: token, in: transaction) {
         case .success(let key): .json(.ok, ExchangeDeviceKeyReply(key))

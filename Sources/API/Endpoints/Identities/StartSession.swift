@@ -25,11 +25,11 @@ private struct StartSessionRequest: Decodable {
     }
 }
 
-private func namedDevice(_ body: StartSessionRequest) throws -> (uuid: DeviceUUID, platform: Platform)? {
+private func namedDevice(_ body: StartSessionRequest) throws -> (uuid: DeviceUUID, platform: DevicePlatform)? {
     guard body.deviceUUID != nil || body.platform != nil else { return nil }
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init), let name = body.platform else {
         throw Failure.invalidRequest
     }
-    guard let platform = Platform(rawValue: name) else { throw Failure.unknownPlatform }
+    guard let platform = DevicePlatform(rawValue: name) else { throw Failure.unknownPlatform }
     return (uuid, platform)
 }

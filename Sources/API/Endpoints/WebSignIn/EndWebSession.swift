@@ -7,7 +7,7 @@ import Pages
     guard let session = visitor.session else { return .page(SignedOutPage(), in: call.language) }
     let browser = visitor.browser ?? Browser()
     let token = PostForm.Field("token", call.accounts.formToken(for: signOutPath, in: browser))
-    let page = SignOutPage(account: Account(session.user), form: PostForm(action: signOutPath, hidden: [token]))
+    let page = SignOutPage(account: ShownUser(session.user), form: PostForm(action: signOutPath, hidden: [token]))
     var response = Response.page(page, in: call.language)
     if visitor.browser == nil { response.headers.append(call.setting(.browser, browser.cookie)) }
     return response

@@ -19,7 +19,7 @@ import Time
         notice: LoginPage.Notice(parameters),
         signedIn: pending.counting(visitor.session).map { session in
             (
-                Account(session.user),
+                ShownUser(session.user),
                 call.form(to: "/oauth/consent", for: pending, .init("decision", "continue"))
             )
         })

@@ -4,11 +4,11 @@ import JSON
 import Text
 
 struct AppUsersReply: Encodable {
-    var users: [EndUser]
+    var users: [ListedEndUser]
     @Nullable var cursor: String?
     var hasMore: Bool
 
-    init(_ page: Page<EndUser>) {
+    init(_ page: Page<ListedEndUser>) {
         users = page.rows
         cursor = page.cursor
         hasMore = page.hasMore

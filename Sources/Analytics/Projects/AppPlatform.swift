@@ -1,7 +1,7 @@
 import MariaDB
 
 /// Where an app runs, and the environments its events may come from (analytics §8.2).
-package enum Platform: String, Sendable, CaseIterable, Bindable, Readable {
+package enum AppPlatform: String, Sendable, CaseIterable, Bindable, Readable {
     case apple, android, web, backend
 
     package var environments: [String] {

@@ -1,7 +1,7 @@
 import Text
 
 /// The signed-in account as pages show it.
-package struct Account: Equatable, Sendable {
+package struct ShownUser: Equatable, Sendable {
     var name: String?
     /// The contact address.
     var email: String?

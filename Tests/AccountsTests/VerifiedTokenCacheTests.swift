@@ -7,8 +7,8 @@ import Text
 @testable import Accounts
 
 /// What is remembered of checked access tokens (accounts §2.7).
-@Suite struct SignedTokensTests {
-    private let tokens = SignedTokens(KeySet([TestIssuer.p256.jwk]), limit: 4)
+@Suite struct VerifiedTokenCacheTests {
+    private let tokens = VerifiedTokenCache(KeySet([TestIssuer.p256.jwk]), limit: 4)
 
     private func token(_ number: UInt8, signedBy signer: Signer = TestIssuer.p256) throws -> String {
         let claims: JSONValue = [

@@ -3,7 +3,7 @@ import MariaDB
 import Time
 
 /// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone.
-package struct EndUser: Encodable, Sendable {
+package struct ListedEndUser: Encodable, Sendable {
     struct AppVisit: Encodable, Sendable {
         let appID: App.ID
         let appName: String
@@ -12,7 +12,7 @@ package struct EndUser: Encodable, Sendable {
     }
 
     /// Not shown.
-    let record: AppUser.ID
+    let record: Record.ID
     let id: UUID
     let projectID: Project.ID
     let userID: String

@@ -1,7 +1,7 @@
 import MariaDB
 
 /// A record: one end user of a project.
-package struct AppUser: Sendable {
+package struct Record: Sendable {
     /// The surrogate key that every row about this user has.
     package struct ID: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {
         package let rawValue: Int64

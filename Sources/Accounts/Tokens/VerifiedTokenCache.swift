@@ -4,7 +4,7 @@ import Synchronization
 
 /// Checks access tokens with one key set, and remembers those it found good: relying parties ask about the same token
 /// again and again, and RSA costs more than the rest of the answer.
-final class SignedTokens: Sendable {
+final class VerifiedTokenCache: Sendable {
     /// By the digest of the token's text.
     private struct Known {
         var recent: [[UInt8]: SignedAccessToken] = [:]

@@ -2,7 +2,7 @@ import IdentityTokens
 import JOSE
 
 /// The claims of an identity token, as Apple and Google write them.
-struct IdentityClaims: Encodable {
+struct DevelopmentTokenClaims: Encodable {
     let iss: String
     let aud: String
     let sub: String
@@ -19,7 +19,7 @@ extension DevelopmentIssuer {
     /// - Parameter keyID: the kid for the header; nil for the key's own.
     /// - Throws: `refused` before `initialize`.
     func token(
-        of provider: Provider, _ claims: IdentityClaims, _ algorithm: Algorithm = .rs256, keyID: String? = nil
+        of provider: Provider, _ claims: DevelopmentTokenClaims, _ algorithm: Algorithm = .rs256, keyID: String? = nil
     ) throws -> String {
         guard let key = try key(provider, algorithm) else {
             throw ToolError(.refused, "the development issuer has no keys yet; run: merganserctl dev issuer init")
