@@ -3,10 +3,12 @@
 // equivalent strings for equal, and bring a row of combining marks into its canonical order first, in time that grows with
 // the square of the row. So whatever comes from outside and decides something is compared by bytes, or is stream-safe.
 
-extension StringProtocol {
+extension String {
     /// Whether no more than 30 combining marks stand in a row (UAX #15 §13, Stream-Safe Text Format), as in any text of people.
     package var isStreamSafe: Bool {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return true }
+        // Concrete and by bytes, because every header field of every request passes here.
+        let bytes = utf8Span.span
+        if !bytes.indices.contains(where: { bytes[$0] >= 0x80 }) { return true }
         var marks = 0
         return unicodeScalars.allSatisfy { scalar in
             marks = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1
