@@ -2,14 +2,13 @@
 struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let object: ValueEncoder
     private let names = MemberNames.of(Key.self)
-    private var position = 0
 
     init(_ object: ValueEncoder) { self.object = object }
 
     var codingPath: [any CodingKey] { [] }
 
     private mutating func name(_ key: Key) -> Writer {
-        object.writer.name(names.text(of: key.stringValue, at: &position), object.level)
+        object.writer.name(names.text(of: key.stringValue), object.level)
         return object.writer
     }
 
