@@ -7,8 +7,8 @@ struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { [] }
 
-    private mutating func name(_ key: Key) -> Writer {
-        object.writer.name(names.text(of: key.stringValue), object.level)
+    private func name(_ key: Key) -> Writer {
+        object.writer.name(names, key.stringValue, object.level)
         return object.writer
     }
 

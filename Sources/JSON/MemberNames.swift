@@ -19,23 +19,34 @@ struct MemberNames {
     /// Whether keys are named for properties: no key can be made from the name of its member then.
     var areProperties: Bool { kind == .properties }
 
-    /// What stands before a key's value: the name in quotes, and a colon. Made anew each time: a lock that all threads take
-    /// for every object costs more.
-    func text(of key: String) -> [UInt8] {
-        var text: [UInt8] = []
-        appendQuoted(areProperties ? snakeCase(key) : Array(key.utf8), to: &text)
-        text.append(UInt8(ascii: ":"))
-        return text
+    /// Appends what stands before a key's value: the name in quotes, and a colon.
+    ///
+    /// Made anew each time, without an allocation: a table of names that all threads share would need a lock, which costs
+    /// them more.
+    func append(_ key: String, to bytes: inout [UInt8]) {
+        if areProperties {
+            bytes.append(UInt8(ascii: "\""))
+            appendSnakeCase(key, to: &bytes)
+            bytes.append(UInt8(ascii: "\""))
+        } else {
+            appendQuoted(key.utf8, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: ":"))
     }
 
     /// The name in UTF-8.
-    func utf8(of key: String) -> ArraySlice<UInt8> { (areProperties ? snakeCase(key) : Array(key.utf8))[...] }
+    func utf8(of key: String) -> ArraySlice<UInt8> {
+        guard areProperties else { return Array(key.utf8)[...] }
+        var name: [UInt8] = []
+        appendSnakeCase(key, to: &name)
+        return name[...]
+    }
 }
 
 /// A word begins at an upper-case letter. An acronym is one word, its plural, too: `lastSDKName`, `redirectURIs`. Digits
 /// belong to the word before them: `sha256Digest`.
-private func snakeCase(_ name: String) -> [UInt8] {
-    let name = Array(name.utf8)
+private func appendSnakeCase(_ name: String, to bytes: inout [UInt8]) {
+    let name = name.utf8Span.span
     func isUpperCase(_ index: Int) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(name[index]) }
     /// Whether an upper-case letter behind another one begins a word: a lower-case one follows, not the `s` of a plural.
     func endsAcronym(_ index: Int) -> Bool {
@@ -43,9 +54,12 @@ private func snakeCase(_ name: String) -> [UInt8] {
         guard next < name.count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(name[next]) else { return false }
         return name[next] != UInt8(ascii: "s") || next + 1 < name.count && !isUpperCase(next + 1)
     }
-    return name.indices.flatMap { index in
-        if !isUpperCase(index) { return [name[index]] }
-        let beginsWord = index > 0 && (!isUpperCase(index - 1) || endsAcronym(index))
-        return (beginsWord ? [UInt8(ascii: "_")] : []) + [name[index] | 0x20]
+    for index in name.indices {
+        guard isUpperCase(index) else {
+            bytes.append(name[index])
+            continue
+        }
+        if index > 0, !isUpperCase(index - 1) || endsAcronym(index) { bytes.append(UInt8(ascii: "_")) }
+        bytes.append(name[index] | 0x20)
     }
 }

@@ -68,9 +68,9 @@ final class Writer {
     func count(_ level: Int) -> Int { frames[level].count }
 
     /// - Parameter text: in quotes, with the colon.
-    func name(_ text: [UInt8], _ level: Int) {
+    func name(_ names: MemberNames, _ key: String, _ level: Int) {
         separate(level)
-        bytes += text
+        names.append(key, to: &bytes)
     }
 
     /// A text of its own, to be inserted here.
