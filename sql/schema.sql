@@ -333,7 +333,7 @@ END;
 
 CREATE TRIGGER event_attachments_moved AFTER UPDATE ON event_attachments FOR EACH ROW
 BEGIN
-    IF NOT NEW.app_user_id <=> OLD.app_user_id THEN
+    IF NOT (NEW.app_user_id <=> OLD.app_user_id) THEN
         UPDATE app_users
         SET attachment_bytes = attachment_bytes - LEAST(attachment_bytes, OLD.size_bytes),
             attachment_files = attachment_files - LEAST(attachment_files, 1)
