@@ -94,11 +94,12 @@ let package = Package(
                 "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            exclude: readmes(
-                [
-                    "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
-                    "Identities", "Swap", "Tokens", "WebSignIn",
-                ], in: "Endpoints")
+            exclude: readmes(["Replies", "Routing"])
+                + readmes(
+                    [
+                        "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
+                        "Identities", "Swap", "Tokens", "WebSignIn",
+                    ], in: "Endpoints")
                 + readmes(
                     [
                         "Attachments", "Claims", "Events", "Feedback", "Projects", "Questionnaires", "Users",
