@@ -191,7 +191,7 @@ extension AnalyticsTransaction {
                 } else if !records.contains(record) {
                     throw TransactionMustRestart()
                 }
-                // Else it names nobody, which is damage for `verify` to tell.
+                // Else it names nobody, which is damage that `verify` reports.
             }
             try subtract(from: counts)
         }

@@ -25,7 +25,7 @@ extension ErrorCode {
         case .invalidRequest:
             Entry(
                 .oauth, .badRequest, also: [.found],
-                en: "Something is missing, malformed, of the wrong type or there twice. error_description tells what. "
+                en: "Something is missing, malformed, of the wrong type or there twice. error_description says what. "
                     + "On authorize, state, scope and an S256 code_challenge are required.",
                 ko: "필수 값이 없거나, 형식이나 타입이 잘못되었거나, 중복되었습니다. error_description을 확인하세요. 인가 요청에는 state, scope, S256 방식의 "
                     + "code_challenge가 필요합니다.")
@@ -155,7 +155,7 @@ extension ErrorCode {
         case .invalidIdentityToken:
             Entry(
                 .accounts, .unprocessableContent,
-                en: "The provider’s identity token cannot be believed; error_description tells why. Get a new one.",
+                en: "The provider’s identity token cannot be believed; error_description says why. Get a new one.",
                 ko: "신원 토큰을 신뢰할 수 없습니다. 이유는 error_description에 있습니다. 새 토큰을 받으세요.")
         case .emailLinkedToOtherAppleAccount:
             Entry(
@@ -169,7 +169,7 @@ extension ErrorCode {
                 ko: "다른 Google 로그인이 연결된 계정의 이메일 주소입니다. 그 Google 계정으로 로그인하세요.")
         case .accountDeleted:
             Entry(
-                .accounts, .unprocessableContent, en: "The account was deleted; purge_at tells when it is erased.",
+                .accounts, .unprocessableContent, en: "The account was deleted; purge_at says when it is erased.",
                 ko: "삭제된 계정입니다. purge_at에 완전히 지워집니다.")
         case .deviceClaimedByOtherUser:
             Entry(
@@ -221,7 +221,7 @@ extension ErrorCode {
         case .invalidRedirectURI:
             Entry(
                 .applications, .unprocessableContent,
-                en: "A redirect URI is refused; error_description tells why. Use https or a custom scheme without "
+                en: "A redirect URI is refused; error_description says why. Use https or a custom scheme without "
                     + "underscore.",
                 ko: "허용되지 않는 리디렉션 URI입니다. 이유는 error_description에 있습니다. https 또는 밑줄이 없는 사용자 정의 스킴을 사용하세요.")
         case .invalidWebhookURL:
@@ -334,7 +334,7 @@ extension ErrorCode {
                 ko: "결정할 수 있는 시간이 지났습니다. 다시 요청하세요.")
         case .payloadChanged:
             Entry(
-                .approvals, .conflict, en: "What is shown is not what was asked for; nothing was decided.",
+                .approvals, .conflict, en: "What the person saw is not what was asked for. Nothing was decided.",
                 ko: "표시된 내용이 요청과 다릅니다. 결정되지 않았습니다.")
         case .invalidApproval:
             Entry(

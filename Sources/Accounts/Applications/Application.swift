@@ -26,7 +26,7 @@ package struct Application: Sendable {
         case block
         /// It is dropped silently.
         case logOnly = "log_only"
-        /// It is dropped, and the audit log tells.
+        /// It is dropped, and the audit log says so.
         case alert
     }
 

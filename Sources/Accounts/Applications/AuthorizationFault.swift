@@ -1,14 +1,14 @@
 package import MariaDB
 package import Time
 
-/// What was seen to be wrong with an application's authorize requests: what `/diagnose` tells (accounts §2.12).
+/// What was seen to be wrong with an application's authorize requests: what `/diagnose` shows (accounts §2.12).
 package enum AuthorizationFault: String, Sendable, CaseIterable {
     case pkceMissing = "pkce_missing"
     case openidMissing = "openid_missing"
     /// A scope that the application may not have was left out (accounts §2.5).
     case scopeDropped = "scope_dropped"
 
-    /// How long `/diagnose` tells of one.
+    /// How long `/diagnose` shows one.
     package static let memory = Duration.seconds(86_400)
     /// How long token answers tell of a dropped scope.
     package static let driftMemory = Duration.seconds(7 * 86_400)

@@ -1,7 +1,7 @@
 import IdentityTokens
 import MariaDB
 
-/// What the login history tells people (accounts §4.3).
+/// What the login history shows people (accounts §4.3).
 enum LoginEvent: String {
     case webLogin = "web_login"
     case exchange, refused

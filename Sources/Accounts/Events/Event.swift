@@ -13,7 +13,7 @@ struct Event {
     var kind: Kind
     /// Every member of the event's `data`.
     var data: JSONValue
-    /// The absorbed subs that it tells of, whose rows name the event.
+    /// The absorbed subs that it reports; their rows name the event.
     var absorbedSubs: [String] = []
 }
 

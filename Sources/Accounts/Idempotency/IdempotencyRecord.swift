@@ -39,7 +39,7 @@ package enum IdempotencyLookup: Sendable {
     case reused
 }
 
-/// How the answer to a request is kept under its key, by the transaction whose effects it tells of: no effect exists
+/// How the answer to a request is kept under its key, by the transaction whose effects it reports: no effect exists
 /// without its answer.
 package struct KeptAnswer<Result> {
     private let key: IdempotencyKey

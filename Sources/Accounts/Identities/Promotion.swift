@@ -1,7 +1,7 @@
 import IdentityTokens
 
 extension AccountsTransaction {
-    /// The user with what a sign-in tells about it: blank names and addresses are filled, nothing is replaced. That the
+    /// The user with what a sign-in says about it: blank names and addresses are filled, nothing is replaced. That the
     /// provider has the last word on the address it has for sign-ins is added.
     func filled(_ user: User, from token: IdentityToken, _ fullName: PersonName?) throws -> User {
         var user = user

@@ -9,7 +9,7 @@ package enum RevocationReason: String, Sendable {
 }
 
 extension Accounts {
-    /// Ends a family, and with it its access tokens. Doing it again changes nothing and tells nobody.
+    /// Ends a family, and with it its access tokens. Doing it again changes nothing and emits no event.
     func revoke(
         _ family: TokenFamily.ID, of grant: Grant.ID, _ application: Application, because reason: RevocationReason,
         in transaction: AccountsTransaction

@@ -4,7 +4,7 @@ extension Accounts {
     /// Signs a person in with what a provider vouches for, as a session of accounts §1.6 does but without a device, and
     /// renews the browser's web session.
     ///
-    /// A refusal is a result, not an error: the login history that tells of it is committed.
+    /// A refusal is a result, not an error: its row in the login history is committed.
     ///
     /// - Parameter cookie: of the session that this one takes the place of.
     package func signInOnWeb(

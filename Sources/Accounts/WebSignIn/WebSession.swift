@@ -6,7 +6,7 @@ package struct WebSession: Sendable {
 
     package var id: ID
     package var user: User
-    /// When the person proved who they are: what `auth_time` tells.
+    /// When the person proved who they are: the value of `auth_time`.
     package var authenticatedAt: Timestamp
     var lastUsedAt: Timestamp
 

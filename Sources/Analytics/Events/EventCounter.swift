@@ -29,7 +29,7 @@ extension AnalyticsTransaction {
             """, counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
     }
 
-    /// A counter that is too low already is damage for `merganserctl verify` to tell, not a reason to stop.
+    /// A counter that is too low already is damage that `merganserctl verify` reports, not a reason to stop.
     package func subtract(from counters: [EventCounter: Int]) throws {
         try connection.executeMany(
             "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = ?",

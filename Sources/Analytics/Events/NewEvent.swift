@@ -53,7 +53,7 @@ package final class NewEvent: Sendable {
         package var preferredLanguage: String?
     }
 
-    /// Reads one entry of a batch. Checks in the specification's order: the first that fails tells its text.
+    /// Reads one entry of a batch. Checks in the specification's order; the answer has the text of the first check that fails.
     ///
     /// - Parameter platform: of the app that sends it.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
@@ -182,7 +182,7 @@ extension JSONObject {
             })
     }
 
-    /// The languages of an app as an event tells them (analytics §8.4): trimmed, without empty ones and `Base`, each once
+    /// The languages of an app as an event lists them (analytics §8.4): trimmed, without empty ones and `Base`, each once
     /// and in the order of their bytes. Nil for what is no array of strings, holds a NUL, or leaves nothing; and for what is
     /// no list of languages: more than there are to choose from, or one that is longer than `preferred_language` may be.
     fileprivate func supportedLanguages() -> [String]? {

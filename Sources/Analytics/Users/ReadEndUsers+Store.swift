@@ -153,7 +153,7 @@ extension ComposedSQL {
         if let until = filter.until { append(" AND u.last_seen_at <= ?", until) }
     }
 
-    /// What no index tells of `app_users u`.
+    /// Conditions on `app_users u` that no index serves.
     fileprivate mutating func append(_ filter: EndUserFilter) {
         if let search = filter.search { append(" AND LOCATE(LOWER(?), LOWER(u.user_id)) > 0", search) }
         if let isAnonymous = filter.isAnonymous { append(" AND u.is_anonymous = ?", isAnonymous) }

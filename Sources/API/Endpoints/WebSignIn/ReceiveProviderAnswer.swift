@@ -42,7 +42,7 @@ private func outcome(
     }
 }
 
-/// The name that Apple tells at somebody's first sign-in.
+/// The name that Apple sends at somebody's first sign-in.
 private func appleName(_ user: String) -> PersonName {
     let name = (try? JSONValue(json: Array(user.utf8)))?["name"]
     return PersonName(givenName: name?["firstName"]?.string, familyName: name?["lastName"]?.string)

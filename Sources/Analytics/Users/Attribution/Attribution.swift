@@ -1,7 +1,7 @@
 import JSON
 import Text
 
-/// Which campaign brought a user, as the ad network tells it (analytics §7).
+/// Which campaign brought a user, as the ad network says (analytics §7).
 package enum Attribution: Sendable {
     /// The network does not know yet.
     case pending

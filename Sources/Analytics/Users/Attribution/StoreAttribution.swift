@@ -2,7 +2,7 @@ package import Database
 import MariaDB
 
 extension Analytics {
-    /// Merges what an attribution tells into the properties of whoever the id belongs to by now (analytics §7).
+    /// Merges an attribution's properties into the properties of whoever the id belongs to by now (analytics §7).
     package func store(
         _ properties: [Properties.Entry], of user: EndUserID, in project: Project.ID, _ database: Database
     ) throws {
