@@ -1,4 +1,5 @@
 import Analytics
+import Fetch
 import HTTP
 
 extension Call {
@@ -10,5 +11,16 @@ extension Call {
     ) throws(Failure) -> Result? {
         let holders = ["network \(request.remoteNetwork)"] + (app.map { ["app \($0)"] } ?? [])
         return try service.slowPeers.pass(for: holders, body)
+    }
+}
+
+extension Request {
+    /// The client, for what the server shares out: one of those that nginx limits (`$merganser_client`).
+    ///
+    /// It is made here again because nginx has it as bytes, of which a zero would end a FastCGI parameter, and because a
+    /// configuration without such a parameter would make all clients one.
+    var remoteNetwork: String {
+        guard let address = IPAddress(remoteAddress) else { return remoteAddress }
+        return "\(address.network)"
     }
 }

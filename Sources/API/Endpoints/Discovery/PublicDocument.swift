@@ -12,3 +12,8 @@ extension Response {
             ], body: json)
     }
 }
+
+extension Response.Field {
+    /// Whoever fetched it need not ask again for an hour.
+    static let publicForAnHour = Response.Field("Cache-Control", "public, max-age=3600")
+}

@@ -30,8 +30,3 @@ private struct AppleAppSiteAssociation: Encodable {
         AppleAppSiteAssociation(applinks: .init(details: [.init(appIDs: appIDs, components: components)])),
         headers: [.publicForAnHour])
 }
-
-extension Response.Field {
-    /// Whoever fetched it need not ask again for an hour.
-    static let publicForAnHour = Response.Field("Cache-Control", "public, max-age=3600")
-}
