@@ -3,7 +3,7 @@ package import Time
 
 /// An account with what hangs on it, as an operator sees it. No secret, no digest.
 package struct UserSummary: Sendable {
-    package struct Device: Sendable {
+    package struct DeviceLine: Sendable {
         package var id: Int
         package var uuid: String
         package var platform: String
@@ -12,7 +12,7 @@ package struct UserSummary: Sendable {
         package var lastSeenAt: Timestamp
     }
 
-    package struct Grant: Sendable {
+    package struct GrantLine: Sendable {
         package var clientID: String
         package var sub: String
         package var scopes: [String]
@@ -24,8 +24,8 @@ package struct UserSummary: Sendable {
     /// The survivor, if this account was merged into another.
     package var mergedInto: User.ID?
     package var identities: [Identity]
-    package var devices: [Device]
-    package var grants: [Grant]
+    package var devices: [DeviceLine]
+    package var grants: [GrantLine]
     package var livePAKs: Int
     package var pendingAgentApprovals: Int
     package var pushApprovals: Int
@@ -41,8 +41,8 @@ extension Connection {
             mergedInto: try first("SELECT primary_user_id FROM identity_links WHERE linked_user_id = ?", id) { row in
                 try row.read()
             },
-            identities: try identities(of: id), devices: try deviceSummaries(of: id),
-            grants: try grantSummaries(of: id),
+            identities: try identities(of: id), devices: try deviceLines(of: id),
+            grants: try grantLines(of: id),
             livePAKs: try first("SELECT COUNT(*) FROM paks WHERE user_id = ? AND revoked_at IS NULL", id) { row in
                 try row.read()
             } ?? 0,
@@ -55,27 +55,27 @@ extension Connection {
             ) { row in try row.read() } ?? 0)
     }
 
-    private func deviceSummaries(of user: User.ID) throws -> [UserSummary.Device] {
+    private func deviceLines(of user: User.ID) throws -> [UserSummary.DeviceLine] {
         try all(
             """
             SELECT id, device_uuid, platform, secret_digest IS NOT NULL, last_seen_at
             FROM devices WHERE user_id = ? ORDER BY id
             """, user
         ) { row in
-            UserSummary.Device(
+            UserSummary.DeviceLine(
                 id: try row.read(), uuid: try row.read(), platform: try row.read(), hasSecret: try row.read(),
                 lastSeenAt: try row.read())
         }
     }
 
-    private func grantSummaries(of user: User.ID) throws -> [UserSummary.Grant] {
+    private func grantLines(of user: User.ID) throws -> [UserSummary.GrantLine] {
         try all(
             """
             SELECT a.client_id, g.sub, g.scopes, g.created_at, g.revoked_at
             FROM grants g JOIN applications a ON a.id = g.application_id WHERE g.user_id = ? ORDER BY g.id
             """, user
         ) { row in
-            UserSummary.Grant(
+            UserSummary.GrantLine(
                 clientID: try row.read(), sub: try row.read(),
                 scopes: try row.read(String.self).split(separator: " ").map(String.init), createdAt: try row.read(),
                 revokedAt: try row.read())

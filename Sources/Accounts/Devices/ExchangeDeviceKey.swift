@@ -33,7 +33,7 @@ extension Accounts {
     package func exchange(
         _ exchange: PAKExchange, for token: AccessToken, in transaction: AccountsTransaction
     ) throws -> Result<ExchangedPAK, Failure> {
-        let (token, user) = try lockPerson(behind: token, transaction)
+        let (token, user) = try lockUser(behind: token, transaction)
         let limited = "\(user.id.rawValue) \(token.application.rawValue)"
         if let wait = try transaction.count(.pakExchange, for: limited) {
             return .failure(.rateLimited(retryAfter: wait))
@@ -62,7 +62,7 @@ extension Accounts {
     }
 
     /// Who the token stands for once they are locked: a swap or a merge may have been faster.
-    private func lockPerson(
+    private func lockUser(
         behind token: AccessToken, _ transaction: AccountsTransaction
     ) throws -> (AccessToken, User) {
         func current() throws -> AccessToken {

@@ -4,7 +4,7 @@ import OpenSSL
 import Time
 
 /// A sign-in with a provider's identity token, verified already (accounts §1.6).
-package struct SessionStart: Sendable {
+package struct SignInRequest: Sendable {
     package var token: IdentityToken
     package var fullName: PersonName?
     /// UUID and platform come together or not at all.
@@ -24,18 +24,18 @@ package struct SessionStart: Sendable {
 
 extension Accounts {
     /// Signs in: finds the account by identity, else by an e-mail the provider answers for, else makes one.
-    package func startSession(_ start: SessionStart, in transaction: AccountsTransaction) throws -> SignedIn {
-        let owner = try start.device.flatMap { try transaction.deviceOwner($0.uuid) }
-        let (user, lockedOwner) = try signIn(start.token, start.fullName, locking: owner, in: transaction)
-        guard try start.device.flatMap({ try transaction.deviceOwner($0.uuid) }) == owner else {
+    package func startSession(_ request: SignInRequest, in transaction: AccountsTransaction) throws -> SignedIn {
+        let owner = try request.device.flatMap { try transaction.deviceOwner($0.uuid) }
+        let (user, lockedOwner) = try signIn(request.token, request.fullName, locking: owner, in: transaction)
+        guard try request.device.flatMap({ try transaction.deviceOwner($0.uuid) }) == owner else {
             throw TransactionMustRestart()
         }
-        guard let named = start.device else {
+        guard let named = request.device else {
             let pak = try transaction.issuePAK(to: user.id, device: nil, label: nil, actor: .user(user.id))
             return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes)
         }
         let (device, secret) = try claim(
-            named.uuid, named.platform, presenting: start.deviceSecret, for: user,
+            named.uuid, named.platform, presenting: request.deviceSecret, for: user,
             from: lockedOwner, transaction)
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, label: named.platform.rawValue, actor: .user(user.id))

@@ -29,10 +29,10 @@ final class StandInProvider: Sendable {
         do {
             switch request.method {
             case .get:
-                return .html(signInPage(try SignInRequest(QueryParameters(request.query), provider, self), provider))
+                return .html(signInPage(try AuthorizeRequest(QueryParameters(request.query), provider, self), provider))
             case .post:
                 let form = QueryParameters(try request.body.collect(limit: 65_536))
-                return .html(try answerPage(form, try SignInRequest(form, provider, self), provider))
+                return .html(try answerPage(form, try AuthorizeRequest(form, provider, self), provider))
             default: return .plain(.methodNotAllowed, "GET or POST")
             }
         } catch let error as RefusedSignIn {
@@ -45,7 +45,7 @@ final class StandInProvider: Sendable {
     // MARK: The request
 
     /// The parts of an authorize request that the answer needs.
-    private struct SignInRequest {
+    private struct AuthorizeRequest {
         let clientID: String
         let redirectURI: String
         let state: String
@@ -89,7 +89,7 @@ final class StandInProvider: Sendable {
 
     // MARK: Pages
 
-    private func signInPage(_ request: SignInRequest, _ provider: Provider) -> String {
+    private func signInPage(_ request: AuthorizeRequest, _ provider: Provider) -> String {
         let name = provider == .apple ? "Apple" : "Google"
         return page(
             "Sign in with \(name)",
@@ -110,7 +110,7 @@ final class StandInProvider: Sendable {
     }
 
     private func answerPage(
-        _ form: QueryParameters, _ request: SignInRequest, _ provider: Provider
+        _ form: QueryParameters, _ request: AuthorizeRequest, _ provider: Provider
     ) throws -> String {
         let fields = try answer(form, request, provider)
         return page(
@@ -125,7 +125,7 @@ final class StandInProvider: Sendable {
     }
 
     private func answer(
-        _ form: QueryParameters, _ request: SignInRequest, _ provider: Provider
+        _ form: QueryParameters, _ request: AuthorizeRequest, _ provider: Provider
     ) throws -> [(String, String)] {
         if form["decision"] == "cancel" {
             return [

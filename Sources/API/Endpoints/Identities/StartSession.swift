@@ -18,10 +18,10 @@ private struct StartSessionRequest: Decodable {
     let fullName = try checked(body.fullName)
     let device = try namedDevice(body)
     let token = try call.verifyProof(from: provider)
-    let start = SessionStart(
+    let request = SignInRequest(
         token: token, fullName: fullName, device: device, deviceSecret: body.deviceSecret)
     return try call.commit { transaction in
-        .json(.ok, DeviceBootstrapReply(try call.accounts.startSession(start, in: transaction)))
+        .json(.ok, DeviceBootstrapReply(try call.accounts.startSession(request, in: transaction)))
     }
 }
 

@@ -5,7 +5,7 @@ import JSON
 /// `GET /oauth/subs/{sub}` (accounts §2.9): who a sub that the application knows, or knew, stands for today.
 @Sendable func showSub(_ call: Call, _ application: Application) throws -> Response {
     let subject = try call.database.read {
-        try call.accounts.person(knownAs: call.arguments[0], at: application, $0)
+        try call.accounts.subject(knownAs: call.arguments[0], at: application, $0)
     }
     return .json(.ok, SubReply(subject))
 }
