@@ -2,14 +2,14 @@ import Fetch
 package import IdentityTokens
 package import Time
 
-/// The identity provider: devices, sessions, linking, the swap and what they leave behind.
+/// The identity provider: devices, sessions, linking, swaps, and the OAuth provider that relying parties use.
 ///
-/// This target owns the rules of the accounts specification and the SQL beside them: a folder for each kind of thing, a
-/// file for each rule (`SwapAnonymousAccount.swift`), its statements in `…+Store.swift`. It knows no HTTP: what a
-/// refusal looks like on the wire is the API's business. Network work (fetching key sets) is done before a rule's
-/// transaction begins, never inside it.
+/// This target owns the rules of the accounts specification and their SQL. Each kind of thing has a folder and each
+/// rule a file (`SwapAnonymousAccount.swift`); the file's statements are in `…+Store.swift`. The target knows no HTTP:
+/// the API decides what a refusal looks like on the wire. Network work, such as fetching key sets, is done before a
+/// rule's transaction begins, never inside it.
 ///
-/// Rules throw `Failure` for what the specification refuses and `MariaDBError` for what the database refuses.
+/// Rules throw `Failure` for what the specification refuses, and `MariaDBError` for what the database refuses.
 package struct Accounts: Sendable {
     package let settings: AccountsSettings
     package let serverKey: ServerKey
@@ -32,12 +32,12 @@ package struct Accounts: Sendable {
 package struct AccountsSettings: Sendable {
     /// The base URL without trailing slash: `iss`, byte for byte.
     package var issuer: String
-    /// The lifetime of a PAK; nil: until revoked.
+    /// The lifetime of a PAK; nil if PAKs live until they are revoked.
     package var pakLifetime: Duration?
     package var linkByEmail: LinkByEmail
-    /// Whether developers' applications are active at once, instead of waiting for the operator.
+    /// Whether a new application is active at once; otherwise it waits for the operator's approval.
     package var autoApprovesApplications: Bool
-    /// Whether webhooks may go to this machine.
+    /// Whether webhooks may be sent to this machine.
     package var isDevelopment: Bool
 
     package init(
@@ -60,13 +60,13 @@ package struct AccountsSettings: Sendable {
 
 /// When a sign-in may be matched to an account by its verified e-mail (accounts §1.6).
 package enum LinkByEmail: String, Sendable, CaseIterable {
-    /// Only if a provider with the last word on the address vouches for it now, and one did when the account got it.
+    /// Only if an authoritative provider vouches for the address now, and one did when the account got it.
     case authoritative
-    /// Whenever the provider says it verified the address.
+    /// Whenever the provider says that it verified the address.
     case verified
     case never
 
-    /// Whether an address decides that a provider verified.
+    /// Whether a sign-in may be matched by an address that the provider verified.
     func trusts(isAuthoritative: Bool) -> Bool {
         switch self {
         case .authoritative: isAuthoritative

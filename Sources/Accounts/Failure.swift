@@ -1,7 +1,7 @@
 package import IdentityTokens
 package import Time
 
-/// What the accounts specification refuses, one case an error code (Annex B).
+/// What the accounts specification refuses: one case for each error code (Annex B).
 package enum Failure: Error, Equatable {
     case invalidRequest
     case invalidToken

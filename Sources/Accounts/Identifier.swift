@@ -1,6 +1,6 @@
 import MariaDB
 
-/// The surrogate key of one kind of row. Ids of different kinds are different types, so that one cannot pass for another.
+/// The surrogate key of one kind of row. Each kind has its own type, so that one id cannot be passed for another.
 package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Sendable, Encodable, Bindable, Readable {
     package let rawValue: Int64
 

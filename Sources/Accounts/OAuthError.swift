@@ -1,10 +1,10 @@
 package import ErrorCodes
 
-/// An error of OAuth's own (RFC 6749 §4.1.2.1, §5.2; OpenID Connect Core §3.1.2.6; RFC 8628 §3.5).
+/// An error that OAuth defines (RFC 6749 §4.1.2.1, §5.2; OpenID Connect Core §3.1.2.6; RFC 8628 §3.5).
 package struct OAuthError: Error, Equatable, Sendable {
-    /// One of OAuth's own.
+    /// One of the codes that OAuth defines.
     package let code: ErrorCode
-    /// For developers, in English; of bounded length, since it goes into redirects.
+    /// For developers, in English. Its length is bounded, because it is sent in redirects.
     package let description: String
 
     package init(_ code: ErrorCode, _ description: String) {
@@ -12,7 +12,7 @@ package struct OAuthError: Error, Equatable, Sendable {
         self.description = description
     }
 
-    /// What stands in an `error_description` or a scope's name, but for the space (RFC 6749 §3.3, §4.1.2.1).
+    /// The bytes that an `error_description` and a scope's name may have, except the space (RFC 6749 §3.3, §4.1.2.1).
     static func isDescriptive(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C }
 
     package static let denied = OAuthError(.accessDenied, "the user refused")

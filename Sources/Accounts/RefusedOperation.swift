@@ -1,4 +1,4 @@
-/// What an operator asked for and cannot have; the text says what to do instead.
+/// An operator's command that cannot be carried out. The text says what to do instead.
 package struct RefusedOperation: Error, Equatable, CustomStringConvertible {
     package let description: String
 

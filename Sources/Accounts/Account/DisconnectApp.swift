@@ -2,21 +2,22 @@ import JSON
 import MariaDB
 
 extension Accounts {
-    /// Withdraws every consent of the caller to an application, with all that was given out under it (accounts §4.4).
-    /// New consent revives a grant under the sub it had.
+    /// Withdraws the caller's consent to an application, and revokes everything issued under it (accounts §4.4). If the
+    /// user consents again, the grant is revived with its old sub.
     ///
-    /// - Throws: `insufficientScope` when the PAK is bound to another application; `notConnected` without a live grant.
+    /// - Throws: `insufficientScope` if the PAK is bound to another application; `notConnected` if there is no live
+    ///   grant.
     package func disconnectApp(_ clientID: String, by caller: Caller, in transaction: AccountsTransaction) throws {
         let application = try transaction.connection.client(clientID)
         if let bound = caller.application, bound != application?.id { throw Failure.insufficientScope }
-        // Codes, tokens and device keys of the person come to be under the same lock, or under the grant's.
+        // The user's codes, tokens and device keys are created under this lock or under the grant's.
         let (user, _) = try transaction.lockCaller(caller)
         guard let application else { throw Failure.notConnected }
         try transaction.revokePAKs(
             of: user.id, boundTo: application.id, reason: RevocationReason.userDisconnected.rawValue,
             actor: caller.actor)
         let grants = try transaction.lockGrants(of: user.id, for: application.id).filter(\.isLive)
-        // The one that the next authorization would use.
+        // The next authorization would use this one.
         guard let first = grants.first else { throw Failure.notConnected }
         let revocation = GrantRevocation(
             user: user.id, application: application, reason: .userDisconnected, actor: caller.actor)
@@ -25,9 +26,9 @@ extension Accounts {
     }
 }
 
-/// Whose consent ends, at which application, why and by whom.
+/// Whose consent ends, at which application, why, and who ended it.
 struct GrantRevocation {
-    /// Canonical.
+    /// The canonical user.
     var user: User.ID
     var application: Application
     var reason: RevocationReason
@@ -37,9 +38,10 @@ struct GrantRevocation {
 }
 
 extension AccountsTransaction {
-    /// The one way a consent ends: codes, refresh families and access tokens end with it, and the relying party is told.
+    /// Revokes a grant with its codes, refresh families and access tokens, and tells the relying party. No other code
+    /// revokes a grant.
     ///
-    /// - Parameter grant: locked, live; and so is its user.
+    /// - Parameter grant: locked and live; its user is, too.
     func revoke(_ grant: Grant, _ revocation: GrantRevocation) throws {
         try connection.execute("UPDATE grants SET revoked_at = ? WHERE id = ?", now, grant.id)
         try revokeCodes(of: grant.id)

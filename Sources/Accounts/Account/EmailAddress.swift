@@ -2,14 +2,14 @@ import IdentityTokens
 
 /// Rules for e-mail addresses.
 package enum EmailAddress {
-    /// The address, or nil for one in a synthetic domain: any domain ending in `.internal` is treated as absent
-    /// (accounts §0.6); imported rows may hold such. So is one that is longer than an address can be.
+    /// The address; nil if it is synthetic or too long. An address is synthetic if its domain ends in `.internal`
+    /// (accounts §0.6); imported rows may have such addresses.
     package static func present(_ address: String?) -> String? {
         guard let address, (1...longest).contains(address.utf8.count), !isSynthetic(address) else { return nil }
         return address
     }
 
-    /// Bytes in the longest address that can be mailed (RFC 5321 §4.5.3.1.3, without the angle brackets).
+    /// The most bytes that an address can have (RFC 5321 §4.5.3.1.3, without the angle brackets).
     private static let longest = 254
 
     static func isSynthetic(_ address: String) -> Bool {
@@ -18,8 +18,8 @@ package enum EmailAddress {
         return labels?.last?.elementsEqual("internal".utf8) == true
     }
 
-    /// Whether a person may type this as an address: a mailbox of RFC 5321 §4.1.2 without quoting or literals, a domain
-    /// with a dot, internationalised names included (RFC 6531).
+    /// Whether a user may enter this as an address. It must be a mailbox of RFC 5321 §4.1.2 without quoting or
+    /// literals, with a dot in the domain; internationalized names are allowed (RFC 6531).
     static func isAcceptable(_ address: String) -> Bool {
         let parts = address.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count == 2, present(address) != nil else { return false }
@@ -34,7 +34,8 @@ package enum EmailAddress {
             }
     }
 
-    /// Whether a part has at least one character, no other than those, and no mark to begin with (RFC 5891 §4.2.3.2).
+    /// Whether a part is not empty, has only these characters, and does not begin with a combining mark (RFC 5891
+    /// §4.2.3.2).
     private static func isWord(_ part: Substring.UTF8View, of isMember: (Unicode.Scalar) -> Bool) -> Bool {
         let scalars = Substring(part).unicodeScalars
         return scalars.first.map { $0.properties.generalCategory != .nonspacingMark } == true
@@ -50,7 +51,7 @@ package enum EmailAddress {
         isLetterOrDigit(scalar) || "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
     }
 
-    /// Whether the provider's word on this address is the last word (accounts §1.6).
+    /// Whether the provider is authoritative for this address (accounts §1.6).
     static func isAuthoritative(_ token: IdentityToken, for address: String) -> Bool {
         guard let domain = FoldedAddress(address).domain else { return false }
         switch token.provider {

@@ -1,8 +1,10 @@
 package import MariaDB
 
-/// An e-mail address as it decides: ASCII letters in lower case, everything else byte for byte (accounts §1.6).
+/// An e-mail address in the form that is compared: ASCII letters in lower case, every other byte unchanged (accounts
+/// §1.6).
 ///
-/// Providers fold no more than that. Unicode's folding makes one address of two, as of `K` and the Kelvin sign.
+/// Providers fold only ASCII. Unicode case folding would make two addresses equal that are not, such as those with `K`
+/// and with the Kelvin sign.
 package struct FoldedAddress: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -10,10 +12,10 @@ package struct FoldedAddress: Hashable, Sendable {
         bytes = address.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// One that a row has. Imported ones may not be folded; nothing is equal to those.
+    /// An address from a row. If an imported address is not folded, no address is equal to it.
     init(stored address: String) { bytes = Array(address.utf8) }
 
-    /// Whatever is behind the last `@`, without a final dot; nil without an `@`.
+    /// What follows the last `@`, without a final dot; nil if there is no `@`.
     var domain: FoldedAddress? {
         bytes.lastIndex(of: UInt8(ascii: "@")).map { at in
             let domain = bytes[(at + 1)...]
@@ -28,9 +30,10 @@ extension FoldedAddress: Bindable {
     package var parameter: Parameter { .text(String(decoding: bytes, as: UTF8.self)) }
 }
 
-/// The address that a sign-in may be matched by: verified once, never shown.
+/// The verified address that a sign-in may be matched by. It is never shown.
 package struct LoginEmail: Equatable, Sendable {
     var address: FoldedAddress
-    /// Whether a provider with the last word on the address vouched for it. Without that, it is only taken.
+    /// Whether an authoritative provider vouched for the address. If not, no other account can have the address, but by
+    /// default no sign-in is matched by it.
     var isAuthoritative: Bool
 }

@@ -1,7 +1,7 @@
 package import MariaDB
 package import Time
 
-/// An application the user has a live grant for, as people see it.
+/// An application that the user has a live grant for, as it is shown to the user.
 package struct ConnectedApp: Sendable {
     package var clientID: String
     package var name: String

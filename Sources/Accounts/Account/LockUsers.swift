@@ -1,9 +1,10 @@
 import MariaDB
 
-/// Locking of users, on whom everything else of an account hangs: whoever changes something of theirs locks them first, in
-/// ascending order of id (accounts §0.4). A device and its owner are locked in one statement, by `lockDeviceAndOwner`.
+/// Locks users. A rule that changes anything of an account locks its user first; if it needs several users, in
+/// ascending order of id (accounts §0.4). `lockDeviceAndOwner` locks a device and its owner in one statement.
 extension AccountsTransaction {
-    /// Locks users in ascending order of id and reads them as they are now. Those that are gone are missing.
+    /// Locks users in ascending order of id, and reads their current state. Users that no longer exist are missing from
+    /// the result.
     func lockUsers(_ ids: User.ID?...) throws -> [User.ID: User] {
         let wanted = Set(ids.compactMap { $0 }).sorted()
         guard let first = wanted.first else { return [:] }
@@ -15,9 +16,10 @@ extension AccountsTransaction {
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
 
-    /// Locks the caller, and another user when one is concerned, then reads again what the request was let in by.
+    /// Locks the caller, and another user if one is given. Then reads again whether the PAK and the account are still
+    /// valid.
     ///
-    /// - Throws: `invalidToken` when the account or its PAK went meanwhile.
+    /// - Throws: `invalidToken` if the account or its PAK was revoked or deleted in the meantime.
     func lockCaller(_ caller: Caller, and other: User.ID? = nil) throws -> (caller: User, other: User?) {
         let users = try lockUsers(caller.id, other)
         let isLive = try connection.first(
@@ -27,14 +29,14 @@ extension AccountsTransaction {
         return (user, other.flatMap { users[$0] })
     }
 
-    /// Locks the caller, who registers applications still.
+    /// Locks the caller, and checks that the caller may still register applications.
     ///
-    /// - Throws: `developerRequired` when the role was taken away meanwhile.
+    /// - Throws: `developerRequired` if the role was taken away in the meantime.
     func lockDeveloper(_ caller: Caller) throws {
         guard try lockCaller(caller).caller.role.registersApplications else { throw Failure.developerRequired }
     }
 
-    /// Locks the person who is signed in, then reads again whether the session still stands; nil when it does not.
+    /// Locks the user of a session; nil if the session has ended in the meantime.
     func lockUser(of session: WebSession) throws -> User? {
         let user = try lockUsers(session.user.id)[session.user.id]
         let isLive = try connection.first(

@@ -1,6 +1,7 @@
 internal import Text
 
-/// A name in two parts, as Apple hands it over at the first sign-in; or in one, as the given name.
+/// A name in two parts, as Apple sends it at the first sign-in. A name that has only one part is stored as the given
+/// name.
 package struct PersonName: Codable, Equatable, Sendable {
     package var givenName: String?
     package var familyName: String?
@@ -10,8 +11,8 @@ package struct PersonName: Codable, Equatable, Sendable {
         self.familyName = familyName
     }
 
-    /// How it is written: family then given without a space if both consist of Han, Hangul or Kana, else given, space,
-    /// family (accounts §1.6). Nil when both parts are blank.
+    /// The whole name. If both parts are Han, Hangul or Kana: the family name, then the given name, without a space.
+    /// Otherwise: the given name, a space, the family name (accounts §1.6). Nil if both parts are blank.
     package var display: String? {
         let given = trimmed(givenName.map(DisplayName.cleaned))
         let family = trimmed(familyName.map(DisplayName.cleaned))
@@ -20,7 +21,7 @@ package struct PersonName: Codable, Equatable, Sendable {
         return isEastAsian(given) && isEastAsian(family) ? family + given : "\(given) \(family)"
     }
 
-    /// Whether the account has room for it.
+    /// Whether the name is short enough for an account.
     package var fits: Bool { (display?.unicodeScalars.count ?? 0) <= User.longestName }
 
     private func trimmed(_ part: String?) -> String {
@@ -35,7 +36,7 @@ package struct PersonName: Codable, Equatable, Sendable {
         }
     }
 
-    /// Hangul, Kana and Han blocks (Unicode 15, Blocks.txt), with the marks that are written inside such words.
+    /// The Hangul, Kana and Han blocks (Unicode 15, Blocks.txt), with the marks that are used inside such words.
     private static let eastAsian: [ClosedRange<UInt32>] = [
         0x1100...0x11FF, 0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x3029, 0x3031...0x3035, 0x3038...0x303C,
         0x3041...0x30FF, 0x3130...0x318F, 0x31F0...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA960...0xA97F,

@@ -1,7 +1,7 @@
 import MariaDB
 
 extension AccountsTransaction {
-    /// Gives a user a role: developers register applications, administrators may do more.
+    /// Gives a user a role. Developers may register applications; administrators may do more.
     package func setRole(_ role: User.Role, of id: User.ID) throws {
         guard let user = try lockUsers(id)[id], user.deletedAt == nil else {
             throw RefusedOperation("there is no user \(id.rawValue)")

@@ -1,13 +1,13 @@
 package import MariaDB
 package import Time
 
-/// An account with what hangs on it, as an operator sees it. No secret, no digest.
+/// An account and everything that belongs to it, as an operator sees it. It has no secrets and no digests.
 package struct UserSummary: Sendable {
     package struct DeviceLine: Sendable {
         package var id: Int
         package var uuid: String
         package var platform: String
-        /// False when only a sign-in can open it again.
+        /// False if only a sign-in can open the device again.
         package var hasSecret: Bool
         package var lastSeenAt: Timestamp
     }
@@ -32,7 +32,7 @@ package struct UserSummary: Sendable {
 }
 
 extension Connection {
-    /// Best read in one `snapshot`.
+    /// Call it in a `snapshot`: it runs several queries.
     package func userSummary(_ id: User.ID) throws -> UserSummary? {
         let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id = ?", id)
         guard let user = try first(sql, read: { row in try User(from: &row) }) else { return nil }

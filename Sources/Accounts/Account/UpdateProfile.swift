@@ -1,7 +1,7 @@
 import JSON
 import MariaDB
 
-/// What a person may change about an account. Nil: leave; `.some(nil)`: clear (accounts §1.7).
+/// What users may change in their account. Nil leaves a value unchanged; `.some(nil)` clears it (accounts §1.7).
 package struct ProfileChanges: Sendable {
     package var name: String??
     package var nickname: String??
@@ -15,8 +15,8 @@ package struct ProfileChanges: Sendable {
 }
 
 extension Accounts {
-    /// - Throws: `invalidRequest` for more than 200 characters and for a name that is none to show, `invalidContactEmail`
-    ///   for what is no address or a synthetic one.
+    /// - Throws: `invalidRequest` for more than 200 characters and for a name that is not acceptable;
+    ///   `invalidContactEmail` for what is not an address or is a synthetic one.
     package func updateProfile(
         of caller: Caller, _ changes: ProfileChanges, in transaction: AccountsTransaction
     ) throws -> User {

@@ -3,7 +3,7 @@ import MariaDB
 import Time
 
 extension User {
-    /// What `init(from:)` reads, of a user `u`.
+    /// The columns of a user `u` that `init(from:)` reads.
     static let columns: StaticString = """
         u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
         u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
@@ -30,7 +30,7 @@ extension User {
 }
 
 extension AccountsTransaction {
-    /// A new account.
+    /// Inserts a new account.
     func createUser(
         anonymous: Bool, name: String? = nil, contactEmail: String? = nil, loginEmail: LoginEmail? = nil
     ) throws -> User {
@@ -53,7 +53,7 @@ extension AccountsTransaction {
         return User.ID(rawValue: Int64(outcome.lastInsertID))
     }
 
-    /// Writes what sign-ins, links and swaps may change in a user, and with it the row's version.
+    /// Writes what sign-ins, links and swaps may change, and increments the row's version.
     func updateUser(_ user: User) throws {
         try connection.execute(
             """
@@ -64,7 +64,8 @@ extension AccountsTransaction {
             user.loginEmail?.address, user.loginEmail?.isAuthoritative ?? false, user.lastActiveAt, user.id)
     }
 
-    /// Whether no live user has that address for sign-ins. A race for it ends in a duplicate key, and the transaction again.
+    /// Whether no live user has this login_email. If another transaction takes it at the same time, the write ends in a
+    /// duplicate key and this transaction runs again.
     func isFree(_ address: FoldedAddress) throws -> Bool {
         try connection.first("SELECT id FROM users WHERE live_login_email = ?", address) { row in
             try row.read(User.ID.self)

@@ -1,6 +1,6 @@
 package import Time
 
-/// An account row. Anonymous ones belong to a device, identified ones to a person.
+/// An account. An anonymous one belongs to a device, an identified one to a person.
 package struct User: Equatable, Sendable {
     package typealias ID = Identifier<User>
 
@@ -21,17 +21,17 @@ package struct User: Equatable, Sendable {
     package var deletedAt: Timestamp?
     package var purgeAt: Timestamp?
 
-    /// - Throws: `accountDeleted` when the user is soft-deleted.
+    /// - Throws: `accountDeleted` if the user is soft-deleted.
     func checkNotDeleted() throws {
         if let deletedAt { throw Failure.accountDeleted(purgeAt: purgeAt ?? deletedAt + User.deletionGrace) }
     }
 
-    /// Activity is noted at most once an hour (accounts §0.6).
+    /// Whether activity should be recorded. It is recorded at most once an hour (accounts §0.6).
     func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
 
-    /// The most characters a name, a nickname or a contact address may have (accounts §1.7).
+    /// The most characters that a name, a nickname or a contact address may have (accounts §1.7).
     static let longestName = 200
 
-    /// How long a deleted account can still be told from one that never was (accounts §4.5).
+    /// How long a soft-deleted account is kept before it is purged (accounts §4.5).
     static let deletionGrace = Duration.seconds(30 * 86_400)
 }

@@ -16,17 +16,17 @@ package struct Application: Sendable {
         }
     }
 
-    /// Only active applications work.
+    /// Only active applications can be used.
     package enum Status: String, Sendable, CaseIterable {
         case pending, active, suspended
     }
 
-    /// What is done with a requested scope that the application may not have.
+    /// What happens to a requested scope that the application may not have.
     package enum ScopePolicy: String, Sendable, CaseIterable {
         case block
         /// It is dropped silently.
         case logOnly = "log_only"
-        /// It is dropped, and the audit log says so.
+        /// It is dropped, and an entry is written to the audit log.
         case alert
     }
 
@@ -43,15 +43,15 @@ package struct Application: Sendable {
     package var firstParty: Bool
     /// SHA-256.
     var secretDigest: [UInt8]?
-    /// The secret before the last rotation, and until when it opens.
+    /// The secret before the last rotation, and how long it is still accepted.
     var previousSecret: (digest: [UInt8], expiresAt: Timestamp)?
 
-    /// When a scope that it may not have was last left out of an answer.
+    /// When a scope was last dropped from one of its requests.
     var scopeDroppedAt: Timestamp?
 
     package var isActive: Bool { status == .active }
 
-    /// Whether its developer should look at the scopes it asks for (accounts §2.5).
+    /// Whether token answers should warn the developer about dropped scopes (accounts §2.5).
     package func hasScopeDrift(at now: Timestamp) -> Bool {
         scopeDroppedAt.map { now < $0 + AuthorizationFault.driftMemory } ?? false
     }

@@ -1,5 +1,5 @@
-/// What a developer or an operator sets of an application, new or not (accounts §2.1). Nil: leave, or the default;
-/// `.some(nil)`: clear.
+/// The settings of an application that a developer or an operator sets (accounts §2.1). Nil leaves a setting unchanged,
+/// or at its default in a new application; `.some(nil)` clears it.
 package struct ApplicationChanges: Sendable {
     package var name: String?
     package var redirectURIs: [String]?
@@ -18,7 +18,7 @@ package struct ApplicationChanges: Sendable {
 
     package init() {}
 
-    /// What an application may ask for unless somebody says otherwise.
+    /// The scopes that an application may ask for by default.
     package static let defaultScopes = ["openid", "profile:basic", "email"]
 
     /// The columns that are set.
@@ -35,7 +35,7 @@ package struct ApplicationChanges: Sendable {
 }
 
 extension RegisteredApplication {
-    /// - Parameter changes: found in order.
+    /// - Parameter changes: checked by `ApprovedChanges`.
     mutating func apply(_ changes: ApplicationChanges) {
         name = changes.name ?? name
         redirectURIs = changes.redirectURIs ?? redirectURIs

@@ -2,12 +2,15 @@ import JSON
 package import MariaDB
 
 extension AccountsTransaction {
-    /// Lets an application, or the changes its developer asked for, take effect (accounts §2.1). A suspended one stays so.
+    /// Approves a new application, or the pending changes of an application (accounts §2.1). A suspended application
+    /// stays suspended.
     ///
     /// - Parameters:
-    ///   - revision: of what the operator saw; without it only a new application is approved, as it is.
-    ///   - rules: those of now: they may have changed since the developer asked.
-    /// - Throws: `RefusedOperation` when anything changed since, nothing waits, or it breaks a rule.
+    ///   - revision: the one that the operator saw. Without it, only a new application without pending changes is
+    ///     approved.
+    ///   - rules: the current ones. They may have changed since the developer asked.
+    /// - Throws: `RefusedOperation` if the application has changed since that revision, if nothing is pending, or if a
+    ///   pending value breaks a rule.
     package func approveApplication(
         _ clientID: String, revision: String?, by rules: ApprovedChanges.Rules
     ) throws -> RegisteredApplication {
@@ -41,9 +44,9 @@ extension AccountsTransaction {
         return approved
     }
 
-    /// Drops the changes that wait; what serves goes on serving.
+    /// Discards the pending changes. The values in effect stay.
     ///
-    /// - Parameter revision: of what the operator saw.
+    /// - Parameter revision: the one that the operator saw.
     package func refuseChanges(of clientID: String, revision: String) throws -> RegisteredApplication {
         let application = try lockApplication(clientID)
         try check(revision, of: application)
@@ -77,7 +80,7 @@ extension RegisteredApplication {
 }
 
 extension Connection {
-    /// How many applications wait for the operator, as new ones or with changes.
+    /// How many applications are pending or have pending changes.
     package func applicationsAwaitingApproval() throws -> Int {
         try first("SELECT COUNT(*) FROM applications WHERE status = 'pending' OR pending_changes IS NOT NULL") { row in
             try row.read()

@@ -1,15 +1,15 @@
 package import Fetch
 import Text
 
-/// Changes that were found in order: only these are written.
+/// Changes that have passed every check. Only these are written.
 package struct ApprovedChanges: Sendable {
     package let changes: ApplicationChanges
 
-    /// What changes are judged by, besides themselves.
+    /// What the checks depend on, besides the changes.
     package struct Rules: Sendable {
         /// The host of this server's issuer, in lower case.
         let issuerHost: String
-        /// Whether webhooks may go to this machine.
+        /// Whether webhooks may be sent to this machine.
         let isDevelopment: Bool
 
         package init(issuerHost: String, isDevelopment: Bool) {
@@ -18,8 +18,9 @@ package struct ApprovedChanges: Sendable {
         }
     }
 
-    /// Checks every member that is set. Where hosts are named they are resolved, so this may take seconds and is not for
-    /// transactions; what cannot be resolved is judged when it is sent to (accounts §3.5).
+    /// Checks every setting that is given. This may take seconds, because host names are resolved, so it must not be
+    /// called in a transaction. A host that cannot be resolved now is checked again when something is sent to it
+    /// (accounts §3.5).
     package init(_ changes: ApplicationChanges, by rules: Rules) throws(InvalidApplication) {
         if let name = changes.name { try Self.check(name: name) }
         if let uris = changes.redirectURIs { try Self.check(redirectURIs: uris, rules) }
@@ -31,7 +32,7 @@ package struct ApprovedChanges: Sendable {
         self.changes = changes
     }
 
-    /// Whether hosts would be resolved.
+    /// Whether the checks would resolve host names.
     package static func takesLong(_ changes: ApplicationChanges) -> Bool {
         [changes.webhookURL, changes.backchannelLogoutURI].contains { ($0 ?? nil) != nil }
     }
@@ -74,7 +75,7 @@ package struct ApprovedChanges: Sendable {
     }
 }
 
-/// What is wrong with what an application is to be; the text says what to do.
+/// Why the settings of an application are refused. The text says what to do.
 package enum InvalidApplication: Error, CustomStringConvertible {
     case name
     case redirectURICount(Int)

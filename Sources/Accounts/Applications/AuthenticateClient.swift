@@ -2,7 +2,7 @@ package import MariaDB
 import OpenSSL
 import Time
 
-/// How a client says who it is (RFC 6749 §2.3.1).
+/// The credentials that a client presents (RFC 6749 §2.3.1).
 package struct ClientCredentials: Sendable {
     package var clientID: String
     package var secret: String?
@@ -14,9 +14,9 @@ package struct ClientCredentials: Sendable {
 }
 
 extension Accounts {
-    /// The active application that the credentials belong to: one indexed read (accounts §2.5).
+    /// Reads the active application that the credentials belong to, with one indexed read (accounts §2.5).
     ///
-    /// - Throws: `invalid_client`, also for a public client that sends a secret: it has none, so somebody is confused.
+    /// - Throws: `invalid_client`, also if a public client sends a secret: it has none, so its configuration is wrong.
     package func authenticateClient(
         _ credentials: ClientCredentials, _ connection: Connection
     ) throws -> Application {

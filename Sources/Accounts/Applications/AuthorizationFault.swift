@@ -1,21 +1,22 @@
 package import MariaDB
 package import Time
 
-/// What was seen to be wrong with an application's authorize requests: what `/diagnose` shows (accounts §2.12).
+/// A fault that was seen in an application's authorize requests. `/diagnose` shows it (accounts §2.12).
 package enum AuthorizationFault: String, Sendable, CaseIterable {
     case pkceMissing = "pkce_missing"
     case openidMissing = "openid_missing"
-    /// A scope that the application may not have was left out (accounts §2.5).
+    /// A scope was dropped because the application may not have it (accounts §2.5).
     case scopeDropped = "scope_dropped"
 
-    /// How long `/diagnose` shows one.
+    /// How long `/diagnose` shows a fault.
     package static let memory = Duration.seconds(86_400)
-    /// How long token answers tell of a dropped scope.
+    /// How long token answers warn about a dropped scope.
     package static let driftMemory = Duration.seconds(7 * 86_400)
 }
 
 extension Connection {
-    /// Remembers that a fault was seen, once a minute at most, and waits for nobody: one more will come.
+    /// Records that a fault was seen, at most once a minute. If the row is locked, nothing is recorded: a later request
+    /// will record it.
     package func noteFault(_ fault: AuthorizationFault, of application: Application.ID, at now: Timestamp) throws {
         try execute(
             """
@@ -28,7 +29,7 @@ extension Connection {
             """, application, fault.rawValue, now, application, fault.rawValue, now - .seconds(60))
     }
 
-    /// Those seen since then.
+    /// The faults seen since then.
     package func faults(of application: Application.ID, since: Timestamp) throws -> Set<AuthorizationFault> {
         Set(
             try all(
@@ -38,9 +39,9 @@ extension Connection {
 }
 
 extension AuthorizationParameters {
-    /// What is wrong with a request of a known application, whatever became of it.
+    /// The faults of a request of a known application, whether it succeeded or not.
     ///
-    /// - Parameter dropped: scopes that were left out of the answer.
+    /// - Parameter dropped: scopes that the answer lacks.
     package func faults(dropped: Scopes) -> [AuthorizationFault] {
         var faults: [AuthorizationFault] = []
         if self["code_challenge"] == nil || self["code_challenge_method"] != "S256" { faults.append(.pkceMissing) }

@@ -1,11 +1,11 @@
 import MariaDB
 
 extension AccountsTransaction {
-    /// Registers an application that is active at once, as the operator vouches for it (accounts §2.1).
+    /// Registers an application for the operator. It is active at once (accounts §2.1).
     ///
     /// - Parameters:
     ///   - new: with name and redirect URIs.
-    ///   - clientID: one that deployed clients have already; nil: a fresh one.
+    ///   - clientID: the one that deployed clients already use; nil for a new one.
     package func createApplication(
         _ new: ApprovedChanges, _ clientType: Application.ClientType, clientID: String?, serverKey: ServerKey
     ) throws -> Registration {
@@ -24,12 +24,12 @@ extension AccountsTransaction {
         }
     }
 
-    /// Changes settings of an application, the operator's own among them.
+    /// Changes any setting of an application, including those that only an operator may set.
     package func setApplication(_ clientID: String, _ changes: ApprovedChanges) throws -> RegisteredApplication {
         try change(try lockApplication(clientID), changes, user: nil, actor: .operator)
     }
 
-    /// - Parameter immediately: whether the secret so far stops working at once, instead of in 24 hours.
+    /// - Parameter immediately: whether the previous secret stops working at once, and not in 24 hours.
     package func rotateSecret(of clientID: String, immediately: Bool) throws -> String {
         let application = try lockApplication(clientID)
         guard application.clientType == .confidential else {

@@ -2,16 +2,16 @@ import Fetch
 package import MariaDB
 import Time
 
-/// What is wrong with an application's integration, as far as the server can tell (accounts §2.12). It names no redirect
-/// URI but the one that was asked about.
+/// What is wrong with an application's integration, as far as the server can see (accounts §2.12). The diagnosis
+/// contains no redirect URI except the one that was asked about.
 package struct Diagnosis: Sendable {
-    /// What is asked about: the parameters of an authorize request.
+    /// The parameters of an authorize request that is to be checked.
     package struct Question: Sendable {
         package var clientID: String?
         package var redirectURI: String?
         package var scope: String?
         package var codeChallengeMethod: String?
-        /// Whether these are all the parameters of a request, so that what is not there is missing.
+        /// Whether these are all parameters of a request. If so, a parameter that is not there is reported as missing.
         package var isWhole: Bool
 
         package init(
@@ -53,8 +53,8 @@ package struct Diagnosis: Sendable {
     package let checks: [Check]
 
     /// - Parameters:
-    ///   - application: the one with that client_id.
-    ///   - seen: what was wrong with its requests of late.
+    ///   - application: the one with this client_id.
+    ///   - seen: the faults of its recent requests.
     init(
         _ question: Question, application: Application?, seen: Set<AuthorizationFault>, issuerHost: String
     ) {
@@ -81,13 +81,13 @@ extension Accounts {
         return Diagnosis(question, application: application, seen: seen ?? [], issuerHost: settings.issuerHost)
     }
 
-    /// What can be told without the database.
+    /// The checks that need no database.
     package func diagnoseOffline(_ question: Diagnosis.Question) -> Diagnosis {
         Diagnosis(question, application: nil, seen: [], issuerHost: settings.issuerHost)
     }
 }
 
-/// The checks, one by one.
+/// Runs the checks.
 private struct Inspector {
     typealias Result = (status: Diagnosis.Status, message: String)
 

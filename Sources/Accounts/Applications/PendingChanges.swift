@@ -3,10 +3,10 @@ package import JSON
 import OpenSSL
 import Text
 
-/// What a developer wants to change of an application that people may trust already. It waits for the operator, and the
-/// values so far serve meanwhile (accounts §2.1).
+/// Changes to an application that users may already trust. They wait for the operator; until then the old values stay
+/// in effect (accounts §2.1).
 package struct PendingChanges: Sendable, Equatable {
-    /// What the operator judges an application by.
+    /// A setting that needs the operator's approval.
     package enum Member: String, Sendable, CaseIterable {
         case name
         case redirectURIs = "redirect_uris"
@@ -14,12 +14,12 @@ package struct PendingChanges: Sendable, Equatable {
         case appLinkURL = "app_link_url"
     }
 
-    /// What is wished, as it stands on the wire.
+    /// The new values, as they are written on the wire.
     package private(set) var values: [Member: JSONValue]
 
     init() { values = [:] }
 
-    /// The part of some changes that an operator judges.
+    /// The part of some changes that needs approval.
     init(of changes: ApplicationChanges) {
         values = [:]
         values[.name] = changes.name.map(JSONValue.string)
@@ -28,7 +28,7 @@ package struct PendingChanges: Sendable, Equatable {
         values[.appLinkURL] = changes.appLinkURL.map { $0.map(JSONValue.string) ?? .null }
     }
 
-    /// What `json` wrote.
+    /// Reads what `json` wrote.
     init(json: JSONValue) {
         values = [:]
         for member in Member.allCases { values[member] = json[member.rawValue] }
@@ -38,7 +38,7 @@ package struct PendingChanges: Sendable, Equatable {
 
     package var members: [Member] { Member.allCases.filter { values[$0] != nil } }
 
-    /// An object with the members that are to change.
+    /// An object with the settings that are to change.
     package var json: JSONValue { .object(JSONObject(members.map { ($0.rawValue, values[$0] ?? .null) })) }
 
     var changes: ApplicationChanges {
@@ -50,22 +50,22 @@ package struct PendingChanges: Sendable, Equatable {
         return changes
     }
 
-    /// The newer wish for a member counts.
+    /// Adds newer changes. If both change a setting, the newer value wins.
     mutating func merge(_ newer: PendingChanges) { values.merge(newer.values) { _, newer in newer } }
 
-    /// What was decided otherwise meanwhile waits no longer.
+    /// Removes the settings that were set directly in the meantime.
     mutating func remove(_ members: [Member]) {
         for member in members { values[member] = nil }
     }
 
-    /// Leaves out what is so already.
+    /// Removes the settings whose new value is already in effect.
     mutating func remove(whatIs serving: PendingChanges) {
         values = values.filter { $0.value != serving.values[$0.key] }
     }
 }
 
 extension RegisteredApplication {
-    /// The values that serve.
+    /// The values in effect of the settings that need approval.
     package var judged: PendingChanges {
         var changes = ApplicationChanges()
         changes.name = name
@@ -75,8 +75,8 @@ extension RegisteredApplication {
         return PendingChanges(of: changes)
     }
 
-    /// Names what an operator sees and decides on: status, values that serve, values that wait. Unpadded base64url of a
-    /// SHA-256, so that nobody can make two that look alike.
+    /// A digest of what the operator sees and decides on: status, values in effect, pending values. Unpadded base64url
+    /// of SHA-256, so that nobody can make two states with the same revision.
     package var revision: String {
         let seen: JSONValue = [
             "client_id": .string(clientID), "status": .string(status.rawValue), "serving": judged.json,
@@ -85,12 +85,12 @@ extension RegisteredApplication {
         return Base64URL.encode(sha256(seen.canonicalJSON()))
     }
 
-    /// Whether the operator has something to decide.
+    /// Whether the application is pending or has pending changes.
     package var awaitsApproval: Bool { status == .pending || !pendingChanges.isEmpty }
 }
 
 extension ApplicationChanges {
-    /// Without what an operator judges.
+    /// The changes without the settings that need approval.
     var unjudged: ApplicationChanges {
         var changes = self
         changes.name = nil

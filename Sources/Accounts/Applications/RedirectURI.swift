@@ -24,23 +24,24 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// Host and port of an http or https URL as browsers write them, or as they are written where that is no host; nil for
-    /// a URL without.
+    /// Host and port of an http or https URL, as browsers normalize them, or unchanged if the host is not valid; nil if
+    /// the URL has none.
     package static func authority(of url: String) -> String? {
         WrittenURL(url)?.authority.map { Authority($0)?.description ?? String($0) }
     }
 
-    /// Schemes that no app may claim: they run code, read files or mean something else to every system.
+    /// Schemes that no app may use: they run code, read files, or have a fixed meaning in every system.
     private static let forbiddenSchemes: Set<String> = [
         "javascript", "data", "file", "blob", "about", "vbscript", "ws", "wss", "ftp", "mailto", "tel", "sms", "intent",
     ]
 
-    /// Visible ASCII without what deployed clients and servers read differently, and what no URI holds (RFC 3986 §2).
+    /// Visible ASCII, except characters that deployed clients and servers read differently and characters that no URI
+    /// may have (RFC 3986 §2).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"+&*\"<>\\^`{|}".utf8.contains(byte)
     }
 
-    /// Whether an application may have people follow it: a link of its own, over https or into its app.
+    /// Whether a URL may be an application's link: https, or the scheme of its app.
     static func isLink(_ text: String) -> Bool {
         let scheme = text.prefix { $0 != ":" }
         let rest = text.dropFirst(scheme.count + 1)
@@ -65,7 +66,7 @@ package struct RedirectURI: Equatable, Sendable, CustomStringConvertible {
 
 /// Why a redirect URI is refused.
 package struct InvalidRedirectURI: Error, Equatable, CustomStringConvertible {
-    /// The raw values are the wire's `error_description`s.
+    /// The raw values are the `error_description`s on the wire.
     package enum Reason: String, Sendable {
         case schemeUnderscore = "scheme_underscore"
         case schemeForbidden = "scheme_forbidden"

@@ -3,7 +3,7 @@ import MariaDB
 import OpenSSL
 import Text
 
-/// An application that was just registered, with the secrets that only this answer shows.
+/// A newly registered application with its secrets, which are shown only once.
 package struct Registration: Sendable {
     package let application: RegisteredApplication
     /// Nil for a public client.
@@ -12,10 +12,10 @@ package struct Registration: Sendable {
 }
 
 extension Accounts {
-    /// Registers an application for its developer; it waits for the operator unless the settings say otherwise (accounts
-    /// §2.1).
+    /// Registers an application for its developer. It waits for the operator's approval unless the settings say
+    /// otherwise (accounts §2.1).
     ///
-    /// - Throws: `rateLimited` after 10 in an hour and 30 in a day.
+    /// - Throws: `rateLimited` after 10 in an hour or 30 in a day.
     package func registerApplication(
         _ new: ApprovedChanges, _ clientType: Application.ClientType, by caller: Caller,
         in transaction: AccountsTransaction
@@ -31,11 +31,11 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// The one way applications come to be.
+    /// Inserts a new application. Every registration ends here.
     ///
     /// - Parameters:
     ///   - new: with name and redirect URIs.
-    ///   - clientID: nil: a fresh one.
+    ///   - clientID: nil for a new one.
     func insertApplication(
         _ new: ApprovedChanges, _ clientType: Application.ClientType, clientID: String?, status: Application.Status,
         owner: User.ID?, actor: AuditEntry.Actor, serverKey: ServerKey

@@ -25,14 +25,14 @@ extension Connection {
         return try first(sql) { row in try RegisteredApplication(from: &row) }
     }
 
-    /// Those of one developer in the order of their creation.
+    /// One developer's applications in the order of their creation.
     package func registeredApplications(of owner: User.ID) throws -> [RegisteredApplication] {
         var sql = ComposedSQL(Self.select)
         sql.append(" WHERE a.owner_user_id = ? ORDER BY a.id", owner)
         return try all(sql) { row in try RegisteredApplication(from: &row) }
     }
 
-    /// Locked until the transaction ends.
+    /// Reads an application, and locks it until the transaction ends.
     func lockApplication(_ clientID: String) throws -> RegisteredApplication? {
         guard clientID.isASCII else { return nil }
         var sql = ComposedSQL(Self.select)
@@ -58,7 +58,7 @@ extension Connection {
         return Application.ID(rawValue: Int64(outcome.lastInsertID))
     }
 
-    /// Writes what may change in one.
+    /// Writes everything that may change in an application.
     func update(_ application: RegisteredApplication) throws {
         try execute(
             """
@@ -89,7 +89,7 @@ extension AccountsTransaction {
 }
 
 extension Connection {
-    /// How many people's consent each application has; those without any are missing.
+    /// How many live grants each application has. Applications without any are missing.
     package func liveGrants() throws -> [Application.ID: Int] {
         let counts = try all(
             "SELECT application_id, COUNT(*) FROM grants WHERE revoked_at IS NULL GROUP BY application_id"

@@ -1,6 +1,6 @@
 package import Time
 
-/// An application as its developer and operators see it; without its secrets, of which there are only digests.
+/// An application as its developer and operators see it. It has no secrets: the database has only digests of them.
 package struct RegisteredApplication: Sendable {
     package internal(set) var id: Application.ID
     package internal(set) var clientID: String

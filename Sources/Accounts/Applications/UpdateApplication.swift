@@ -3,9 +3,9 @@ package import MariaDB
 package import Time
 
 extension Accounts {
-    /// An application of the developer's own.
+    /// One of the developer's own applications.
     ///
-    /// - Throws: `notFound` for those of others, too.
+    /// - Throws: `notFound`, also for another developer's application.
     package func application(
         _ clientID: String, of caller: Caller, _ connection: Connection
     ) throws -> RegisteredApplication {
@@ -15,8 +15,8 @@ extension Accounts {
         return application
     }
 
-    /// Changes what a developer may change (accounts §2.1). What an operator has judged once waits for the operator again:
-    /// only a new application, which serves nobody yet, changes at once. Suspension is no way around.
+    /// Changes what a developer may change (accounts §2.1). Settings that need approval wait for the operator again.
+    /// Only a pending application, which no one can use yet, changes at once; a suspended one does not.
     ///
     /// - Throws: `notFound` unless it is the developer's own.
     package func updateApplication(
@@ -30,7 +30,7 @@ extension Accounts {
     /// Makes a new client secret.
     ///
     /// - Parameter immediately: whether the secret so far stops working at once, instead of in 24 hours.
-    /// - Returns: the secret, which only this answer shows, and until when the one before works.
+    /// - Returns: the new secret, which is shown only once, and how long the previous one works.
     /// - Throws: `notFound` unless it is the developer's own; `invalidRequest` for a public client, which has none.
     package func rotateSecret(
         of clientID: String, immediately: Bool, by caller: Caller, in transaction: AccountsTransaction
@@ -41,7 +41,7 @@ extension Accounts {
             of: application, immediately: immediately, user: caller.id, actor: caller.actor)
     }
 
-    /// Adds a webhook key, with which events are signed from now on; the ones so far stay valid.
+    /// Adds a webhook key. From now on events are signed with it; the older keys stay valid.
     ///
     /// - Throws: `notFound` unless it is the developer's own.
     package func addWebhookKey(
@@ -63,7 +63,7 @@ extension AccountsTransaction {
 
     /// - Parameters:
     ///   - application: locked.
-    ///   - waits: whether what an operator judges is only noted.
+    ///   - waits: whether settings that need approval become pending changes.
     func change(
         _ application: RegisteredApplication, _ approved: ApprovedChanges, waits: Bool = false, user: User.ID?,
         actor: AuditEntry.Actor
@@ -102,7 +102,7 @@ extension AccountsTransaction {
         return changed
     }
 
-    /// - Parameter application: locked, and confidential.
+    /// - Parameter application: locked; a confidential client.
     func rotateSecret(
         of application: RegisteredApplication, immediately: Bool, user: User.ID?, actor: AuditEntry.Actor
     ) throws -> (secret: String, previousExpiresAt: Timestamp?) {

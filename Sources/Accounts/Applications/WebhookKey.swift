@@ -5,17 +5,18 @@ import OpenSSL
 import Text
 import Time
 
-/// A key that a relying party checks the signatures of events with (accounts §3.4); its secret is shown once.
+/// A key that a relying party uses to verify the signatures of events (accounts §3.4). Its secret is shown once.
 package struct WebhookKey: Sendable {
     package let keyID: String
     package let secret: String
 
-    /// What its secret is sealed for; applications may have keys of one name.
+    /// The identity that the secret is sealed for. It contains the application, because two applications may have keys
+    /// with the same name.
     static func row(_ kid: String, of application: Application.ID) -> [UInt8] {
         Array("webhook_key:\(application.rawValue):\(kid)".utf8)
     }
 
-    /// What begins the ids of all keys of a quarter: `whk_2026q2_`.
+    /// The prefix of all key ids of a quarter: `whk_2026q2_`.
     static func prefix(at now: Timestamp) -> String {
         let civil = CivilTime(now)
         return "whk_\(civil.year)q\((civil.month + 2) / 3)_"
@@ -30,8 +31,8 @@ package struct WebhookKey: Sendable {
 }
 
 extension AccountsTransaction {
-    /// - Parameter application: locked, or new.
-    /// - Throws: `rateLimited` once the quarter's 256 ids are used up.
+    /// - Parameter application: locked or new.
+    /// - Throws: `rateLimited` when all 256 ids of the quarter are used.
     func addWebhookKey(
         to application: RegisteredApplication, actor: AuditEntry.Actor, serverKey: ServerKey
     ) throws -> WebhookKey {

@@ -2,7 +2,7 @@ import JSON
 import MariaDB
 
 extension AccountsTransaction {
-    /// Appends rows in one statement, however many.
+    /// Appends all rows in one statement.
     func appendToAuditLog(_ entries: [AuditEntry]) throws {
         if entries.isEmpty { return }
         let rows = entries.map { entry in

@@ -1,6 +1,6 @@
 import JSON
 
-/// One identity change, as the append-only audit log keeps it (accounts §0.6).
+/// One row of the append-only audit log (accounts §0.6).
 struct AuditEntry {
     enum Action: String {
         case userCreated = "user.created"
@@ -48,7 +48,7 @@ struct AuditEntry {
         }
     }
 
-    /// Never a secret, never a token.
+    /// Must not contain secrets or tokens.
     typealias Details = KeyValuePairs<String, JSONValue>
 
     var action: Action

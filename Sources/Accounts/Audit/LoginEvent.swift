@@ -1,14 +1,14 @@
 import IdentityTokens
 import MariaDB
 
-/// What the login history shows people (accounts §4.3).
+/// A kind of entry in the login history, which is shown to users (accounts §4.3).
 enum LoginEvent: String {
     case webLogin = "web_login"
     case exchange, refused
 }
 
 extension AccountsTransaction {
-    /// - Parameter provider: nil when none was asked.
+    /// - Parameter provider: nil if no provider was involved.
     func noteLogin(
         _ event: LoginEvent, of user: User.ID, provider: Provider? = nil, on platform: DevicePlatform = .web
     ) throws {

@@ -1,12 +1,12 @@
-/// The parameters of an authorize request, from a query or a JSON body, before anything is known about them.
+/// The parameters of an authorize request, from a query or a JSON body, before they are checked.
 package struct AuthorizationParameters: Sendable {
-    /// Every value of a parameter, decoded.
+    /// All values of a parameter, decoded.
     private let values: @Sendable (String) -> [String]
     /// `state` as it was sent.
     private let encodedState: String?
 
     /// - Parameters:
-    ///   - encodedState: percent-encoded; nil when there is none.
+    ///   - encodedState: percent-encoded; nil if the request has none.
     ///   - values: all values of the named parameter, in order.
     package init(encodedState: String?, values: @escaping @Sendable (String) -> [String]) {
         self.encodedState = encodedState
@@ -18,7 +18,7 @@ package struct AuthorizationParameters: Sendable {
         "nonce", "prompt", "max_age", "login_hint", "provider", "request", "request_uri",
     ]
 
-    /// The value of a parameter that came once; one without a value counts as absent (RFC 6749 §3.1).
+    /// The value of a parameter that is given once. A parameter without a value counts as absent (RFC 6749 §3.1).
     package subscript(name: String) -> String? {
         let values = values(name)
         return values.count == 1 && !values[0].isEmpty ? values[0] : nil
@@ -29,25 +29,25 @@ package struct AuthorizationParameters: Sendable {
     fileprivate var state: String? { self["state"] == nil ? nil : encodedState }
 }
 
-/// What became of the checks of an authorize request.
+/// The result of checking an authorize request.
 package enum CheckedAuthorization: Sendable {
-    /// Nobody to send back to: the person is told.
+    /// There is no address to redirect to, so the user sees an error page.
     case unusable(UnusableAuthorization)
     case refused(OAuthError, RedirectTarget)
-    /// - Parameter dropped: scopes that the application may not have and whose policy is not to block.
+    /// - Parameter dropped: scopes that the application may not have, if its policy is not to block such requests.
     case valid(AuthorizationRequest, dropped: Scopes)
 }
 
-/// Why an authorize request cannot even be refused by a redirect.
+/// Why an authorize request cannot be refused by a redirect.
 package enum UnusableAuthorization: String, Error, Sendable, CaseIterable {
     case unknownClient = "unknown_client"
     case invalidRedirectURI = "invalid_redirect_uri"
 }
 
 extension AuthorizationParameters {
-    /// The table of accounts §2.2, in its order.
+    /// Checks the request in the order of the table in accounts §2.2.
     ///
-    /// - Parameter application: the one that `client_id` names, if there is one.
+    /// - Parameter application: the one that `client_id` names; nil if there is none.
     package func check(for application: Application?) -> CheckedAuthorization {
         guard let application, application.isActive, self["client_id"] == application.clientID else {
             return .unusable(.unknownClient)
@@ -111,7 +111,7 @@ extension AuthorizationParameters {
         return prompts
     }
 
-    /// Each once; what there is not is overlooked.
+    /// Each option once. Unknown ones are ignored.
     private func signInOptions() -> [AuthorizationRequest.SignInOption] {
         var options: [AuthorizationRequest.SignInOption] = []
         for name in (self["provider"] ?? "").split(separator: ",") {
@@ -132,12 +132,12 @@ extension AuthorizationParameters {
 }
 
 extension Application {
-    /// The scopes of a request that the application gets, and those that its policy drops.
+    /// Divides the requested scopes into those that the application gets and those that its policy drops.
     ///
-    /// - Throws: `invalid_scope` when its policy is to block, when none is left, and when there are too many.
+    /// - Throws: `invalid_scope` if its policy is to block, if no scope is left, or if there are too many.
     package func allow(_ scope: String) throws(OAuthError) -> (Scopes, dropped: Scopes) {
         let requested = try Scopes(requested: scope)
-        // It has no effect, so nobody needs to be allowed it.
+        // `offline_access` has no effect, so every application may request it.
         let dropped = requested.missing(from: allowedScopes.union(Scopes("offline_access")))
         let scopes = requested.missing(from: dropped)
         if scopes.isEmpty || (!dropped.isEmpty && scopePolicy == .block) {

@@ -1,23 +1,23 @@
 package import Time
 
-/// What a relying party asks a person to allow, checked (accounts §2.2).
+/// An authorize request that has passed the checks (accounts §2.2).
 package struct AuthorizationRequest: Codable, Sendable, Equatable {
     package enum Prompt: String, Codable, Sendable, CaseIterable {
         case none, login, consent
         case selectAccount = "select_account"
     }
 
-    /// A way to sign in that the relying party would like to see offered.
+    /// A way to sign in that the relying party wants to be offered.
     package enum SignInOption: String, Codable, Sendable, CaseIterable {
         case apple, google, app
     }
 
     package var clientID: String
-    /// Registered, compared as a string.
+    /// One of the application's registered URIs, equal as a string.
     package var redirectURI: String
     /// Space separated; never empty.
     package var scope: String
-    /// As the client sent it, percent-encoding and all: clients compare it byte for byte.
+    /// As the client sent it, still percent-encoded: clients compare it byte for byte.
     package var state: String
     package var codeChallenge: String
     package var nonce: String?
@@ -25,20 +25,21 @@ package struct AuthorizationRequest: Codable, Sendable, Equatable {
     /// In seconds.
     package var maxAge: Int64?
     package var loginHint: String?
-    /// In bytes: more than any address has. A longer hint helps nobody and is overlooked.
+    /// In bytes. No address is longer, so a longer hint is ignored.
     static let loginHintLimit = 320
-    /// Empty: all that there are.
+    /// Empty if all options are to be offered.
     package var signInOptions: [SignInOption]
 
     package var scopes: Scopes { Scopes(scope) }
 
-    /// Whether a sign-in of then counts for it (OpenID Connect Core §3.1.2.1, `prompt` and `max_age`).
+    /// Whether a sign-in at that time is recent enough for the request (OpenID Connect Core §3.1.2.1, `prompt` and
+    /// `max_age`).
     package func takes(signInAt authenticatedAt: Timestamp, now: Timestamp) -> Bool {
         if prompts.contains(.login) { return false }
         return maxAge.map { now - authenticatedAt <= .seconds($0) && $0 > 0 } ?? true
     }
 
-    /// Where the browser goes with the code.
+    /// The redirect that delivers the code.
     package func redirect(code: String) -> String {
         RedirectTarget(uri: redirectURI, state: state).location([("code", code)])
     }
@@ -48,13 +49,13 @@ package struct AuthorizationRequest: Codable, Sendable, Equatable {
     }
 }
 
-/// A registered redirect URI and the state that goes back with every answer.
+/// A registered redirect URI, and the state that is sent back with every answer.
 package struct RedirectTarget: Sendable, Equatable {
     package let uri: String
-    /// As the client sent it, still encoded; nil when it sent none, or several.
+    /// As the client sent it, still encoded; nil if it sent none or several.
     let state: String?
 
-    /// The URI verbatim, then the parameters, the state last and once.
+    /// The URI unchanged, then the parameters, then the state, once.
     func location(_ parameters: [(name: String, value: String)]) -> String {
         var pairs = parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }
         if let state { pairs.append("state=\(PercentEncoding.sanitize(state))") }
@@ -68,10 +69,10 @@ package struct RedirectTarget: Sendable, Equatable {
 
 /// RFC 3986 §2.1, for the query.
 package enum PercentEncoding {
-    /// Everything but unreserved characters, so that no reader sees another value.
+    /// Encodes everything except unreserved characters, so that every reader decodes the same value.
     package static func encode(_ text: String) -> String { encode(text, keeping: isUnreserved) }
 
-    /// What is encoded already, with what no query may hold encoded.
+    /// Keeps what is already encoded, and encodes the characters that a query must not have.
     static func sanitize(_ text: String) -> String {
         encode(text) { isUnreserved($0) || "%!$'()*+,;:@/?=".utf8.contains($0) }
     }

@@ -1,13 +1,13 @@
 package import MariaDB
 package import Time
 
-/// What a person's answer to an authorize request can be, before and after it is asked for.
+/// Whether a user has to be asked about an authorize request, and what the user has already allowed.
 package struct ConsentStanding: Sendable {
-    /// What the live grant allows already; empty without one.
+    /// What the live grant already allows; empty if there is none.
     package var granted: Scopes
-    /// Whether the person has to be asked.
+    /// Whether the user has to be asked.
     package var isRequired: Bool
-    /// An anonymous user at an application that the operator did not open to them.
+    /// Whether the user is anonymous and the application does not accept anonymous users.
     package var isRefusedToAnonymous: Bool
 
     init(_ grant: Grant?, _ scopes: Scopes, isAsked: Bool, _ application: Application, _ user: User) {
@@ -18,20 +18,20 @@ package struct ConsentStanding: Sendable {
     }
 }
 
-/// What became of an authorize request.
+/// The result of an authorize request.
 package enum Authorization: Sendable {
     case code(String)
     case consentRequired
     case anonymousNotAllowed
 }
 
-/// The answer to an authorize request (accounts §0.3).
+/// The code that answers an authorize request (accounts §0.3).
 package enum AuthorizationCode {
     package static let lifetime = Duration.seconds(300)
 }
 
 extension Accounts {
-    /// Where the user stands with an application, without a lock.
+    /// Reads the user's consent without a lock.
     package func consentStanding(
         of user: User, for request: AuthorizationRequest, _ application: Application, _ connection: Connection
     ) throws -> ConsentStanding {
@@ -40,12 +40,12 @@ extension Accounts {
             isAsked: request.prompts.contains(.consent), application, user)
     }
 
-    /// Issues a code if the user allows it, now or by a consent that is remembered (accounts §2.2).
+    /// Issues a code if the user allows the request now or has allowed it before (accounts §2.2).
     ///
     /// - Parameters:
-    ///   - user: locked, live.
+    ///   - user: locked and live.
     ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
-    ///   - isApproved: the user was asked and allowed it.
+    ///   - isApproved: whether the user was asked and allowed it.
     package func authorize(
         _ request: AuthorizationRequest, for application: Application, by user: User, authenticatedAt: Timestamp,
         isApproved: Bool, in transaction: AccountsTransaction
@@ -65,7 +65,7 @@ extension Accounts {
 }
 
 extension Accounts {
-    /// As above, by whoever holds a PAK; signed in when it was issued.
+    /// Does the same for the holder of a PAK. The time of the sign-in is when the PAK was issued.
     package func authorize(
         _ request: AuthorizationRequest, for application: Application, by caller: Caller, isApproved: Bool,
         in transaction: AccountsTransaction

@@ -1,14 +1,14 @@
 import JSON
 
 extension AccountsTransaction {
-    /// Has the audit log tell of scopes that were left out, if the application's policy is to alert (accounts §2.2).
+    /// Writes dropped scopes to the audit log, if the application's policy is to alert (accounts §2.2).
     ///
-    /// Anybody can have scopes dropped: of many times in an hour the first few are told, and a few names of each.
-    /// Call it after users are locked.
+    /// Anyone can send requests with such scopes, so only the first few in an hour are written, each with a few of the
+    /// names. Call this after users are locked.
     package func noteDropped(_ dropped: Scopes, for application: Application) throws {
         if dropped.isEmpty || application.scopePolicy != .alert { return }
         let subject = "\(application.id.rawValue)"
-        // Read first: who is above the limit waits for nobody's counter.
+        // Read without a lock first, so that requests above the limit do not wait for the counter's row.
         if try isReached(.droppedScopes, for: subject) { return }
         if try count(.droppedScopes, for: subject) != nil { return }
         audit(

@@ -1,19 +1,20 @@
 import MariaDB
 import Time
 
-/// The consent of one user to one application, and the sub the application knows the user by (accounts §2.2).
+/// The consent of one user to one application, with the sub by which the application knows the user (accounts §2.2).
 package struct Grant: Sendable {
     package typealias ID = Identifier<Grant>
 
     package var id: ID
-    /// Frozen for ever.
+    /// Never changes.
     package var sub: String
     package var scopes: Scopes
     package var isLive: Bool
 }
 
 extension Connection {
-    /// The grant that a new authorization uses: live ones first, then the one with the user's own sub, then the oldest.
+    /// The grant that a new authorization uses. Live grants come first, then the one whose sub is the user's own id,
+    /// then the oldest.
     func grant(of user: User.ID, for application: Application.ID) throws -> Grant? {
         try first(
             """
@@ -25,7 +26,7 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// A live grant that covers the scopes: the given one, widened or revived if need be, or a new one.
+    /// Returns a live grant that covers the scopes. It widens or revives the given grant, or inserts a new one.
     ///
     /// - Parameter grant: locked.
     func ensureGrant(
@@ -50,12 +51,13 @@ extension AccountsTransaction {
         return id
     }
 
-    /// As `Connection.grant`, locked.
+    /// The same as `Connection.grant`, locked.
     func lockGrant(of user: User.ID, for application: Application.ID) throws -> Grant? {
         try lockGrants(of: user, for: application).first
     }
 
-    /// All of them, the one that a new authorization uses first. The user is locked already, so no other can come to be.
+    /// All grants, beginning with the one that a new authorization uses. The user must be locked, so that no grant can
+    /// be added.
     func lockGrants(of user: User.ID, for application: Application.ID) throws -> [Grant] {
         try connection.all(
             """
@@ -65,9 +67,10 @@ extension AccountsTransaction {
         ) { row in try Grant(from: &row) }
     }
 
-    /// Holds a grant live until the transaction ends; shared, for several may be issued tokens under it at once.
+    /// Keeps a grant live until the transaction ends. The lock is shared, so that several transactions can issue tokens
+    /// at once.
     ///
-    /// - Returns: false when it is revoked or gone.
+    /// - Returns: false if the grant is revoked or gone.
     func lockForIssue(_ grant: Grant.ID) throws -> Bool {
         try connection.first(
             "SELECT 1 FROM grants WHERE id = ? AND revoked_at IS NULL LOCK IN SHARE MODE", grant
@@ -82,7 +85,7 @@ extension AccountsTransaction {
         return Grant(id: Grant.ID(rawValue: Int64(outcome.lastInsertID)), sub: sub, scopes: scopes, isLive: true)
     }
 
-    /// Writes what a grant allows now; a revoked one lives again from now on.
+    /// Writes the grant's scopes, and revives it if it is revoked.
     func renewGrant(_ grant: Grant, _ scopes: Scopes) throws {
         try connection.execute(
             """
@@ -105,9 +108,9 @@ extension AccountsTransaction {
 }
 
 extension AccountsTransaction {
-    /// Uses up the codes, also the device codes, that nobody has exchanged yet: new consent must not revive them.
+    /// Marks the unused codes and device codes of a grant as used, so that new consent does not make them valid again.
     ///
-    /// - Parameter grant: locked for writing, so that none can be exchanged.
+    /// - Parameter grant: locked for writing, so that no code can be exchanged at the same time.
     func revokeCodes(of grant: Grant.ID) throws {
         try connection.execute(
             "UPDATE authorization_codes SET used_at = ? WHERE grant_id = ? AND used_at IS NULL", now, grant)

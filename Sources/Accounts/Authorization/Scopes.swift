@@ -1,15 +1,15 @@
 import Text
 
-/// OAuth scopes in the order they were asked for, each once (RFC 6749 §3.3). Names are compared byte for byte.
+/// OAuth scopes in the order of the request, without repetitions (RFC 6749 §3.3). Names are compared byte for byte.
 package struct Scopes: Sendable, Equatable {
     package let names: [String]
-    /// The names with a space between each two.
+    /// The names, separated by single spaces.
     package let text: String
 
-    /// - Parameter text: space separated.
+    /// - Parameter text: separated by spaces.
     package init(_ text: String) {
         names = text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }.eachOnce
-        // Every further space or repetition makes a text longer.
+        // If the text has more spaces or repetitions, it is longer than this sum.
         let isInForm = text.utf8.count == names.reduce(names.count - 1) { $0 + $1.utf8.count }
         self.text = isInForm ? text : names.joined(separator: " ")
     }
@@ -19,15 +19,15 @@ package struct Scopes: Sendable, Equatable {
         text = self.names.joined(separator: " ")
     }
 
-    /// The most names that a request or an application has. With the longest names they make an access token of 14 KB,
-    /// which fits into nginx's header buffers.
+    /// The most names that a request or an application may have. With 100 of the longest names an access token has 14
+    /// KB, which fits into nginx's header buffers.
     package static let countLimit = 100
-    /// The longest name of a request or an application, in bytes.
+    /// The most bytes in a name.
     package static let nameLimit = 100
 
-    /// What a client asks for.
+    /// The scopes that a client requests.
     ///
-    /// - Throws: `invalid_scope` above the limits, whatever the application's policy.
+    /// - Throws: `invalid_scope` above the limits, whatever the application's policy is.
     package init(requested text: String) throws(OAuthError) {
         let tooMuch = OAuthError(
             .invalidScope, "scope has at most \(Self.countLimit) names of at most \(Self.nameLimit) characters")
@@ -44,7 +44,7 @@ package struct Scopes: Sendable, Equatable {
         return names.contains { Self.canonical($0).utf8.elementsEqual(canonical.utf8) }
     }
 
-    /// Those the other has not.
+    /// The scopes that the other does not have.
     package func missing(from other: Scopes) -> Scopes {
         let known = Set(other.names.map { Array(Self.canonical($0).utf8) })
         return Scopes(names.filter { !known.contains(Array(Self.canonical($0).utf8)) })
@@ -52,7 +52,7 @@ package struct Scopes: Sendable, Equatable {
 
     package func isCovered(by other: Scopes) -> Bool { missing(from: other).isEmpty }
 
-    /// These, then what only the other has.
+    /// These scopes, then those that only the other has.
     package func union(_ other: Scopes) -> Scopes { Scopes(names + other.missing(from: self).names) }
 
     /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
@@ -64,13 +64,13 @@ package struct Scopes: Sendable, Equatable {
         }
     }
 
-    /// For people: the first few names, cut, and how many there are besides.
+    /// For people: the first few names, shortened, and the number of the others.
     package var summary: String {
         let shown = names.prefix(10).map { $0.prefix(scalars: 60) }.joined(separator: " ")
         return names.count > 10 ? "\(shown) and \(names.count - 10) more" : shown
     }
 
-    /// Scopes with a meaning of their own (accounts §2.8).
+    /// Scopes that the specification defines (accounts §2.8).
     package static let standard = [
         "openid", "profile", "profile:basic", "email", "phone", "address", "identity:level", "offline_access",
     ]
@@ -85,7 +85,7 @@ extension [String] {
         return filter { seen.insert([UInt8]($0.utf8)).inserted }
     }
 
-    /// Comparing all with all is faster than a set for the few scopes that there are.
+    /// For so few scopes, comparing each pair is faster than a set.
     private var hasRepetitions: Bool {
         count > 32 || indices.contains { index in self[..<index].contains(self[index]) }
     }

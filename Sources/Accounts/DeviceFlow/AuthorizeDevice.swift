@@ -1,7 +1,7 @@
 extension Accounts {
-    /// Begins the flow (RFC 8628 §3.1, §3.2).
+    /// Starts the device flow (RFC 8628 §3.1, §3.2).
     ///
-    /// - Parameter scopes: those that the application is allowed.
+    /// - Parameter scopes: all of them allowed to the application.
     package func authorizeDevice(
         _ scopes: Scopes, for application: Application, in transaction: AccountsTransaction
     ) throws -> DeviceAuthorization {

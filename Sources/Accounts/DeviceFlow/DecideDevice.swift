@@ -1,18 +1,19 @@
 import Time
 
-/// What came of a person's decision on the page.
+/// The result of a user's decision on the page.
 package enum DeviceDecisionOnWeb: Sendable {
-    /// The session has ended: somebody has to sign in.
+    /// The session has ended, so the user has to sign in.
     case signedOut
     case unknownCode
     case decided(isAllowed: Bool)
 }
 
 extension Accounts {
-    /// The request that waits under what a person typed. Every try counts, so a refusal is a result: it is committed.
+    /// Finds the pending request for a typed user code. Each try is counted, so a refusal is returned and not thrown:
+    /// the transaction must commit.
     ///
-    /// - Parameter typist: who tries: a web session or a PAK.
-    /// - Returns: `unknownUserCode` also for one that expired or was decided; `rateLimited` after ten tries.
+    /// - Parameter typist: the web session or PAK that the tries are counted for.
+    /// - Returns: `unknownUserCode`, also if the request has expired or is decided; `rateLimited` after ten tries.
     package func findDeviceRequest(
         userCode: String, by typist: String, in transaction: AccountsTransaction
     ) throws -> Result<DeviceRequest, Failure> {
@@ -25,7 +26,7 @@ extension Accounts {
         return .success(request)
     }
 
-    /// The server's own app decides in one step.
+    /// Decides in one step, for the server's own app.
     package func decideDevice(
         _ decision: DeviceDecision, userCode: String, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> Result<Void, Failure> {
@@ -38,10 +39,10 @@ extension Accounts {
         }
     }
 
-    /// A person decides on a page that named the device.
+    /// Decides for a user on a page that names the device.
     ///
-    /// - Parameter code: from a form that only that page sends: nobody guesses with it.
-    /// - Throws: `unknownUserCode` when it was decided meanwhile.
+    /// - Parameter code: from a form that only this page can send, so tries are not counted.
+    /// - Throws: `unknownUserCode` if the request was decided in the meantime.
     package func decideDevice(
         _ decision: DeviceDecision, _ code: UserCode, by session: WebSession, in transaction: AccountsTransaction
     ) throws -> DeviceDecisionOnWeb {
@@ -58,13 +59,13 @@ extension Accounts {
         return .decided(isAllowed: decision == .approve)
     }
 
-    /// Lets the device have what it asked for, or not. One decision counts.
+    /// Approves or denies a request. Only the first decision counts.
     ///
     /// - Parameters:
-    ///   - user: locked, live.
+    ///   - user: locked and live.
     ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
-    /// - Throws: `anonymousNotAllowed`, which leaves the request waiting for somebody else; `unknownUserCode` when it was
-    ///   decided meanwhile.
+    /// - Throws: `anonymousNotAllowed`: the request stays pending for another user; `unknownUserCode` if the request
+    ///   was decided in the meantime.
     private func decide(
         _ decision: DeviceDecision, on request: DeviceRequest, by user: User, authenticatedAt: Timestamp,
         in transaction: AccountsTransaction

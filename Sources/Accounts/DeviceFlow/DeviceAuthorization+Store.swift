@@ -1,7 +1,7 @@
 import MariaDB
 import Time
 
-/// A row of device_codes, as its device finds it.
+/// A row of device_codes, found by its device code.
 struct StoredDeviceCode {
     enum Status: String {
         case pending, approved, denied, used
@@ -10,7 +10,7 @@ struct StoredDeviceCode {
     var id: DeviceAuthorization.ID
     var scopes: Scopes
     var status: Status
-    /// Of the person who approved.
+    /// The grant of the user who approved.
     var grant: Grant.ID?
     var authenticatedAt: Timestamp?
     var interval: Duration
@@ -19,15 +19,15 @@ struct StoredDeviceCode {
 }
 
 extension Connection {
-    /// Whose a device code is, and what was allowed for it; without a lock.
+    /// The application of a device code, and the grant if it is approved. Reads without a lock.
     func deviceCode(_ digest: [UInt8]) throws -> (application: Application.ID, grant: Grant.ID?)? {
         try first("SELECT application_id, grant_id FROM device_codes WHERE digest = ?", digest) { row in
             (try row.read(), try row.read())
         }
     }
 
-    /// The request that waits under a user code; nil when none does, or its application works no longer.
-    /// Nobody may be let to guess with it: see `findDeviceRequest`.
+    /// The pending request for a user code; nil if there is none or its application is not active. Call it only where
+    /// tries are counted or impossible: see `findDeviceRequest`.
     func deviceRequest(_ code: UserCode, at now: Timestamp) throws -> DeviceRequest? {
         let found = try first(
             """
@@ -46,7 +46,8 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// A user code that is taken already ends in a duplicate key, and the transaction again with another one.
+    /// If the user code is already in use, the insert ends in a duplicate key, and the transaction runs again with
+    /// another code.
     func insertDeviceCode(
         _ deviceCode: Secret, _ userCode: UserCode, of application: Application.ID, _ scopes: Scopes
     ) throws {
@@ -83,8 +84,8 @@ extension AccountsTransaction {
         try connection.execute("UPDATE device_codes SET status = 'used' WHERE id = ?", code.id)
     }
 
-    /// - Parameter grant: what was allowed; nil: it was denied.
-    /// - Returns: false when somebody decided before, or it expired meanwhile.
+    /// - Parameter grant: nil if the request was denied.
+    /// - Returns: false if the request was already decided or has expired.
     func decide(_ request: DeviceRequest, grant: Grant.ID?, authenticatedAt: Timestamp) throws -> Bool {
         try connection.execute(
             """

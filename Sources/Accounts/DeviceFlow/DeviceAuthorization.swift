@@ -1,4 +1,4 @@
-/// A device without a browser that asks to act for a person who decides elsewhere (RFC 8628, accounts §2.11).
+/// A request of a device without a browser, which a user approves elsewhere (RFC 8628, accounts §2.11).
 package struct DeviceAuthorization: Sendable {
     package typealias ID = Identifier<DeviceAuthorization>
 
@@ -6,11 +6,11 @@ package struct DeviceAuthorization: Sendable {
     package let userCode: UserCode
 
     package static let lifetime = Duration.seconds(600)
-    /// What a device waits between polls at first, and how much longer after every poll that came too early.
+    /// The first pause between polls. Each poll that comes too early makes the pause longer by as much.
     package static let interval = Duration.seconds(5)
 }
 
-/// What a person is asked to allow a device.
+/// The request that a user is asked to approve.
 package struct DeviceRequest: Sendable {
     package let id: DeviceAuthorization.ID
     package let userCode: UserCode

@@ -2,8 +2,8 @@ import Database
 import Time
 
 extension Accounts {
-    /// What a device gets for its code now (RFC 8628 §3.4, §3.5). Polls of one code come one after the other, so that each
-    /// of them counts.
+    /// Answers a poll of a device (RFC 8628 §3.4, §3.5). Polls with the same code run one after the other, so that each
+    /// is counted.
     package func poll(
         _ deviceCode: String, by application: Application, in transaction: AccountsTransaction
     ) throws -> TokenOutcome {
@@ -11,7 +11,7 @@ extension Accounts {
         guard let found = try transaction.connection.deviceCode(digest), found.application == application.id else {
             return .refused(.unknownDeviceCode)
         }
-        // Grants are locked before codes.
+        // The lock order: grants before codes.
         let isGranted = try found.grant.map { try transaction.lockForIssue($0) } ?? false
         guard let code = try transaction.lockDeviceCode(digest), code.status != .used else {
             return .refused(.unknownDeviceCode)

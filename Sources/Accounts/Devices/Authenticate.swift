@@ -1,15 +1,15 @@
 package import MariaDB
 package import Time
 
-/// Whoever presented a live PAK: the account as the authenticating read saw it, and the key.
+/// The user whose live PAK a request presents, as the authenticating read saw the account, and the PAK.
 package struct Caller: Sendable {
     package var user: User
     package var pak: PAK.ID
     package var device: Device.ID?
-    /// Set: the PAK is bound to this application and good for next to nothing (accounts §1.1).
+    /// If set, the PAK is bound to this application, and few endpoints accept it (accounts §1.1).
     package var application: Application.ID?
     package var scopes: Scopes
-    /// When the PAK was issued: the sign-in that others may rely on.
+    /// When the PAK was issued. This counts as the time of the sign-in.
     package var authenticatedAt: Timestamp
 
     package var id: User.ID { user.id }
@@ -17,9 +17,9 @@ package struct Caller: Sendable {
 }
 
 extension Accounts {
-    /// The caller behind a PAK: one indexed read.
+    /// Reads the caller that a PAK belongs to, with one indexed read.
     ///
-    /// - Throws: `invalidToken` when it is unknown, expired or revoked, or its user is deleted.
+    /// - Throws: `invalidToken` if the PAK is unknown, expired or revoked, or its user is deleted.
     package func authenticate(_ presented: String, _ connection: Connection) throws -> Caller {
         let secret = Secret(presented: presented)
         let found = try connection.first(
@@ -49,8 +49,8 @@ extension Accounts {
         settings.pakLifetime.map { issuedAt + $0 <= clock.now } ?? false
     }
 
-    /// Moves `last_active_at` of a user that was last seen an hour ago or more. It waits for nobody: a user that is being
-    /// merged is not worth a caller's time.
+    /// Updates `last_active_at` of a user who was last seen an hour ago or more. If the row is locked, nothing is
+    /// written: the request must not wait for that.
     package func noteActivity(of caller: Caller, _ connection: Connection) throws {
         let now = clock.now
         guard caller.user.isDueForActivity(at: now) else { return }

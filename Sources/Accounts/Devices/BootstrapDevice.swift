@@ -2,7 +2,7 @@ import Database
 import OpenSSL
 import Time
 
-/// What a device says when it starts (accounts §1.2, §1.3).
+/// What a device sends at its start (accounts §1.2, §1.3).
 package struct DeviceBootstrap: Sendable {
     package var uuid: DeviceUUID
     package var platform: DevicePlatform
@@ -18,9 +18,11 @@ package struct DeviceBootstrap: Sendable {
 }
 
 extension Accounts {
-    /// Gives an unknown device an anonymous account, and a known one with its secret a new PAK for its present owner.
+    /// Creates an anonymous account for an unknown device. A known device that presents its secret gets a new PAK for
+    /// its current owner.
     ///
-    /// - Throws: `invalidDeviceSecret` for a secret nobody knows, and for a known device without its own.
+    /// - Throws: `invalidDeviceSecret` if an unknown device presents a secret, or a known device does not present its
+    ///   own.
     package func bootstrap(_ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction) throws -> SignedIn {
         if let (device, owner) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
             guard let presented = bootstrap.secret, let digest = device.secretDigest, owner.deletedAt == nil,

@@ -3,7 +3,7 @@ import MariaDB
 import Time
 
 extension Device {
-    /// What `init(from:)` reads, of a device `d`.
+    /// The columns of a device `d` that `init(from:)` reads.
     static let columns: StaticString = """
         d.id, d.user_id, d.device_uuid, d.platform, d.attestation_verified, d.first_seen_at, d.last_seen_at,
         d.application_id, d.secret_digest
@@ -23,8 +23,8 @@ extension Device {
 }
 
 extension AccountsTransaction {
-    /// Locks a device's owner, then the device, in one statement; nil when there is no such device, or it changed hands
-    /// between the look-up of its owner and the lock.
+    /// Locks a device's owner, then the device, in one statement; nil if there is no such device, or if its owner
+    /// changed between the look-up and the lock.
     func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (Device, User)? {
         let sql = ComposedSQL(
             select: User.columns, Device.columns,
@@ -45,16 +45,16 @@ extension AccountsTransaction {
         return try connection.first(sql) { row in try Device(from: &row) }
     }
 
-    /// Whose device it is, without a lock.
+    /// The device's owner, read without a lock.
     func deviceOwner(_ uuid: DeviceUUID) throws -> User.ID? {
         try connection.first("SELECT user_id FROM devices WHERE device_uuid = ?", uuid.text) {
             row in try row.read()
         }
     }
 
-    /// A device nobody had. Two at once for one UUID end in a duplicate key, and the transaction again.
+    /// Inserts a new device. If two transactions insert the same UUID, one gets a duplicate key and runs again.
     ///
-    /// - Parameter application: what it is bound to (accounts §1.4).
+    /// - Parameter application: the one that the device is bound to (accounts §1.4).
     func createDevice(
         _ uuid: DeviceUUID, _ platform: DevicePlatform, of user: User.ID, application: Application.ID? = nil
     ) throws -> (Device, Secret) {
@@ -72,7 +72,8 @@ extension AccountsTransaction {
         return (device, secret)
     }
 
-    /// Hands a locked device to a user, who may have it already: new secret, no application.
+    /// Gives a locked device to a user, who may already own it. The device gets a new secret and is no longer bound to
+    /// an application.
     func assign(_ device: Device, to user: User.ID) throws -> (Device, Secret) {
         let secret = Secret(.device)
         try connection.execute(
@@ -90,7 +91,7 @@ extension AccountsTransaction {
         return (device, secret)
     }
 
-    /// Notes that a device and its owner were seen.
+    /// Records that a device and its owner were active.
     func touch(_ device: Device, of user: User) throws {
         try connection.execute(
             """
@@ -99,7 +100,7 @@ extension AccountsTransaction {
             """, user.lastActiveAt, device.lastSeenAt, user.id, device.id)
     }
 
-    /// Voids the secrets of a user's devices, save one.
+    /// Voids the secrets of a user's devices, except one.
     func voidDeviceSecrets(of user: User.ID, except kept: Device.ID?) throws {
         let outcome = try connection.execute(
             "UPDATE devices SET secret_digest = NULL WHERE user_id = ? AND secret_digest IS NOT NULL AND NOT id <=> ?",

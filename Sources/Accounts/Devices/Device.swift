@@ -1,24 +1,25 @@
 import Text
 package import Time
 
-/// One installation of the app on one device.
+/// One installation of an app.
 package struct Device: Equatable, Sendable {
     package typealias ID = Identifier<Device>
 
     package var id: ID
     package var owner: User.ID
-    /// In the spelling first registered.
+    /// In the spelling of the first registration.
     package var uuid: String
     package var platform: String
     package var attestationVerified: Bool
     package var firstSeenAt: Timestamp
     package var lastSeenAt: Timestamp
     var application: Application.ID?
-    /// Nil: voided, no secret opens it.
+    /// Nil if the secret was voided: no secret opens the device.
     var secretDigest: [UInt8]?
 }
 
-/// The text form of a UUID (RFC 9562 §4): 8-4-4-4-12 hexadecimal digits in any case, of any version, the nil UUID too.
+/// The text form of a UUID (RFC 9562 §4): 8-4-4-4-12 hexadecimal digits in upper or lower case, of any version; also
+/// the nil UUID.
 package struct DeviceUUID: Sendable {
     package let text: String
 
@@ -32,7 +33,7 @@ package struct DeviceUUID: Sendable {
     }
 }
 
-/// What a device runs (accounts §1.2).
+/// The platform that a device runs (accounts §1.2).
 package enum DevicePlatform: String, Sendable, CaseIterable {
     case ios, android, macos, web
 }

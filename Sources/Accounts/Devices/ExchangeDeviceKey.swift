@@ -1,7 +1,7 @@
 import Database
 import OpenSSL
 
-/// A relying party's app asks for a PAK with its access token (accounts §1.4).
+/// A request of a relying party's app for a PAK, made with its access token (accounts §1.4).
 package struct PAKExchange: Sendable {
     package var uuid: DeviceUUID
     package var platform: DevicePlatform
@@ -14,22 +14,23 @@ package struct PAKExchange: Sendable {
     }
 }
 
-/// The PAK that came of it, with its device.
+/// The PAK that was issued, with its device.
 package struct ExchangedPAK: Sendable {
     package let accessToken: String
     package let scopes: [Scope]
     package let device: Device
-    /// Only when newly made; shown once.
+    /// Present only if newly made; shown once.
     package let deviceSecret: String?
 }
 
 extension Accounts {
-    /// A PAK for the person behind an access token, on a device of theirs.
+    /// Issues a PAK on one of the user's devices, for the user of an access token.
     ///
-    /// Both are bound to the token's application, unless that is the operator's own: any relying party that a person signs
-    /// in to can ask. Calls are limited, the refused ones too, so a refusal is a result: it is committed.
+    /// The PAK and a new device are bound to the token's application, unless that is first-party. The reason: any
+    /// relying party that the user signs in to can make this request. Requests are counted, also refused ones, so a
+    /// refusal is returned and not thrown: the transaction must commit.
     ///
-    /// - Throws: `invalidToken` when the token was revoked meanwhile.
+    /// - Throws: `invalidToken` if the token was revoked in the meantime.
     package func exchange(
         _ exchange: PAKExchange, for token: AccessToken, in transaction: AccountsTransaction
     ) throws -> Result<ExchangedPAK, Failure> {
@@ -61,7 +62,8 @@ extension Accounts {
             ExchangedPAK(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
     }
 
-    /// Who the token stands for once they are locked: a swap or a merge may have been faster.
+    /// Locks the token's user, and checks the token again under the lock, because a swap or a merge may have committed
+    /// first.
     private func lockUser(
         behind token: AccessToken, _ transaction: AccountsTransaction
     ) throws -> (AccessToken, User) {

@@ -3,9 +3,9 @@ import Text
 import Time
 
 extension AccountsTransaction {
-    /// Issues a PAK and, on a device, revokes all but the newest few there.
+    /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked.
     ///
-    /// - Parameter deviceHasOthers: false when no other PAK can be left on the device.
+    /// - Parameter deviceHasOthers: false if the device cannot have another PAK.
     func issuePAK(
         to user: User.ID, device: Device.ID?, application: Application.ID? = nil, label: String?,
         actor: AuditEntry.Actor, deviceHasOthers: Bool = true
@@ -30,7 +30,7 @@ extension AccountsTransaction {
         return (secret, scopes)
     }
 
-    /// Revokes all live PAKs of a user, save one.
+    /// Revokes all live PAKs of a user, except one.
     func revokePAKs(of user: User.ID, except kept: PAK.ID?, reason: String, actor: AuditEntry.Actor) throws {
         let outcome = try connection.execute(
             "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL AND NOT id <=> ?", now, user, kept)
@@ -53,7 +53,7 @@ extension AccountsTransaction {
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
-    /// Takes a user's PAKs off a device that is another's now. They stay valid.
+    /// Removes the device from a user's PAKs, because it belongs to another user now. The PAKs stay valid.
     func detachPAKs(of user: User.ID, from device: Device.ID) throws {
         try connection.execute("UPDATE paks SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)
     }

@@ -1,12 +1,12 @@
-/// The server's own bearer key for `/api/v1` (accounts §1.1).
+/// A personal API key: the server's own bearer key for `/api/v1` (accounts §1.1).
 package struct PAK: Sendable {
     package typealias ID = Identifier<PAK>
 
-    /// What a full PAK may do, in the order it is always listed.
+    /// The scopes of a full PAK, in the order in which they are listed everywhere.
     package static let fullScopes: [Scope] = [
         .profileRead, .profileWrite, .loginHistoryRead, .accountDelete, .agentApprovalsRead, .agentApprovalsManage,
     ]
-    /// What a PAK bound to an application may do, and that only where an endpoint says so.
+    /// The scopes of a PAK that is bound to an application. They apply only to endpoints that accept such a PAK.
     package static let appBoundScopes: [Scope] = [.profileWrite]
 
     /// How many live PAKs a device keeps.
@@ -22,13 +22,13 @@ package enum Scope: String, Sendable {
     case agentApprovalsManage = "agent_approvals:manage"
 }
 
-/// A credential that was just made, with the account it opens: what every sign-in answers.
+/// A new PAK with the account it opens: the result of every sign-in.
 package struct SignedIn: Sendable {
     package var user: User
     package var accessToken: String
     package var scopes: [Scope]
-    /// Nil when the sign-in named no device.
+    /// Nil if the sign-in named no device.
     package var device: Device?
-    /// Only when newly made; shown once.
+    /// Present only if newly made; shown once.
     package var deviceSecret: String?
 }

@@ -3,10 +3,10 @@ import MariaDB
 import Time
 
 extension AccountsTransaction {
-    /// Writes events to the outbox, application by application in ascending order.
+    /// Writes events to the outbox, in ascending order of application ids.
     ///
-    /// Event id and time are taken under the lock of the application's counter, so that their order is commit order and
-    /// a poller misses nothing. The payload's bytes are made here, once (RFC 8785).
+    /// The id and the time of an event are taken under the lock of the application's counter. So events are ordered by
+    /// commit, and a poller misses none. The payload is serialized here, once (RFC 8785).
     func appendToOutbox(_ events: [Event]) throws {
         for event in events.sorted(by: { $0.application < $1.application }) {
             let ulid = ULID(at: now, after: try lockEventCounter(of: event.application))
@@ -24,7 +24,7 @@ extension AccountsTransaction {
                 "UPDATE application_event_counters SET last_ulid = ? WHERE application_id = ?", ulid.text,
                 event.application)
             for sub in event.absorbedSubs {
-                // Locked already: this transaction wrote the row.
+                // This row is already locked: this transaction wrote it.
                 try connection.execute(
                     "UPDATE absorbed_subs SET source_event_id = ? WHERE application_id = ? AND sub = ?", id,
                     event.application, sub)
@@ -32,7 +32,7 @@ extension AccountsTransaction {
         }
     }
 
-    /// - Returns: the application's newest event, nil when it had none.
+    /// - Returns: the id of the application's newest event; nil if it has none.
     private func lockEventCounter(of application: Application.ID) throws -> ULID? {
         if let last = try readEventCounter(of: application) { return last.isEmpty ? nil : ULID(text: last) }
         try connection.execute(

@@ -11,28 +11,28 @@ struct Event {
 
     var application: Application.ID
     var kind: Kind
-    /// Every member of the event's `data`.
+    /// All members of the event's `data`.
     var data: JSONValue
-    /// The absorbed subs that it reports; their rows name the event.
+    /// The absorbed subs that the event reports. The event's id is stored in their rows.
     var absorbedSubs: [String] = []
 }
 
 extension Event {
-    /// What every event says of tokens and consents that were ended by a user or the server.
+    /// The data that all events about revoked tokens and consents have.
     struct Notice {
         var application: Application.ID
         var canonical: User.ID
         var reason: RevocationReason
     }
 
-    /// Everything that was issued under a sub so far, or one family of it, works no longer.
+    /// All tokens of a sub, or one family of them, are revoked.
     static func tokenRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.tokenRevoked, of: sub) }
 
     static func consentRevoked(of sub: String, _ scopes: Scopes, _ notice: Notice) -> Event {
         notice.event(.consentRevoked, of: sub, [("scopes", .array(scopes.names.map(JSONValue.string)))])
     }
 
-    /// The person has no consent at this relying party any more, whatever sub it knows them by.
+    /// The user has no consent left at this relying party, under any sub.
     static func grantsRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.userGrantsRevoked, of: sub) }
 }
 

@@ -1,7 +1,8 @@
 import OpenSSL
 import Time
 
-/// A ULID: 48 bits of milliseconds and 80 random bits in 26 characters of Crockford's base32, sorting as it was made.
+/// A ULID: 48 bits of milliseconds and 80 random bits, in 26 characters of Crockford's base32. ULIDs sort by their
+/// time.
 struct ULID: Comparable {
     let text: String
 
@@ -9,7 +10,7 @@ struct ULID: Comparable {
 
     init(text: String) { self.text = text }
 
-    /// One later than `previous`, even when the clock stands still or goes back.
+    /// Makes a ULID that sorts after `previous`, even if the clock stands still or goes back.
     init(at time: Timestamp, after previous: ULID?) {
         let fresh = ULID(milliseconds: UInt64(max(0, time.milliseconds)), random: randomBytes(10))
         if let previous, fresh <= previous {
@@ -48,7 +49,7 @@ struct ULID: Comparable {
         return ULID(text: String(decoding: characters, as: UTF8.self))
     }
 
-    /// When it was made, in the clock of its maker.
+    /// The time in the ULID.
     var timestamp: Timestamp {
         let milliseconds = text.utf8.prefix(10).reduce(Int64(0)) { value, character in
             value << 5 | Int64(ULID.alphabet.firstIndex(of: character) ?? 0)

@@ -2,7 +2,7 @@ package import MariaDB
 import Time
 
 extension Accounts {
-    /// What became of an earlier request with that key.
+    /// Looks up the result of an earlier request with this key.
     package func lookUp(_ key: IdempotencyKey, _ connection: Connection) throws -> IdempotencyLookup {
         let found = try connection.first(
             """
@@ -19,11 +19,12 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// Takes the key for this request; the first write of its transaction. A second copy waits here for the first.
+    /// Reserves the key for this request. It is the first write of the transaction, and a second copy of the request
+    /// waits here for the first.
     ///
-    /// - Throws: `AlreadyAnswered` when the first copy committed.
+    /// - Throws: `AlreadyAnswered` if the first copy has committed.
     func claim(_ key: IdempotencyKey) throws {
-        // The expiry is assigned last: assignments run in order and the others read it.
+        // `expires_at` is assigned last: MariaDB runs assignments in order, and the others read its old value.
         let outcome = try connection.execute(
             """
             INSERT INTO idempotency_records (caller_digest, key_digest, fingerprint, expires_at)
@@ -36,14 +37,14 @@ extension AccountsTransaction {
         if outcome.affectedRows == 0 { throw AlreadyAnswered() }
     }
 
-    /// Completes the record; the last write of its transaction.
+    /// Stores the answer. It is the last write of the transaction.
     func store(_ sealedAnswer: [UInt8], under key: IdempotencyKey) throws {
         try connection.execute(
             "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND key_digest = ?", sealedAnswer,
             key.caller, key.key)
     }
 
-    /// Gives back a key whose request came to nothing that is kept.
+    /// Frees the key of a request whose answer is not kept.
     func release(_ key: IdempotencyKey) throws {
         try connection.execute(
             "DELETE FROM idempotency_records WHERE caller_digest = ? AND key_digest = ?", key.caller, key.key)

@@ -4,7 +4,7 @@ import MariaDB
 import Time
 
 extension Connection {
-    /// Who holds (provider, subject), without a lock: whoever decides by it locks the users and asks again.
+    /// The holder of (provider, subject), read without a lock. Before you rely on it, lock the users and read again.
     func holder(of provider: Provider, _ subject: String) throws -> IdentityHolder? {
         try first(
             """
@@ -17,8 +17,7 @@ extension Connection {
         }
     }
 
-    /// The canonical user of whoever signs in with that address and is not deleted, and whether the address was vouched for
-    /// by a provider with the last word on it.
+    /// The canonical user of the live user with this login_email, and whether an authoritative provider vouched for it.
     func canonicalUser(ofLoginEmail address: FoldedAddress) throws -> (id: User.ID, isAuthoritative: Bool)? {
         try first(
             """
@@ -43,7 +42,7 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// Links the token's identity. Two at once for one subject end in a duplicate key, and the transaction again.
+    /// Links the token's identity. If two transactions link the same subject, one gets a duplicate key and runs again.
     func insertIdentity(_ token: IdentityToken, for user: User.ID) throws {
         try connection.execute(
             """
@@ -54,7 +53,8 @@ extension AccountsTransaction {
         audit(.identityLinked, user: user, actor: .user(user), ["provider": .string(token.provider.rawValue)])
     }
 
-    /// Has the token's identity, linked before, tell the address that it vouches for now: removing it takes that along.
+    /// Stores the address that a linked identity vouches for now, so that unlinking the identity also removes the
+    /// address.
     func rememberAddress(of token: IdentityToken) throws {
         try connection.execute(
             """
@@ -64,9 +64,9 @@ extension AccountsTransaction {
             token.subject)
     }
 
-    /// Has an address of an account that the user absorbed count as vouched for.
+    /// Marks the login_email of an absorbed account of the user as authoritative.
     ///
-    /// - Returns: whether there was one that did not yet.
+    /// - Returns: whether an absorbed account has the address and was not marked before.
     func raiseAbsorbed(_ address: FoldedAddress, of user: User.ID) throws -> Bool {
         let absorbed = try connection.first(
             """

@@ -1,32 +1,33 @@
 import IdentityTokens
 package import Time
 
-/// An account at a provider that signs in to one of ours. It is known by (provider, subject), never by its e-mail.
+/// An account at a provider that signs in to one of this server's accounts. It is identified by (provider, subject),
+/// never by its e-mail address.
 package struct Identity: Sendable {
     package typealias ID = Identifier<Identity>
 
     package var id: ID
     package var provider: String
-    /// Nil when unknown, and for synthetic addresses.
+    /// Nil if unknown or synthetic.
     package var email: String?
     var emailVerified: Bool
-    /// Whether the provider had the last word on the e-mail.
+    /// Whether the provider was authoritative for the address.
     var emailAuthoritative: Bool
     package var linkedAt: Timestamp
 }
 
-/// Who holds a (provider, subject).
+/// The holder of a (provider, subject).
 struct IdentityHolder: Equatable {
     var user: User.ID
-    /// The holder itself, or the survivor it was merged into.
+    /// The holder, or the survivor of a merge that absorbed it.
     var canonical: User.ID
 }
 
 extension IdentityToken {
-    /// The token's e-mail if its provider verified it and it is a real address.
+    /// The token's e-mail address, if the provider verified it and it is not synthetic.
     var verifiedEmail: String? { emailVerified ? EmailAddress.present(email) : nil }
 
-    /// The same as what sign-ins may be matched by.
+    /// The verified address as a login_email.
     var loginEmail: LoginEmail? {
         verifiedEmail.map { email in
             LoginEmail(

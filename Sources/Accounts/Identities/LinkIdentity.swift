@@ -3,21 +3,21 @@ package import IdentityTokens
 import MariaDB
 import Time
 
-/// What came of an attempt to link an identity (accounts §1.8).
+/// The result of linking an identity (accounts §1.8).
 package enum LinkOutcome: Sendable {
     case linked(User, [Identity])
-    /// Another live account has it. An anonymous caller gets a ticket for the swap into an identified one, so that the
-    /// person need not sign in a second time.
+    /// Another live account has the identity. If the caller is anonymous and that account is identified, the caller
+    /// gets a ticket for the swap, so that the user need not sign in twice.
     case ownedByAnotherAccount(swapTicket: String?)
 }
 
-/// How long a swap ticket is good for.
+/// How long a swap ticket is valid.
 package let swapTicketLifetime = Duration.seconds(600)
 
 extension Accounts {
-    /// Links the token's identity to the caller; an anonymous caller becomes an identified user in place.
+    /// Links the token's identity to the caller. An anonymous caller becomes an identified user in place.
     ///
-    /// `ownedByAnotherAccount` is a result, not an error: the ticket it made is committed.
+    /// `ownedByAnotherAccount` is returned and not thrown, because the transaction that issued the ticket must commit.
     package func linkIdentity(
         _ token: IdentityToken, fullName: PersonName?, to caller: Caller, in transaction: AccountsTransaction
     ) throws -> LinkOutcome {

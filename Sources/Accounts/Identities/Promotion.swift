@@ -1,8 +1,8 @@
 import IdentityTokens
 
 extension AccountsTransaction {
-    /// The user with what a sign-in says about it: blank names and addresses are filled, nothing is replaced. That the
-    /// provider has the last word on the address it has for sign-ins is added.
+    /// Fills a user's blank name and addresses from a sign-in; values that are present stay. If the provider is
+    /// authoritative for the user's login_email, the address is marked as authoritative.
     func filled(_ user: User, from token: IdentityToken, _ fullName: PersonName?) throws -> User {
         var user = user
         if user.name.isBlank, let name = fullName?.display { user.name = name }
@@ -16,10 +16,10 @@ extension AccountsTransaction {
         return user
     }
 
-    /// Makes an anonymous account an identified one in place, under its id, and writes it.
+    /// Makes an anonymous account an identified one in place, under the same id, and writes it.
     ///
-    /// No copy of an anonymous credential outlives the promotion: other PAKs are revoked, the secrets of other devices
-    /// are voided until a session re-secures them (accounts §1.8).
+    /// No copy of an anonymous credential stays valid: other PAKs are revoked, and the secrets of other devices are
+    /// voided until the user signs in there (accounts §1.8).
     func promoted(_ user: User, keeping caller: Caller?) throws -> User {
         var user = user
         user.anonymous = false

@@ -2,12 +2,12 @@ import Database
 import IdentityTokens
 
 extension Accounts {
-    /// Finds the account that a verified identity token signs in to, or makes it: by identity, else by an e-mail the
-    /// provider answers for (accounts §1.6). What the token and the name tell is filled in.
+    /// Finds the account of a verified identity token, or creates it. The account is found by the identity, otherwise
+    /// by a verified e-mail address (accounts §1.6). Blank fields are filled from the token and the name.
     ///
-    /// - Parameter other: a user to lock with it, since locks are taken in the order of ids.
-    /// - Returns: the user, locked, and the other one as it is now.
-    /// - Throws: `accountDeleted` and `emailLinkedToOtherIdentity`, before anything is written.
+    /// - Parameter other: another user to lock in the same statement, because locks are taken in the order of ids.
+    /// - Returns: the user and the other one, both locked.
+    /// - Throws: `accountDeleted` and `emailLinkedToOtherIdentity`. Both are thrown before anything is written.
     func signIn(
         _ token: IdentityToken, _ fullName: PersonName?, locking other: User.ID? = nil,
         in transaction: AccountsTransaction
@@ -40,7 +40,7 @@ extension Accounts {
         }
     }
 
-    /// Whose account it is, without a lock.
+    /// Finds the account without a lock.
     func resolve(_ token: IdentityToken, _ transaction: AccountsTransaction) throws -> Resolution {
         let connection = transaction.connection
         if let holder = try connection.holder(of: token.provider, token.subject) { return .identity(holder.canonical) }
@@ -81,7 +81,7 @@ extension Accounts {
         _ token: IdentityToken, _ fullName: PersonName?, _ transaction: AccountsTransaction
     ) throws -> User {
         let loginEmail = try token.loginEmail.flatMap { try transaction.isFree($0.address) ? $0 : nil }
-        // Somebody may have taken the address since it was looked up, so that this sign-in is theirs.
+        // If another transaction took the address since it was looked up, this sign-in belongs to that account.
         if token.loginEmail != nil, loginEmail == nil, try resolve(token, transaction) != .nobody {
             throw TransactionMustRestart()
         }

@@ -3,11 +3,11 @@ package import IdentityTokens
 import OpenSSL
 import Time
 
-/// A sign-in with a provider's identity token, verified already (accounts §1.6).
+/// A sign-in with a provider's identity token, which is already verified (accounts §1.6).
 package struct SignInRequest: Sendable {
     package var token: IdentityToken
     package var fullName: PersonName?
-    /// UUID and platform come together or not at all.
+    /// The device that signs in; nil if the request names none.
     package var device: (uuid: DeviceUUID, platform: DevicePlatform)?
     package var deviceSecret: String?
 
@@ -23,7 +23,7 @@ package struct SignInRequest: Sendable {
 }
 
 extension Accounts {
-    /// Signs in: finds the account by identity, else by an e-mail the provider answers for, else makes one.
+    /// Signs in. Finds the account by the identity, otherwise by a verified e-mail address, otherwise creates one.
     package func startSession(_ request: SignInRequest, in transaction: AccountsTransaction) throws -> SignedIn {
         let owner = try request.device.flatMap { try transaction.deviceOwner($0.uuid) }
         let (user, lockedOwner) = try signIn(request.token, request.fullName, locking: owner, in: transaction)
@@ -43,8 +43,8 @@ extension Accounts {
             user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)
     }
 
-    /// Makes the named device the user's: the identity token proves enough for the user's own, the device's secret is
-    /// asked for another's.
+    /// Makes the user the owner of the named device. For the user's own device the identity token is enough; for
+    /// another user's device its secret is needed.
     private func claim(
         _ uuid: DeviceUUID, _ platform: DevicePlatform, presenting presented: String?, for user: User,
         from owner: User?,
@@ -59,7 +59,7 @@ extension Accounts {
             constantTimeEqual(Secret(presented: presented).digest, digest)
         else { throw Failure.deviceClaimedByOtherUser }
         if owner.anonymous {
-            // They stay valid without a device, so that the account they open can still be linked or swapped.
+            // The PAKs stay valid without a device, so that the account they open can still be linked or swapped.
             try transaction.detachPAKs(of: owner.id, from: device.id)
         } else {
             try transaction.revokePAKs(

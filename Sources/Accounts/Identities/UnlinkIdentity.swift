@@ -3,10 +3,11 @@ import JSON
 import MariaDB
 
 extension Accounts {
-    /// Removes the caller's identities of a provider. One must remain.
+    /// Removes the caller's identities of a provider. At least one other identity must remain.
     ///
-    /// A sign-in address that only they vouched for goes with them, the caller's own and those of accounts it absorbed:
-    /// otherwise the next sign-in with the removed identity would link it again by its e-mail (accounts §1.8).
+    /// A login_email that only these identities vouched for is removed too, from the caller and from accounts that it
+    /// absorbed. Otherwise the next sign-in with the removed identity would link it again by its e-mail address
+    /// (accounts §1.8).
     package func unlinkIdentities(
         of provider: String, from caller: Caller, in transaction: AccountsTransaction
     ) throws -> (User, [Identity]) {
@@ -36,11 +37,11 @@ extension Accounts {
 }
 
 extension LoginEmail {
-    /// What remains of it when identities go: what only they said of it goes with them.
+    /// What remains of the address after identities are removed: nil if only these vouched for it.
     fileprivate func without(_ removed: [Identity], _ remaining: [Identity]) -> LoginEmail? {
         let (gone, left) = (removed.filter(vouches), remaining.filter(vouches))
         if !gone.isEmpty && left.isEmpty { return nil }
-        // Also by one that says another address now: it may have said this one when it vouched.
+        // A removed identity counts even if it has another address now: it may have had this one when it vouched.
         let isLowered = removed.contains(where: \.emailAuthoritative) && !left.contains(where: \.emailAuthoritative)
         return LoginEmail(address: address, isAuthoritative: isAuthoritative && !isLowered)
     }
@@ -51,7 +52,8 @@ extension LoginEmail {
 }
 
 extension AccountsTransaction {
-    /// Nobody but a merge into their survivor, which is locked, writes absorbed users, so locking them after it is safe.
+    /// Only a merge into the survivor writes absorbed users. The survivor is locked, so locking the absorbed users
+    /// after it cannot deadlock.
     fileprivate func lockAbsorbedUsers(of survivor: User.ID) throws -> [User] {
         let sql = ComposedSQL(
             select: User.columns,

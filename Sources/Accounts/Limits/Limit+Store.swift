@@ -3,17 +3,18 @@ import OpenSSL
 import Time
 
 extension AccountsTransaction {
-    /// Counts one more, in this transaction: what is thrown later takes it back, what is returned keeps it, a refusal too.
+    /// Counts one more event, in this transaction. If the rule throws, the count is rolled back; if it returns, also
+    /// with a refusal, the count is kept.
     ///
-    /// The row of a counter is locked until the transaction ends; count after users are locked.
+    /// The counter's row is locked until the transaction ends, so lock users first.
     ///
-    /// - Parameter subject: whom or what the limit is for, such as a user's id.
-    /// - Returns: nil when it is within the limit, else how long to wait.
+    /// - Parameter subject: what the limit applies to, such as a user's id.
+    /// - Returns: nil within the limit, otherwise how long to wait.
     package func count(_ limit: Limit, for subject: String) throws -> Duration? {
         try limit.windows.compactMap { window in try count(window, of: limit, for: subject) }.max()
     }
 
-    /// Whether one more would be above the limit. It neither counts nor locks.
+    /// Whether one more event would exceed the limit. It neither counts nor locks.
     package func isReached(_ limit: Limit, for subject: String) throws -> Bool {
         try limit.windows.contains { window in
             try connection.first(
@@ -24,7 +25,7 @@ extension AccountsTransaction {
     }
 
     private func count(_ window: Limit.Window, of limit: Limit, for subject: String) throws -> Duration? {
-        // Assignments see those before them: the count is judged by the end that was, and set first.
+        // MariaDB runs assignments in order, so `count` is assigned first, while `expires_at` still has its old value.
         let counted = try connection.first(
             """
             INSERT INTO rate_limits (digest, count, expires_at) VALUES (?, 1, ?)
@@ -39,7 +40,7 @@ extension AccountsTransaction {
 }
 
 extension Limit.Window {
-    /// What its row is found by.
+    /// The primary key of the counter's row.
     fileprivate func counter(of limit: Limit, for subject: String) -> [UInt8] {
         sha256("\(limit.name)\n\(length.components.seconds)\n\(subject)".utf8)
     }

@@ -1,12 +1,12 @@
-/// How often something may happen within a while.
+/// How often something may happen within a period.
 package struct Limit: Sendable {
-    /// A number of times within a length of time, which begins with the first of them.
+    /// A number of events within a period. The period begins with the first event.
     package struct Window: Sendable {
         let count: Int
         let length: Duration
     }
 
-    /// Part of what a counter's row is found by.
+    /// Part of the primary key of the counter's row.
     let name: StaticString
     let windows: [Window]
 
@@ -15,12 +15,12 @@ package struct Limit: Sendable {
         self.windows = windows
     }
 
-    /// Applications that one user makes (accounts §2.1).
+    /// Applications that one user registers (accounts §2.1).
     package static let applicationCreation = Limit(
         "application_creation", Window(count: 10, length: .hour), Window(count: 30, length: .day))
-    /// Calls of the PAK exchange, for one user and application (accounts §1.4).
+    /// Requests for a PAK, for one user and application (accounts §1.4).
     package static let pakExchange = Limit("pak_exchange", Window(count: 10, length: .hour))
-    /// Rows of the audit log about scopes that were dropped for one application (accounts §2.2).
+    /// Audit entries about dropped scopes of one application (accounts §2.2).
     package static let droppedScopes = Limit("dropped_scopes", Window(count: 10, length: .hour))
     /// User codes tried by one web session or PAK (accounts §2.11).
     package static let userCodeTries = Limit("user_code_tries", Window(count: 10, length: .seconds(600)))

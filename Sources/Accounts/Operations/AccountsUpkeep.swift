@@ -1,13 +1,14 @@
 package import MariaDB
 package import Time
 
-/// How the background work on the accounts gets on, seen from the ends of a few indexes: cheap enough for twice a minute.
+/// How far the background work on accounts is behind. It reads only the ends of a few indexes, which is cheap enough
+/// for twice a minute.
 package struct AccountsUpkeep: Sendable {
-    /// Since the oldest row that `Garbage` erases at once has expired.
+    /// The time since the oldest row expired, of the kinds that `Garbage` deletes at once.
     package let garbageDelay: Duration
-    /// Since the next event was due to be delivered.
+    /// The time since the next event was due to be delivered.
     package let outboxDelay: Duration
-    /// Since the key that signs began to; nil: none does.
+    /// The time since the active key began to sign; nil if there is no active key.
     package let signingKeyAge: Duration?
 }
 

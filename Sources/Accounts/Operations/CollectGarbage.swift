@@ -1,7 +1,7 @@
 import MariaDB
 import Time
 
-/// Rows that have outlived their use, one kind a table.
+/// Rows that are no longer needed: one kind for each table.
 package enum Garbage: String, Sendable, CaseIterable {
     case idempotencyRecords = "idempotency_records"
     case swapTickets = "swap_tickets"
@@ -11,29 +11,29 @@ package enum Garbage: String, Sendable, CaseIterable {
     case paks
     case rateLimits = "rate_limits"
     case refreshTokens = "refresh_tokens"
-    /// After their tokens, which would otherwise go with them, more than a batch.
+    /// Families come after their tokens. Otherwise the cascade would delete the tokens too, more than fit into a batch.
     case refreshFamilies = "refresh_families"
-    /// The copies of token answers that a lost one is repeated from; their families stay.
+    /// The stored copies of token answers, which are sent again if an answer was lost. The families stay.
     case refreshAnswers = "refresh_answers"
     case revokedAccessTokens = "revoked_access_tokens"
     case deviceCodes = "device_codes"
     case authorizationRequests = "authorization_requests"
     case providerSignIns = "provider_sign_ins"
-    /// Parts of retired keys; their rows stay.
+    /// The key material of retired keys. The rows stay.
     case signingKeys = "signing_keys"
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
-    /// Codes, revoked PAKs and ended families are still told from unknown ones for a while, so that their misuse can be
-    /// seen.
+    /// Codes, revoked PAKs and ended families are kept for a while, so that their misuse can be distinguished from
+    /// unknown values.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
 }
 
 extension AccountsTransaction {
-    /// Deletes, or clears, at most `Garbage.batch` rows; run it again until it deletes fewer.
+    /// Deletes or clears at most `Garbage.batch` rows. Call it again until it returns fewer.
     ///
-    /// - Parameter loginHistory: how long sign-ins are remembered.
-    /// - Returns: how many rows.
+    /// - Parameter loginHistory: how long the login history is kept.
+    /// - Returns: the number of rows.
     package func collect(_ kind: Garbage, loginHistory: Duration) throws -> Int {
         let outcome =
             switch kind {

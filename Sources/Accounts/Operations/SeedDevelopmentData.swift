@@ -6,7 +6,7 @@ import OpenSSL
 import Text
 import Time
 
-/// What a development user is given.
+/// Test data for a development user.
 package struct DevelopmentSeed: Sendable {
     package var user: User.ID
     package var clientIDs: [String]
@@ -22,9 +22,9 @@ package struct DevelopmentSeed: Sendable {
 }
 
 extension AccountsTransaction {
-    /// Gives a user live grants and pending approvals, no two approvals alike, also between users.
+    /// Creates live grants and pending approvals for a user. No two approvals are alike, also between users.
     ///
-    /// - Returns: how many grants are new; the user may have had some before.
+    /// - Returns: the number of new grants. The user may have had others before.
     package func seed(_ seed: DevelopmentSeed) throws -> Int {
         guard try lockUsers(seed.user)[seed.user] != nil else {
             throw RefusedOperation("there is no user \(seed.user.rawValue)")
@@ -52,10 +52,10 @@ extension AccountsTransaction {
         return grants
     }
 
-    /// Makes an identified user as a sign-in with that identity would.
+    /// Creates an identified user, as a sign-in with that identity would.
     ///
-    /// - Parameter email: counts as verified.
-    /// - Returns: the user; the one that holds the identity already, if there is one.
+    /// - Parameter email: treated as verified.
+    /// - Returns: the user, or the existing holder of the identity.
     package func seedUser(
         _ provider: Provider, subject: String, email: String?, name: String?
     ) throws -> (user: User, isNew: Bool) {

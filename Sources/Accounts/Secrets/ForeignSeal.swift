@@ -1,8 +1,8 @@
 package import MariaDB
 
-/// A stored value that was sealed under neither of the keys that are set.
+/// A stored value that neither of the configured server keys sealed.
 package struct ForeignSeal: Sendable, CustomStringConvertible {
-    /// `signing key 0123456789abcdef`
+    /// Such as `signing key 0123456789abcdef`.
     package let value: String
 
     package var description: String {
@@ -12,7 +12,7 @@ package struct ForeignSeal: Sendable, CustomStringConvertible {
 }
 
 extension Connection {
-    /// One of the lasting values that the keys do not open; nil when they open all.
+    /// A lasting value that neither key sealed; nil if there is none.
     package func foreignSeal(to serverKey: ServerKey) throws -> ForeignSeal? {
         let (current, previous) = serverKey.ids
         return try first(
@@ -26,7 +26,7 @@ extension Connection {
         ) { row in ForeignSeal(value: try row.read()) }
     }
 
-    /// How many lasting values the previous key sealed.
+    /// The number of lasting values that the previous key sealed.
     package func countValues(sealedUnderPredecessorOf serverKey: ServerKey) throws -> Int {
         guard let previous = serverKey.ids.previous else { return 0 }
         return try first(

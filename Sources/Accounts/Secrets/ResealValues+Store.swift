@@ -4,13 +4,13 @@ import MariaDB
 struct SealedRow {
     /// The primary key.
     var key: SealedValues.Position
-    /// What the value is sealed for.
+    /// The identity that the value is sealed for.
     var identity: [UInt8]
     var sealed: [UInt8]
 }
 
 extension Connection {
-    /// The next values that a key sealed, in the order of their primary key.
+    /// The next values that the given key sealed, in the order of their primary key.
     func rows(
         of values: SealedValues, sealedUnder keyID: [UInt8], after position: SealedValues.Position?
     ) throws -> [SealedRow] {
@@ -73,8 +73,8 @@ extension Connection {
         }
     }
 
-    /// - Parameter rows: the new value, the primary key, the value that it replaces, of each row.
-    /// - Returns: how many of them still had that value.
+    /// - Parameter rows: for each row the new value, the primary key, and the old value.
+    /// - Returns: how many rows still had their old value.
     func replace(_ values: SealedValues, _ rows: [[(any Bindable)?]]) throws -> Int {
         let outcome =
             switch values {

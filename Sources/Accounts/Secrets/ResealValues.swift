@@ -1,7 +1,7 @@
 import JSON
 package import MariaDB
 
-/// What is stored sealed under the server key, by table.
+/// Stored values that the server key seals, by table.
 package enum SealedValues: String, Sendable, CaseIterable {
     case signingKeys = "signing_keys"
     case webhookKeys = "webhook_keys"
@@ -9,26 +9,26 @@ package enum SealedValues: String, Sendable, CaseIterable {
     case refreshFamilies = "refresh_families"
     case providerSignIns = "provider_sign_ins"
 
-    /// The most values that one transaction seals again.
+    /// The most values that one transaction reseals.
     package static let batch = 100
 
-    /// Whether they stay until somebody removes them; the others are gone within minutes.
+    /// Whether the values stay until they are removed. The others expire within minutes.
     fileprivate var isLasting: Bool { self == .signingKeys || self == .webhookKeys }
 
-    /// Where a batch ended: the primary key of its last row.
+    /// The end of a batch: the primary key of its last row.
     package typealias Position = [any Bindable]
 }
 
 extension AccountsTransaction {
-    /// Seals the next values again that the previous server key sealed, at most `SealedValues.batch`.
+    /// Reseals the next values that the previous server key sealed, at most `SealedValues.batch`.
     ///
-    /// The values themselves say under which key they are, so a run that was interrupted is gone on with by the next. Rows
-    /// are not locked to be read: a value that changed meanwhile is left as it is, and was sealed by whoever changed it.
+    /// Each value contains the id of its key, so an interrupted run can be started again. The rows are read without a
+    /// lock: if a value was changed in the meantime, it is left alone, because the current key sealed it.
     /// - Parameters:
-    ///   - position: where the batch before ended; nil to begin.
-    ///   - isDryRun: whether they are only opened and counted.
-    /// - Returns: how many, and where the batch ended; nil when there were no more.
-    /// - Throws: `RefusedOperation` for a value that does not open.
+    ///   - position: the end of the previous batch; nil for the first one.
+    ///   - isDryRun: whether the values are only opened and counted.
+    /// - Returns: the number of values, and the end of the batch; nil if there are no more values.
+    /// - Throws: `RefusedOperation` if a value cannot be opened.
     package func reseal(
         _ values: SealedValues, after position: SealedValues.Position?, _ serverKey: ServerKey, isDryRun: Bool
     ) throws -> (count: Int, position: SealedValues.Position)? {

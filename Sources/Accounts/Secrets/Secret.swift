@@ -4,25 +4,25 @@ import Text
 
 /// A bearer secret of 256 random bits. Its text is shown in one answer; only the digest is stored.
 package struct Secret: Sendable {
-    /// What kind of secret a text is (accounts §0.3).
+    /// The prefix that says what a secret is for (accounts §0.3).
     package enum Kind: String, Sendable {
         case pak = "lpk_live_"
         case device = "ds_"
         case swapTicket = "swt_"
-        /// Codes, refresh tokens, device codes, cookies: clients and browsers send them as they are.
+        /// No prefix: codes, refresh tokens, device codes and cookies.
         case plain = ""
     }
 
     package let text: String
     package let digest: [UInt8]
 
-    /// A fresh one from the system's generator.
+    /// A new secret from the system's random generator.
     init(_ kind: Kind) { self.init(presented: kind.rawValue + Base64URL.encode(randomBytes(32))) }
 
     /// A client secret (accounts §0.3).
     static func forClient() -> Secret { Secret(presented: "logi_secret_" + randomBytes(32).hexadecimal) }
 
-    /// One that a caller presents. Whatever it looks like, it is looked up by its digest.
+    /// A secret that a caller presents, whatever its form: it is looked up by its digest.
     package init(presented text: String) {
         self.text = text
         digest = sha256(text.utf8)

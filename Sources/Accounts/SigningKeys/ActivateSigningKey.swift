@@ -2,12 +2,13 @@ import JSON
 import Time
 
 extension AccountsTransaction {
-    /// Has a published key sign as soon as everybody can know it, and retires the one before (accounts §2.10).
+    /// Activates a published key, and retires the active one. The key begins to sign as soon as every client can know
+    /// it (accounts §2.10).
     ///
     /// - Parameters:
-    ///   - keyID: nil for the only key that waits.
-    ///   - isForced: whether clients may meet the key before they know it.
-    /// - Returns: the key, and the one it retires.
+    ///   - keyID: nil for the only key that waits to be activated.
+    ///   - isForced: whether the key may sign before every client can know it.
+    /// - Returns: the activated key, and the retired one.
     /// - Throws: `RefusedOperation`.
     package func activateSigningKey(
         _ keyID: String?, isForced: Bool, serverKey: ServerKey
@@ -15,7 +16,7 @@ extension AccountsTransaction {
         let keys = try connection.lockSigningKeys()
         var key = try keys.waiting(keyID)
         let start = try keys.start(of: key, at: now, isForced: isForced)
-        // Servers could sign no more if they could not open it.
+        // If servers cannot open the key, they could not sign any more.
         let published = try connection.publishedSigningKeys(at: now).first { $0.keyID == key.keyID }
         if case .failure(let problem)? = published?.open(with: serverKey) {
             throw RefusedOperation(problem.description)
@@ -33,7 +34,7 @@ extension AccountsTransaction {
 }
 
 extension [SigningKey] {
-    /// The key of that name, or the only one that waits to be activated.
+    /// The key with this id, or the only one that waits to be activated.
     fileprivate func waiting(_ keyID: String?) throws(RefusedOperation) -> SigningKey {
         guard let keyID else {
             let waiting = filter { $0.activatedAt == nil }
@@ -61,7 +62,7 @@ extension [SigningKey] {
             throw RefusedOperation(
                 "the last activation takes effect at \(newest.iso8601); activate the next key after that")
         }
-        // Nobody has anything to verify before the first key of all signs.
+        // Before the first key signs, no client has a token to verify.
         guard hasSigned else { return Swift.max(now, key.publishedAt) }
         let known = isKnown(key)
         guard isForced || now >= known else {
@@ -70,7 +71,7 @@ extension [SigningKey] {
                     + "\(known.iso8601); activate it then, or with --force, if clients that refuse its tokens until "
                     + "they fetch the key set again are the lesser evil")
         }
-        // A server that is `propagation` late hands out the key set without it until then, to be kept for its lifetime.
+        // A server may publish the old key set until `propagation` has passed, and clients keep it for its lifetime.
         return Swift.max(now, (isForced ? key.publishedAt : known) + SigningKey.propagation)
     }
 }

@@ -5,11 +5,11 @@ import Text
 package import Time
 
 extension AccountsTransaction {
-    /// Publishes a fresh key as the next one (accounts §2.10).
+    /// Publishes a new key in the state `next` (accounts §2.10).
     ///
-    /// - Parameter key: made outside the transaction, since that takes long.
+    /// - Parameter key: generated outside the transaction, because that takes long.
     /// - Returns: the key, and when it may be activated.
-    /// - Throws: `RefusedOperation` when the servers' key must be another than `serverKey`.
+    /// - Throws: `RefusedOperation` if the stored values are sealed under another server key.
     package func publish(
         _ key: PrivateKey, sealedUnder serverKey: ServerKey
     ) throws -> (key: SigningKey, isKnownAt: Timestamp) {

@@ -2,18 +2,18 @@ import JOSE
 import OpenSSL
 import Time
 
-/// A published key with its parts, the private one sealed.
+/// A published key with its public part and its sealed private part.
 struct PublishedSigningKey: Equatable, Sendable {
     var keyID: String
-    /// RFC 7517 §4 in JSON.
+    /// The public key as JSON (RFC 7517 §4).
     var publicJWK: String
     var sealedPrivateKey: [UInt8]?
     var activatedAt: Timestamp?
 
-    /// Nil for a column that was tampered with.
+    /// Nil if the column was tampered with.
     var jwk: JWK? { KeySet(json: Array(#"{"keys":[\#(publicJWK)]}"#.utf8))?[keyID] }
 
-    /// Signs only what the published part verifies.
+    /// Opens the private part. Fails if the published part does not belong to it.
     func open(with serverKey: ServerKey) -> Result<Signer, SigningKeyUnavailable> {
         guard let sealedPrivateKey else {
             return .failure(SigningKeyUnavailable("the private part of signing key \(keyID) is gone"))

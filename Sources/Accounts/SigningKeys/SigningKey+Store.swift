@@ -2,7 +2,7 @@ package import MariaDB
 import Time
 
 extension Connection {
-    /// Every key there ever was, oldest first.
+    /// All keys, also removed ones, oldest first.
     package func signingKeys() throws -> [SigningKey] {
         try all(
             """
@@ -11,7 +11,7 @@ extension Connection {
         ) { row in try SigningKey(from: &row) }
     }
 
-    /// The same, locked.
+    /// The same keys, locked.
     func lockSigningKeys() throws -> [SigningKey] {
         try all(
             """
@@ -21,7 +21,7 @@ extension Connection {
         ) { row in try SigningKey(from: &row) }
     }
 
-    /// What is published at that time, oldest first.
+    /// The keys that are published at that time, oldest first.
     func publishedSigningKeys(at now: Timestamp) throws -> [PublishedSigningKey] {
         try all(
             """

@@ -2,7 +2,7 @@ import JOSE
 import JSON
 import Time
 
-/// What is published at one moment, ready to be used: immutable, shared by all threads.
+/// The published keys at one moment, parsed. Immutable and shared by all threads.
 struct SigningKeyCopy: Sendable {
     private struct Entry: Sendable {
         let keyID: String
@@ -14,13 +14,13 @@ struct SigningKeyCopy: Sendable {
     let keySet: KeySet
     /// The key set as JSON.
     let document: [UInt8]
-    /// What the key set has signed.
+    /// Access tokens that the key set has verified.
     let signedTokens: VerifiedTokenCache
     private let rows: [PublishedSigningKey]
     /// Newest first, down to the one that signed when this was read.
     private let entries: [Entry]
 
-    /// - Parameter old: what it has parsed is not parsed again.
+    /// - Parameter old: its parsed keys are used again.
     init(_ rows: [PublishedSigningKey], at now: Timestamp, after old: SigningKeyCopy?, _ serverKey: ServerKey) {
         readAt = now
         self.rows = rows
@@ -34,7 +34,7 @@ struct SigningKeyCopy: Sendable {
             signedTokens = VerifiedTokenCache(keySet)
         }
         let activated = rows.compactMap { row in row.activatedAt.map { (row: row, from: $0) } }
-        // Of keys of the same moment the later row is the newer.
+        // If two keys were activated at the same time, the later row is the newer key.
         let newestFirst = activated.reversed().sorted { $0.from > $1.from }
         let needed = newestFirst.prefix { $0.from > now } + newestFirst.drop { $0.from > now }.prefix(1)
         entries = needed.map { row, from in
@@ -44,12 +44,12 @@ struct SigningKeyCopy: Sendable {
 
     var isPublishing: Bool { !keySet.keys.isEmpty }
 
-    /// The newest key that signs by then; nil when there is none.
+    /// The newest key that signs at that time; nil if there is none.
     func signer(at now: Timestamp) -> Result<Signer, SigningKeyUnavailable>? {
         entries.first { $0.from <= now }?.signer
     }
 
-    /// Names are never reused, so a key once opened stays what it is.
+    /// Ids are never reused, so an opened key stays valid.
     private func opened(_ keyID: String) -> Result<Signer, SigningKeyUnavailable>? {
         let entry = entries.first { $0.keyID == keyID }
         guard case .success? = entry?.signer else { return nil }

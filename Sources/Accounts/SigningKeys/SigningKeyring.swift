@@ -4,36 +4,36 @@ package import MariaDB
 import Threads
 package import Time
 
-/// The signing keys as one process knows them, shared by its threads.
+/// The signing keys in one process, shared by its threads.
 ///
-/// They work with one immutable copy of the table, so what a process signs with it also publishes. The copy is read again
-/// on use when it is older than `lifetime`, by one thread at a time; the others go on with the old one unless that has
-/// become too old, so every process notices a change within `SigningKey.propagation`. When the database fails, the old
-/// copy serves. A private key is opened and parsed once.
+/// All threads use one immutable copy of the table, so every key that signs is also published. A copy older than
+/// `lifetime` is read again on its next use. One thread reads; the others use the old copy until it is older than
+/// `staleness`. So every process notices a change within `SigningKey.propagation`. If the database fails, the old copy
+/// stays in use. A private key is opened and parsed once.
 package final class SigningKeyring: Sendable {
     private struct State {
         var copy: SigningKeyCopy?
         var isReading = false
-        /// How many readings have ended.
+        /// How many reads have ended.
         var readings = 0
-        /// When the last reading failed; nil when it did not.
+        /// When the last read failed; nil if it succeeded.
         var failedAt: Timestamp?
     }
 
     private enum Step {
         case use(SigningKeyCopy)
         case read(SigningKeyCopy?)
-        /// Another thread reads; the number of readings before that.
+        /// Another thread reads. The number is the count of reads before it.
         case wait(Int)
     }
 
-    /// How long a copy serves without a look at the table.
+    /// How long a copy is used before the table is read again.
     private static let lifetime = Duration.seconds(10)
-    /// How long it serves while another thread reads the next one.
+    /// How long a copy is used while another thread reads the next one.
     private static let staleness = Duration.seconds(20)
-    /// How long callers wait for that thread when they must.
+    /// How long a caller waits for that thread at most.
     package static let patience = Duration.seconds(5)
-    /// After a failure nobody tries again for so long.
+    /// How long no thread tries again after a failed read.
     private static let retryPause = Duration.seconds(1)
 
     private let state = Monitor(State())
@@ -45,9 +45,9 @@ package final class SigningKeyring: Sendable {
         self.clock = clock
     }
 
-    /// The newest key that signs by now.
+    /// The newest key that signs now.
     ///
-    /// - Throws: `SigningKeyUnavailable`, or what the database refuses when there is no copy yet.
+    /// - Throws: `SigningKeyUnavailable`; without a copy also the database's error.
     package func signer(_ connection: Connection) throws -> Signer {
         let now = clock.now
         let copy = try copy({ $0.signer(at: now) != nil }, { try connection.publishedSigningKeys(at: $0) })
@@ -58,7 +58,7 @@ package final class SigningKeyring: Sendable {
     /// Every published key.
     package func keySet(_ connection: Connection) throws -> KeySet { try published(connection).keySet }
 
-    /// An access token, if a published key has signed it.
+    /// The access token, if a published key signed it.
     func signedToken(_ text: String, _ connection: Connection) throws -> SignedAccessToken? {
         try published(connection).signedTokens.token(text)
     }
@@ -67,7 +67,7 @@ package final class SigningKeyring: Sendable {
         try copy(\.isPublishing) { try connection.publishedSigningKeys(at: $0) }
     }
 
-    /// The key set as JSON (RFC 7517 §5), without touching the database while the copy is fresh.
+    /// The key set as JSON (RFC 7517 §5). While the copy is fresh, the database is not read.
     ///
     /// - Returns: nil before the first key is published.
     package func document(_ database: Database) throws -> [UInt8]? {
@@ -76,9 +76,9 @@ package final class SigningKeyring: Sendable {
     }
 
     /// - Parameters:
-    ///   - isUsable: whether a copy holds what is asked for; else it is read again, however fresh. So the first key of all
-    ///     is known at once.
-    ///   - read: what is published at that time.
+    ///   - isUsable: whether a copy has what the caller needs. If not, the table is read again, however fresh the copy
+    ///     is, so that the first key of all is known at once.
+    ///   - read: reads the keys that are published at that time.
     private func copy(
         _ isUsable: (SigningKeyCopy) -> Bool, _ read: (Timestamp) throws -> [PublishedSigningKey]
     ) throws -> SigningKeyCopy {
@@ -107,7 +107,7 @@ package final class SigningKeyring: Sendable {
     private func step(_ now: Timestamp, _ isUsable: (SigningKeyCopy) -> Bool, _ state: inout State) -> Step {
         if let copy = state.copy {
             let age = now - copy.readAt
-            // A copy of the future is one of before the clock was set back.
+            // If a copy is from the future, the clock was set back.
             if age >= .zero, age < Self.lifetime, isUsable(copy) { return .use(copy) }
             if let failedAt = state.failedAt, failedAt <= now, now - failedAt < Self.retryPause { return .use(copy) }
             if state.isReading, age < Self.staleness, isUsable(copy) { return .use(copy) }
@@ -127,7 +127,7 @@ package final class SigningKeyring: Sendable {
     }
 }
 
-/// Why nothing can be signed, in words for the operator.
+/// Why no token can be signed, in words for the operator.
 package struct SigningKeyUnavailable: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 

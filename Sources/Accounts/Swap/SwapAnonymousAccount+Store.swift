@@ -2,19 +2,19 @@ import IdentityTokens
 import MariaDB
 import Time
 
-/// The identity a swap is about.
+/// The identity that a swap's proof stands for.
 struct ProvenIdentity: Equatable {
     var provider: Provider
     var subject: String
 }
 
 extension Connection {
-    /// Who holds what a swap's proof stands for; without a lock, as the other `holder`.
+    /// The holder of a proven identity, read without a lock, as in the other `holder`.
     func holder(of proven: ProvenIdentity?) throws -> IdentityHolder? {
         try proven.flatMap { try holder(of: $0.provider, $0.subject) }
     }
 
-    /// Nil for a ticket that is unknown, expired, used, or another caller's or provider's.
+    /// Nil if the ticket is unknown, expired or used, or belongs to another caller or provider.
     func identity(behind proof: Swap.Proof, of caller: Caller, at now: Timestamp) throws -> ProvenIdentity? {
         switch proof {
         case .token(let token):
@@ -32,14 +32,14 @@ extension Connection {
         }
     }
 
-    /// Both users as the snapshot sees them.
+    /// Reads both users in the snapshot.
     func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
         let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (?, ?)", one, other ?? one)
         let users = try all(sql) { row in try User(from: &row) }
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
 
-    /// A's live grants with what becomes of each.
+    /// A's live grants, with the fate of each.
     func plannedGrants(
         from a: User.ID, into b: User.ID, _ selection: SwapSelection
     ) throws -> [SwapPlan.PlannedGrant] {
@@ -61,8 +61,9 @@ extension Connection {
         }
     }
 
-    /// Every row of A that a swap moves or drops, but for what dies with any account: keys, tickets, sessions, history.
-    /// - Parameter device: the calling PAK's, which B gets; A's others are dropped.
+    /// Every row of A that a swap moves or drops, except the kinds that every deleted account loses: keys, tickets,
+    /// sessions and history.
+    /// - Parameter device: the calling PAK's device, which moves to B. A's other devices are dropped.
     func swapPlan(
         from a: User.ID, into b: User.ID, _ selection: SwapSelection, keeping device: Device.ID?
     ) throws -> SwapPlan {
@@ -111,7 +112,7 @@ extension SwapPlan {
 }
 
 extension AccountsTransaction {
-    /// Steps 2 to 5 of accounts §1.9, under the locks of both users. What stays behind goes with A, by the cascade.
+    /// Runs steps 2 to 5 of accounts §1.9. Both users are locked. Rows that stay are deleted with A, by the cascade.
     func moveAssets(
         from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ selection: SwapSelection
     ) throws -> MergedCounts {
@@ -137,7 +138,8 @@ extension AccountsTransaction {
             ).affectedRows
         }
         if selection.notifications {
-            // Both columns at once: no row can name A afterwards, for naming it takes a lock on A that we hold.
+            // Both columns are changed in one statement. No other transaction can write A's id into a row, because that
+            // needs a lock on A, which we hold.
             counts.notificationsTransferred = try connection.execute(
                 """
                 UPDATE push_approval_requests
@@ -160,7 +162,7 @@ extension AccountsTransaction {
         return counts
     }
 
-    /// The calling PAK's device under its new owner, with a new secret; nil when the PAK has no device any more.
+    /// Gives the calling PAK's device to B, with a new secret; nil if the PAK has no device any more.
     func reassignDevice(of caller: Caller, to b: User.ID) throws -> (device: Device, secret: Secret)? {
         let sql = ComposedSQL(
             select: Device.columns,
@@ -170,7 +172,7 @@ extension AccountsTransaction {
         return (assigned, secret)
     }
 
-    /// Writes what a swap may change in B, and with it the row's version. Its addresses are not among that.
+    /// Writes what a swap may change in B, and increments the row's version. B's addresses do not change.
     func updateSurvivor(_ user: User) throws {
         try connection.execute(
             "UPDATE users SET version = version + 1, name = ?, last_active_at = ? WHERE id = ?", user.name,

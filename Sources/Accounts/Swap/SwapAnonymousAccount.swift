@@ -5,17 +5,18 @@ package import MariaDB
 import Text
 import Time
 
-/// A swap of the calling anonymous account A into the identified account B that holds an identity (accounts §1.9).
+/// A swap of the calling anonymous account A into the identified account B, which holds an identity (accounts §1.9).
 package struct Swap: Sendable {
-    /// What proves that the caller holds B's identity.
+    /// The proof that the caller holds B's identity.
     package enum Proof: Sendable {
-        /// Verified already.
+        /// Already verified.
         case token(IdentityToken)
-        /// From the refused link that went before, so that the person signs in once; the provider may be repeated.
+        /// The ticket of the refused link before, so that the user signs in only once. The request may repeat the
+        /// provider.
         case ticket(String, Provider?)
     }
 
-    /// The precondition of `If-Match`: the plan the person saw.
+    /// The precondition of `If-Match`: the plan that the user saw.
     package enum Precondition: Sendable, Equatable {
         case none
         case plan(anyOf: [String])
@@ -25,7 +26,7 @@ package struct Swap: Sendable {
     package var fullName: PersonName?
     package var selection: SwapSelection
     package var precondition: Precondition
-    /// For the PAK's label and the audit row, nothing else.
+    /// Used only for the PAK's label and the audit row.
     package var deviceUUID: String?
     package var platform: String?
 
@@ -42,7 +43,7 @@ package struct Swap: Sendable {
     }
 }
 
-/// A dry run's answer: what the swap would do now.
+/// The answer to a dry run: what the swap would do now.
 package struct SwapPreview: Sendable {
     package var plan: String
     package var survivor: User
@@ -51,10 +52,10 @@ package struct SwapPreview: Sendable {
 }
 
 extension Accounts {
-    /// Moves A's assets into B, destroys A for good, and leaves A's device acting as B.
+    /// Moves A's assets into B and deletes A. Afterwards A's device belongs to B.
     ///
-    /// Nothing is decided before both users are locked, and everything is written in the caller's transaction: a failure
-    /// at any statement leaves A, its PAK and B as they were. The caller must be anonymous; that was checked.
+    /// Nothing is decided before both users are locked. Everything is written in the caller's transaction, so if any
+    /// statement fails, A, its PAK and B stay as they were. The caller has already been checked to be anonymous.
     package func swap(
         _ swap: Swap, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> (SignedIn, MergedCounts) {
@@ -63,7 +64,7 @@ extension Accounts {
         let holder = try connection.holder(of: proven)
         let (a, other) = try transaction.lockCaller(caller, and: holder?.canonical)
         if !a.anonymous { throw Failure.nonAnonymousCaller }
-        // Read again under the locks: the ticket may be used by now, the identity another's.
+        // Read again under the locks: the ticket may have been used, or the identity may have another holder.
         guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proven,
             try connection.holder(of: proven) == holder
         else { throw TransactionMustRestart() }
@@ -87,7 +88,7 @@ extension Accounts {
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)
-        // The ticket, A's other PAKs, devices and sessions, and what was not selected go with it.
+        // The cascade deletes the ticket, A's other PAKs, devices and sessions, and what was not selected.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
 
         let told = Dictionary(grouping: grants.filter { $0.fate != .dropped && $0.notifiesSwap }, by: \.application)
@@ -101,9 +102,9 @@ extension Accounts {
         return (signedIn, counts)
     }
 
-    /// The same checks and the same plan on one consistent snapshot, without a lock or a write.
+    /// Makes the same checks and the same plan on a consistent snapshot, without a lock or a write.
     ///
-    /// - Parameter connection: inside a read-only snapshot.
+    /// - Parameter connection: in a read-only snapshot.
     package func previewSwap(_ swap: Swap, by caller: Caller, _ connection: Connection) throws -> SwapPreview {
         let proven = try connection.identity(behind: swap.proof, of: caller, at: clock.now)
         let holder = try connection.holder(of: proven)
@@ -148,9 +149,9 @@ extension Accounts {
 }
 
 extension Event {
-    /// `user.merged` for a relying party that asked to hear of swaps (accounts §3.3).
+    /// `user.merged`, for a relying party that wants to be told about swaps (accounts §3.3).
     ///
-    /// - Parameter subs: by which it knew A, the newest last.
+    /// - Parameter subs: the subs by which the relying party knew A, the newest last.
     fileprivate static func anonymousSwap(
         of subs: [String], _ a: User.ID, into b: User.ID, at application: Application.ID
     ) -> Event {

@@ -2,15 +2,15 @@ import JOSE
 import OpenSSL
 import Text
 
-/// What a swap would do, row by row: what a dry run shows and what `If-Match` holds the swap to.
+/// What a swap would do, row by row. A dry run shows the plan, and `If-Match` makes the swap follow it.
 package struct SwapPlan: Sendable {
-    /// What becomes of a row of A.
+    /// What happens to a row of A.
     package enum Fate: String, Sendable {
-        /// It becomes B's.
+        /// The row moves to B.
         case moved
-        /// B has its like, and B's wins.
+        /// B has an equivalent row, which stays.
         case duplicate
-        /// It was not selected and dies with A.
+        /// The row was not selected, and is deleted with A.
         case dropped
     }
 
@@ -33,7 +33,7 @@ package struct SwapPlan: Sendable {
     package var grants: [PlannedGrant]
     var others: [PlannedRow] = []
 
-    /// The plan's name: unpadded base64url of SHA-256 over B, the selection and every affected row with its fate.
+    /// The plan's name: unpadded base64url of SHA-256 over B, the selection, and every affected row with its fate.
     func name(into survivor: User.ID, _ selection: SwapSelection) -> String {
         var lines = ["into \(survivor.rawValue)"]
         if let clients = selection.fingerprint {
@@ -52,7 +52,7 @@ package struct SwapPlan: Sendable {
     }
 }
 
-/// How many rows a swap moved, and how many it skipped because B has their like.
+/// How many rows a swap moved, and how many it skipped because B has equivalent ones.
 package struct MergedCounts: Equatable, Sendable {
     package var grantsTransferred = 0
     package var grantsSkipped = 0

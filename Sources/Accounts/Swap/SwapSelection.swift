@@ -1,8 +1,8 @@
 import OpenSSL
 
-/// Which of A's assets move. What is left out dies with A (accounts §1.9, `merge_options`).
+/// Which of A's assets move. The others are deleted with A (accounts §1.9, `merge_options`).
 package struct SwapSelection: Sendable {
-    /// The client ids whose grants move, byte for byte; nil: all of them. Unknown ids are no error.
+    /// The client ids whose grants move, compared byte for byte; nil for all. Unknown ids are allowed.
     private let clientIDs: Set<[UInt8]>?
     package var agentApprovals: Bool
     package var notifications: Bool
@@ -17,7 +17,7 @@ package struct SwapSelection: Sendable {
         clientIDs?.contains(Array(clientID.utf8)) ?? true
     }
 
-    /// The client ids as a set, each as its digest, in a fixed order; nil: all.
+    /// The digests of the client ids in a fixed order; nil for all.
     var fingerprint: [[UInt8]]? {
         clientIDs.map { $0.map { sha256($0) }.sorted { $0.lexicographicallyPrecedes($1) } }
     }

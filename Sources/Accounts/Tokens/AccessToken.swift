@@ -1,7 +1,7 @@
 package import MariaDB
 import Time
 
-/// An access token that stands, with the person behind it.
+/// A valid access token, with its subject.
 package struct AccessToken: Sendable {
     package let signed: SignedAccessToken
     package let application: Application.ID
@@ -12,7 +12,7 @@ package struct AccessToken: Sendable {
 }
 
 extension Accounts {
-    /// Nil for anything but an access token of this server.
+    /// Checks the signature and the issuer; nil if it is not an access token of this server.
     func read(_ token: String, _ connection: Connection) throws -> SignedAccessToken? {
         guard let signed = try signingKeys.signedToken(token, connection),
             signed.issuer.utf8.elementsEqual(settings.issuer.utf8)
@@ -20,10 +20,11 @@ extension Accounts {
         return signed
     }
 
-    /// The access token, if it stands: checked by itself first, then by one read, which brings the person along.
+    /// Returns a valid access token. Checks the token itself first, then reads its revocation state and its subject in
+    /// one statement.
     ///
-    /// - Throws: `invalidToken` when it is none of ours or has expired, or when it, its family, its grant, its application
-    ///   or its user is revoked.
+    /// - Throws: `invalidToken` if the token is not from this server, is expired, or is revoked; if its family or grant
+    ///   is revoked; if its application is not active; or if its user is deleted.
     package func checkAccessToken(_ token: String, _ connection: Connection) throws -> AccessToken {
         guard let signed = try read(token, connection), let token = try check(signed, connection) else {
             throw Failure.invalidToken
@@ -31,7 +32,7 @@ extension Accounts {
         return token
     }
 
-    /// Nil when it stands no longer.
+    /// Nil if the token is not valid any more.
     func check(_ signed: SignedAccessToken, _ connection: Connection) throws -> AccessToken? {
         guard clock.now < signed.expiresAt else { return nil }
         return try connection.accessToken(signed)
@@ -39,7 +40,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// Nil when the token, its family or its grant is revoked, its application not active or its user deleted.
+    /// Nil if the token, its family or its grant is revoked, its application is not active, or its user is deleted.
     fileprivate func accessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
         var sql = ComposedSQL(Subject.columns)
         sql.append(", a.id, a.first_party FROM refresh_families f JOIN grants g ON g.id = f.grant_id ")

@@ -11,7 +11,7 @@ struct StoredCode {
     var authenticatedAt: Timestamp
     var expiresAt: Timestamp
     var isUsed: Bool
-    /// What was made from it.
+    /// The family that was issued for the code.
     var family: TokenFamily.ID?
 }
 

@@ -14,7 +14,8 @@ package struct CodeExchange: Sendable {
 }
 
 extension Accounts {
-    /// Tokens for a code (accounts §2.5). A code works once; one that its client presents again ends what was made from it.
+    /// Issues tokens for a code (accounts §2.5). A code can be used once. If its client presents it again, the family
+    /// that was issued for it is revoked.
     package func exchange(
         _ exchange: CodeExchange, by application: Application, in transaction: AccountsTransaction
     ) throws -> TokenOutcome {

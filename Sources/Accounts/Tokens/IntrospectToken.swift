@@ -1,10 +1,10 @@
 package import MariaDB
 package import Time
 
-/// A token that stands, as its own relying party may learn (RFC 7662 §2.2).
+/// What its own relying party may learn about a valid token (RFC 7662 §2.2).
 package struct Introspection: Sendable {
     package enum Kind: Sendable {
-        /// - Parameter jti: as in the token.
+        /// - Parameter jti: the token's `jti`.
         case accessToken(jti: String)
         case refreshToken
     }
@@ -17,7 +17,7 @@ package struct Introspection: Sendable {
 }
 
 extension Accounts {
-    /// One read. Nil for what is no token of the application's, or stands no longer.
+    /// Looks a token up with one read. Nil if it is not a token of the application, or is not valid any more.
     package func introspect(
         _ token: String, for application: Application, _ connection: Connection
     ) throws -> Introspection? {
@@ -32,7 +32,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// The current refresh token of an application's family, when it could be used now.
+    /// The current refresh token of a family of the application, if it can be used now.
     fileprivate func refreshToken(
         _ digest: [UInt8], of application: Application.ID, at now: Timestamp
     ) throws -> Introspection? {

@@ -6,11 +6,11 @@ import Text
 import Time
 
 extension Accounts {
-    /// Begins a family and answers with its first tokens.
+    /// Starts a family, and returns its first tokens.
     ///
     /// - Parameters:
     ///   - grant: locked.
-    ///   - use: marks what the tokens are given for as used.
+    ///   - use: marks the code or device code as used.
     func issue(
         to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, nonce: String?,
         in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
@@ -26,11 +26,11 @@ extension Accounts {
         return .issued(body: response.json(), activity: activity)
     }
 
-    /// The two tokens of §2.7 beside a new refresh token. Nil when the grant is not live.
+    /// An access token and an id_token (accounts §2.7), with a new refresh token. Nil if the grant is not live.
     ///
     /// - Parameters:
-    ///   - scopes: of this access token; at most the family's.
-    ///   - nonce: of the authorize request; only in the answer to its code.
+    ///   - scopes: the access token's, at most the family's.
+    ///   - nonce: from the authorize request; only in the answer to its code.
     func tokenResponse(
         _ family: TokenFamily, _ scopes: Scopes, for application: Application, refreshToken: Secret, nonce: String?,
         in transaction: AccountsTransaction
@@ -71,7 +71,8 @@ extension Accounts {
         return (response, isFresh ? nil : TokenActivity(user: subject.canonical, grant: family.grant))
     }
 
-    /// Notes that a user and a grant were used. It waits for nobody.
+    /// Records that a user and a grant were active. If a row is locked, nothing is written: the request must not wait
+    /// for that.
     package func note(_ activity: TokenActivity, _ connection: Connection) throws {
         let now = clock.now
         try connection.execute(

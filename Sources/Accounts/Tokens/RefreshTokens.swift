@@ -1,12 +1,12 @@
 import Time
 
 extension Accounts {
-    /// New tokens for a refresh token, which is retired by it (accounts §2.6).
+    /// Issues new tokens for a refresh token, and retires it (accounts §2.6).
     ///
-    /// Only the family's row is locked. The token that was retired last gets the same answer again for thirty seconds, so
-    /// that a lost answer and two simultaneous refreshes cost nobody their session; any older one ends the family.
+    /// Only the family's row is locked. For thirty seconds the last retired token gets the same answer again, so that a
+    /// lost answer or two simultaneous refreshes do not end the session. An older token revokes the family.
     ///
-    /// - Parameter scope: the request's parameter; at most what was granted.
+    /// - Parameter scope: the request's `scope`; at most what was granted.
     package func refresh(
         _ presented: String, scope: String?, by application: Application, in transaction: AccountsTransaction
     ) throws -> TokenOutcome {

@@ -1,7 +1,7 @@
 import JSON
 import MariaDB
 
-/// Why tokens or a consent were ended by somebody other than their relying party (accounts §3.3).
+/// Why tokens or a consent were revoked, if not by their relying party (accounts §3.3).
 package enum RevocationReason: String, Sendable {
     case userDisconnected = "user_disconnected"
     case refreshReuse = "refresh_reuse"
@@ -9,7 +9,8 @@ package enum RevocationReason: String, Sendable {
 }
 
 extension Accounts {
-    /// Ends a family, and with it its access tokens. Doing it again changes nothing and emits no event.
+    /// Revokes a family with its access tokens. If the family is already revoked, nothing changes and no event is
+    /// emitted.
     func revoke(
         _ family: TokenFamily.ID, of grant: Grant.ID, _ application: Application, because reason: RevocationReason,
         in transaction: AccountsTransaction
@@ -27,7 +28,7 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// - Returns: false when it was revoked already.
+    /// - Returns: false if it was already revoked.
     func revoke(_ family: TokenFamily.ID) throws -> Bool {
         try connection.execute(
             """
@@ -38,7 +39,7 @@ extension AccountsTransaction {
         ).affectedRows > 0
     }
 
-    /// - Parameter grant: locked for writing, so that no family can begin.
+    /// - Parameter grant: locked for writing, so that no family can start at the same time.
     func revokeFamilies(of grant: Grant.ID) throws {
         try connection.execute(
             """

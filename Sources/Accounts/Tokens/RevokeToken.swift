@@ -2,8 +2,8 @@ import MariaDB
 import Time
 
 extension Accounts {
-    /// Ends a token at its relying party's wish (RFC 7009): an access token alone, a refresh token with its family and
-    /// every access token of it. Tokens of others and unknown ones are left alone, without a word.
+    /// Revokes a token for its relying party (RFC 7009). An access token is revoked alone, a refresh token with its
+    /// family and all access tokens of the family. Unknown tokens and tokens of other applications are ignored.
     package func revoke(
         _ token: String, by application: Application, in transaction: AccountsTransaction
     ) throws {
@@ -20,7 +20,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// The family that a refresh token, current or retired, belongs to, if the application has it.
+    /// The family of a current or retired refresh token, if it belongs to the application.
     fileprivate func family(ofToken digest: [UInt8], of application: Application.ID) throws -> TokenFamily.ID? {
         try first(
             """

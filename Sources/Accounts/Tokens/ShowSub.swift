@@ -1,9 +1,10 @@
 package import MariaDB
 
 extension Accounts {
-    /// The person behind a sub of the application's, revoked grants and those a swap dropped included (accounts §2.9).
+    /// The subject that one of the application's subs stands for. Subs of revoked grants and subs that a swap absorbed
+    /// are found too (accounts §2.9).
     ///
-    /// - Throws: `unknownSub`.
+    /// - Throws: `unknownSub`, also if the account is deleted.
     package func subject(
         knownAs sub: String, at application: Application, _ connection: Connection
     ) throws -> Subject {
@@ -13,7 +14,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// The person behind a sub that the application has, or had, on a grant; nil also when the account is deleted.
+    /// Looks a sub up among the application's grants and absorbed subs; nil if there is none or the account is deleted.
     fileprivate func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
         guard sub.isASCII else { return nil }
         var sql = ComposedSQL(Subject.columns)

@@ -2,10 +2,10 @@ import JOSE
 import Text
 package import Time
 
-/// What an access token of this server says, its signature checked (RFC 9068). Whether it still stands, the database
-/// knows.
+/// The content of an access token whose signature is checked (RFC 9068). It may have been revoked: that is in the
+/// database.
 package struct SignedAccessToken: Sendable {
-    /// `jti`: the family's handle, then 8 bytes of the token's own.
+    /// The `jti`: the family's handle, then 8 random bytes.
     let id: [UInt8]
     let issuer: String
     let clientID: String
@@ -16,7 +16,7 @@ package struct SignedAccessToken: Sendable {
     var familyHandle: [UInt8] { Array(id.prefix(16)) }
     var jti: String { Base64URL.encode(id) }
 
-    /// - Returns: nil for anything but an access token that one of the keys signed.
+    /// - Returns: nil if it is not an access token that one of the keys signed.
     init?(_ token: String, keySet: KeySet) {
         guard let jwt = try? JWT(token), (try? jwt.verify(with: keySet)) != nil, jwt.type == "at+jwt" else {
             return nil

@@ -4,8 +4,8 @@ import Text
 import Time
 
 extension Connection {
-    /// The person behind a grant: one read. Nil when the grant is gone or revoked, its application not active or its user
-    /// deleted.
+    /// Reads the subject of a grant in one statement. Nil if the grant is gone or revoked, its application is not
+    /// active, or its user is deleted.
     package func subject(of grant: Grant.ID) throws -> Subject? {
         var sql = ComposedSQL(Subject.columns)
         sql.append(" FROM grants g ")
@@ -17,7 +17,7 @@ extension Connection {
 }
 
 extension Subject {
-    /// What `init(from:)` reads, of a grant `g` with `joins`.
+    /// The columns that `init(from:)` reads, of a grant `g` with `joins`.
     static let columns: StaticString = """
         SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
                u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
@@ -35,7 +35,7 @@ extension Subject {
                            CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
                 FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
         """
-    /// The application and the canonical user of `g`, which has what a grant has.
+    /// Joins the application and the canonical user of `g`, which may be any row with the columns of a grant.
     static let joins: StaticString = """
         JOIN applications a ON a.id = g.application_id
         LEFT JOIN identity_links l ON l.linked_user_id = g.user_id
@@ -66,7 +66,8 @@ extension Subject {
             try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
     }
 
-    /// Whether a JSON array of verified addresses has that one. Compared here because SQL's LOWER folds more than ASCII.
+    /// Whether a JSON array of verified addresses contains the address. They are compared here, because SQL's LOWER
+    /// folds more than ASCII.
     private static func isVerified(_ email: String?, by verified: String?) -> Bool {
         guard let email, let verified, let addresses = (try? JSONValue(json: Array(verified.utf8)))?.array else {
             return false
@@ -74,7 +75,7 @@ extension Subject {
         return addresses.contains { $0.string.map(FoldedAddress.init(_:)) == FoldedAddress(email) }
     }
 
-    /// - Parameter json: rows of sub, via, milliseconds and event id.
+    /// - Parameter json: an array of [sub, via, milliseconds, event id].
     private static func linkedSubs(_ json: String?) throws -> [LinkedSub] {
         guard let json else { return [] }
         return try JSONValue(json: Array(json.utf8)).array?.compactMap { row in
@@ -87,7 +88,7 @@ extension Subject {
         } ?? []
     }
 
-    /// Each sub once; what the application itself was told comes first.
+    /// Each sub once. If a sub is in both lists, the absorbed one counts, because the application was told about it.
     private static func merge(_ merged: [LinkedSub], _ absorbed: [LinkedSub], except canonical: String) -> [LinkedSub] {
         Dictionary((absorbed + merged).map { ($0.sub, $0) }, uniquingKeysWith: { first, _ in first })
             .values.filter { $0.sub != canonical }

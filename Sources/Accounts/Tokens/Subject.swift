@@ -1,30 +1,29 @@
 package import JSON
 package import Time
 
-/// The person behind a grant as relying parties are told about them, now (accounts §2.7, §2.8).
+/// The user behind a grant, as the relying party is told about them now (accounts §2.7, §2.8).
 ///
-/// Everything about the person is the canonical user's; `sub`, `isCanonical` and `previouslyAnonymous` depend on the
-/// grant.
+/// All data is the canonical user's, except `sub`, `isCanonical` and `previouslyAnonymous`, which depend on the grant.
 package struct Subject: Sendable {
-    /// How a sub came to be another's, for applications that want details.
+    /// How a sub became the canonical user's, for applications that want details.
     package struct LinkedSub: Sendable {
         package var sub: String
         package var mergedVia: String
         package var occurredAt: Timestamp
-        /// The event that told the relying party; nil when there was none.
+        /// The event that told the relying party; nil if there was none.
         package var sourceEventID: String?
     }
 
-    /// The grant's, frozen.
+    /// The grant's sub, which never changes.
     package var sub: String
     package var canonical: User.ID
     package var anonymous: Bool
     package var previouslyAnonymous: Bool
-    /// Ascending by number, never the canonical itself.
+    /// In ascending numeric order, without the canonical sub.
     package var linkedSubs: [LinkedSub]
     package var name: String?
     package var nickname: String?
-    /// Nil when there is none to show.
+    /// Nil if there is no address to show.
     package var email: String?
     package var emailVerified: Bool
     package var phoneNumber: String?
@@ -34,7 +33,7 @@ package struct Subject: Sendable {
     package var customClaims: JSONValue?
     package var withDetails: Bool
     var lastActiveAt: Timestamp
-    /// The grant's.
+    /// When the grant was last used.
     var lastUsedAt: Timestamp?
 
     package var canonicalSub: String { String(canonical.rawValue) }
@@ -44,7 +43,7 @@ package struct Subject: Sendable {
 extension Subject {
     package typealias Members = [(String, JSONValue)]
 
-    /// The five claims that every id_token and userinfo answer has.
+    /// The claims about linked accounts that every id_token and userinfo answer has.
     package var identityClaims: Members {
         var claims: Members = [
             ("canonical_sub", .string(canonicalSub)), ("is_canonical", .bool(isCanonical)),
@@ -56,7 +55,7 @@ extension Subject {
         return claims + [("anonymous", .bool(anonymous)), ("previously_anonymous", .bool(previouslyAnonymous))]
     }
 
-    /// What the scope `email` and custom scopes give, in both places.
+    /// The claims of the scope `email` and of custom scopes, for id_tokens and userinfo answers.
     package func scopedClaims(_ scopes: Scopes) -> Members {
         var claims: Members = []
         if scopes.contains("email"), let email {
@@ -70,7 +69,7 @@ extension Subject {
 }
 
 extension Subject.LinkedSub {
-    /// The sub of a merged account is that account's id.
+    /// A merged account's sub is its id.
     fileprivate var details: JSONValue {
         [
             "sub": .string(sub), "merged_canonical_sub": .string(sub), "merged_via": .string(mergedVia),

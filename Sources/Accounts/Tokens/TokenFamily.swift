@@ -2,33 +2,33 @@ import MariaDB
 import OpenSSL
 package import Time
 
-/// What one authorization is renewed by: a chain of refresh tokens, of which one is current, and the access tokens that
-/// were issued with them (accounts §2.6).
+/// The tokens of one authorization: a chain of refresh tokens, of which one is current, and the access tokens issued
+/// with them (accounts §2.6).
 package struct TokenFamily: Sendable {
     package typealias ID = Identifier<TokenFamily>
 
     package var id: ID
     package var grant: Grant.ID
-    /// 16 random bytes that every jti of the family begins with.
+    /// 16 random bytes with which every `jti` of the family begins.
     var handle: [UInt8]
     package var scopes: Scopes
     package var authenticatedAt: Timestamp
 
-    /// A refresh token's, from its own issue.
+    /// The lifetime of a refresh token, counted from its own issue.
     package static let refreshTokenLifetime = Duration.seconds(30 * 86_400)
     package static let accessTokenLifetime = Duration.seconds(900)
-    /// How long the last answer is repeated for the token it retired.
+    /// How long a retired token gets the last answer again.
     package static let grace = Duration.seconds(30)
 }
 
 extension TokenFamily {
-    /// What its last answer is sealed for.
+    /// The identity that the last answer is sealed for.
     var row: [UInt8] { Self.row(id) }
 
     static func row(_ id: ID) -> [UInt8] { Array("refresh_family:\(id.rawValue)".utf8) }
 }
 
-/// A family as the token that was presented finds it.
+/// The state of the family that a presented token belongs to.
 struct FamilyState {
     var family: TokenFamily
     var application: Application.ID
@@ -38,7 +38,7 @@ struct FamilyState {
     var sealedAnswer: [UInt8]?
     var answerExpiresAt: Timestamp?
     var answeredScope: String?
-    /// Of the presented token.
+    /// When the presented token expires.
     var tokenExpiresAt: Timestamp
 }
 
@@ -59,9 +59,9 @@ extension AccountsTransaction {
         return TokenFamily(id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt)
     }
 
-    /// Nil for a token that no family has, or had.
+    /// Nil if no family has or had this token.
     func lockFamily(ofToken digest: [UInt8]) throws -> FamilyState? {
-        // A subquery's rows are not locked. The token's never change but to go.
+        // The rows of a subquery are not locked. A token's row never changes; it can only be deleted.
         try connection.first(
             """
             SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
@@ -86,7 +86,7 @@ extension AccountsTransaction {
         }
     }
 
-    /// Retires the family's current token.
+    /// Replaces the family's current token.
     func rotate(_ family: TokenFamily, to successor: Secret, sealedAnswer: [UInt8], scope: String?) throws {
         let expiresAt = now + TokenFamily.refreshTokenLifetime
         try insertRefreshToken(successor, of: family.id, expiresAt: expiresAt)

@@ -2,11 +2,11 @@
 package struct TokenResponse: Encodable, Sendable {
     private let accessToken: String
     private let tokenType = "Bearer"
-    /// Seconds.
+    /// In seconds.
     private let expiresIn: Int64
     private let scope: String
     private let refreshToken: String
-    /// Exactly when `openid` was granted.
+    /// Present if and only if `openid` was granted.
     private let idToken: String?
 
     init(accessToken: String, expiresIn: Int64, scope: String, refreshToken: String, idToken: String?) {
@@ -18,14 +18,14 @@ package struct TokenResponse: Encodable, Sendable {
     }
 }
 
-/// What became of a token request. Both are committed: a refusal may have revoked a family.
+/// The result of a token request. A refusal is committed too, because it may have revoked a family.
 package enum TokenOutcome: Sendable {
-    /// - Parameter activity: set when its use is worth noting.
+    /// - Parameter activity: set if it should be recorded.
     case issued(body: [UInt8], activity: TokenActivity?)
     case refused(OAuthError)
 }
 
-/// That tokens were issued: noted once an hour, outside the transaction (accounts §0.6).
+/// Records that tokens were issued, once an hour and outside the transaction (accounts §0.6).
 package struct TokenActivity: Sendable {
     var user: User.ID
     var grant: Grant.ID

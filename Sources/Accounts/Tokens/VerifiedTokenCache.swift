@@ -2,13 +2,13 @@ import JOSE
 import OpenSSL
 import Synchronization
 
-/// Checks access tokens with one key set, and remembers those it found good: relying parties ask about the same token
-/// again and again, and RSA costs more than the rest of the answer.
+/// Verifies access tokens with one key set, and caches the good ones. Relying parties ask about the same token many
+/// times, and verifying RSA costs more than the rest of the answer.
 final class VerifiedTokenCache: Sendable {
-    /// By the digest of the token's text.
+    /// Tokens by the digest of their text.
     private struct Known {
         var recent: [[UInt8]: SignedAccessToken] = [:]
-        /// Those of before `recent` was full last.
+        /// The previous generation of entries.
         var older: [[UInt8]: SignedAccessToken] = [:]
     }
 
@@ -16,16 +16,16 @@ final class VerifiedTokenCache: Sendable {
     private let limit: Int
     private let known = Mutex(Known())
 
-    /// - Parameter limit: up to twice as many tokens are remembered, of about 1 KB each.
+    /// - Parameter limit: entries of one generation. There are two generations, and an entry has about 1 KB.
     init(_ keySet: KeySet, limit: Int = 4096) {
         self.keySet = keySet
         self.limit = limit
     }
 
-    /// How many tokens are remembered.
+    /// The number of cached tokens.
     var count: Int { known.withLock { $0.recent.count + $0.older.count } }
 
-    /// - Returns: nil for anything but an access token that one of the keys signed.
+    /// - Returns: nil if it is not an access token that one of the keys signed.
     func token(_ text: String) -> SignedAccessToken? {
         let digest = sha256(text.utf8)
         if let token = known.withLock({ $0.recent[digest] ?? $0.older[digest] }) { return token }

@@ -3,10 +3,11 @@ package import MariaDB
 import Text
 package import Time
 
-/// One run of one state-changing request inside its database transaction.
+/// One run of a rule that changes state, in its database transaction.
 ///
-/// Rules read and write through it, and note what they did; outbox and audit rows are written last, together, because
-/// they are last in the lock order (accounts §0.4). The whole may run again from the start, with a new value.
+/// Rules read and write through it, and add audit entries and events. Those are written last, together, because they
+/// are last in the lock order (accounts §0.4). The transaction may run again from the start, with a new value of this
+/// type.
 package final class AccountsTransaction {
     package let connection: Connection
     package let now: Timestamp
@@ -27,10 +28,11 @@ package final class AccountsTransaction {
             AuditEntry(action: action, user: user, actor: actor, details: details.map { ($0.key, $0.value) }))
     }
 
-    /// - Parameter event: written to the outbox of its application, in order of application ids.
+    /// - Parameter event: written when the rule has ended, in the order of application ids.
     func emit(_ event: Event) { events.append(event) }
 
-    /// Writes what was noted. Nothing may be written after it but the idempotency record, whose row is locked already.
+    /// Writes the events and audit entries. Only the idempotency record may be written after that; its row is already
+    /// locked.
     fileprivate func finish() throws {
         try appendToOutbox(events)
         try appendToAuditLog(auditEntries)
@@ -38,15 +40,16 @@ package final class AccountsTransaction {
 }
 
 extension Accounts {
-    /// Runs a rule in one transaction. Requests, commands and jobs have no other way into one on the accounts' tables.
+    /// Runs a rule in one transaction. Requests, commands and jobs change the accounts' tables only through this
+    /// function.
     ///
-    /// What the rule returns is committed, with the events and audit rows it noted; what it throws leaves nothing behind.
-    /// It may run several times, from its first line.
+    /// If the rule returns, its changes are committed with its events and audit entries. If it throws, everything is
+    /// rolled back. The rule may run several times.
     ///
     /// - Parameters:
-    ///   - answer: how the result is kept under the request's Idempotency-Key; nil when it has none.
-    ///   - isRehearsal: whether everything is done and nothing kept.
-    /// - Throws: what the rule throws; `AlreadyAnswered` when another copy of the request has committed meanwhile;
+    ///   - answer: how the result is stored under the request's Idempotency-Key; nil if the request has none.
+    ///   - isRehearsal: whether the transaction is rolled back after a successful run.
+    /// - Throws: what the rule throws; `AlreadyAnswered` if another copy of the request has committed;
     ///   `TransactionFailure`.
     package static func write<Result>(
         _ database: Database, at clock: Clock = .system, from origin: Origin, keeping answer: KeptAnswer<Result>? = nil,
@@ -72,7 +75,8 @@ extension Accounts {
         }
     }
 
-    /// A duplicate on one of these indexes means that another request was faster: the repeat sees its row (accounts §0.4).
+    /// If a duplicate key is on one of these indexes, another request was faster. The next run sees its row (accounts
+    /// §0.4).
     package static let retryPolicy = RetryPolicy(
         racyKeys: [
             "users_live_login_email", "identities_provider_sub", "devices_device_uuid", "grants_application_sub",
@@ -80,14 +84,14 @@ extension Accounts {
         ])
 }
 
-/// Thrown so that a transaction is rolled back.
+/// Thrown to roll a rehearsal back.
 private struct EndOfRehearsal: Error {}
 
-/// Where a change came from, for the audit log and the login history.
+/// Where a change comes from, for the audit log and the login history.
 package struct Origin: Sendable {
     package let requestID: String
     package let address: String
-    /// The header X-Device-UUID: recorded, never trusted.
+    /// The header X-Device-UUID. It is recorded, but never trusted.
     package let claimedDevice: String?
     package let userAgent: String?
 

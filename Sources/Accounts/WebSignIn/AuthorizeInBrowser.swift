@@ -1,15 +1,16 @@
-/// Where a browser goes next with an authorize request.
+/// Where a browser goes next in an authorize request.
 package enum AuthorizationStep: Sendable {
-    /// Back to the application, with a code or with the reason why there is none.
+    /// Back to the application, with a code or an error.
     case back(String)
     case signIn(PendingRequest)
     case consent(PendingRequest)
 }
 
 extension Accounts {
-    /// Answers a checked request as far as that can be done without asking the person; else it waits (accounts §2.2).
+    /// Answers a checked request if the user need not be asked. Otherwise stores it as a pending request (accounts
+    /// §2.2).
     ///
-    /// - Parameter browser: the only one that can go on with it.
+    /// - Parameter browser: the only browser that can continue the request.
     package func begin(
         _ request: AuthorizationRequest, of application: Application, by session: WebSession?, in browser: Browser,
         _ transaction: AccountsTransaction
@@ -35,9 +36,9 @@ extension Accounts {
         }
     }
 
-    /// Goes on with a request that waited.
+    /// Continues a pending request.
     ///
-    /// - Parameter isApproved: the person was asked and allowed it.
+    /// - Parameter isApproved: whether the user was asked and allowed it.
     package func proceed(
         with pending: PendingRequest, _ request: AuthorizationRequest, of application: Application,
         by session: WebSession?, isApproved: Bool, _ transaction: AccountsTransaction

@@ -3,7 +3,7 @@ package import MariaDB
 import Time
 
 extension Accounts {
-    /// The request behind a handle; nil when there is none, it expired, or it is another browser's.
+    /// The pending request with a handle; nil if there is none, it has expired, or it belongs to another browser.
     package func pendingRequest(
         _ handle: String, in browser: Browser, _ connection: Connection
     ) throws -> PendingRequest? {
@@ -22,10 +22,10 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// Has a request wait for its person.
+    /// Stores a request that waits for its user.
     ///
     /// - Parameters:
-    ///   - application: whose request it is.
+    ///   - application: the one that sent the request.
     ///   - staleSession: see `PendingRequest`.
     package func store(
         _ purpose: PendingRequest.Purpose, of application: Application.ID?, in browser: Browser,

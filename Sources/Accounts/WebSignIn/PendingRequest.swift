@@ -3,36 +3,37 @@ import OpenSSL
 import Text
 import Time
 
-/// What a browser is signing in for: it waits under a random handle that no other browser can use (accounts §2.4).
+/// A request that waits while its user signs in and decides. It has a random handle, which no other browser can use
+/// (accounts §2.4).
 package struct PendingRequest: Sendable {
     package enum Purpose: Sendable, Equatable {
         case authorization(AuthorizationRequest)
-        /// A visit to the device page, with the code that its address had.
+        /// A visit to the device page, with the user code from its URL.
         case device(userCode: String?)
     }
 
     package let handle: String
     package let browser: Browser
     package let purpose: Purpose
-    /// A session that does not count as a sign-in for it: whoever asks wants a new one.
+    /// A session that is not accepted for this request, because the relying party wants a new sign-in.
     package let staleSession: WebSession.ID?
 
-    /// How long a person has to sign in and decide.
+    /// How long a user has to sign in and decide.
     static let lifetime = Duration.seconds(900)
 
-    /// The session, unless it does not count.
+    /// The session, if it is accepted for this request.
     package func counting(_ session: WebSession?) -> WebSession? { session?.id == staleSession ? nil : session }
 }
 
-/// A browser, known by its cookie.
+/// A browser, identified by its cookie.
 package struct Browser: Sendable {
     /// The cookie's value.
     package let cookie: String
 
-    /// One that has none yet.
+    /// A browser that has no cookie yet.
     package init() { cookie = Secret(.plain).text }
 
-    /// - Parameter cookie: nil for what is no cookie of ours.
+    /// Returns nil if the value cannot be one of this server's cookies.
     package init?(cookie: String) {
         guard cookie.utf8.count == 43, cookie.utf8.allSatisfy(PercentEncoding.isUnreserved) else { return nil }
         self.cookie = cookie
@@ -42,9 +43,9 @@ package struct Browser: Sendable {
 }
 
 extension Accounts {
-    /// What a form of the browser carries, so that no other site can send it.
+    /// The token in a form, which shows that no other site sent the form.
     ///
-    /// - Parameter handle: of the request that waits, or what else the form is for.
+    /// - Parameter handle: the pending request's, or another text that says what the form is for.
     package func formToken(for handle: String, in browser: Browser) -> String {
         Base64URL.encode(serverKey.mac(formMessage(handle, browser)))
     }

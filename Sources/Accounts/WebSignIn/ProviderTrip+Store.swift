@@ -4,7 +4,7 @@ package import MariaDB
 import Time
 
 extension Accounts {
-    /// Sets out to a provider, for the sake of a request that waits in the browser.
+    /// Starts a sign-in with a provider, for a pending request.
     ///
     /// - Returns: the trip and its `state`.
     package func setOut(
@@ -24,7 +24,7 @@ extension Accounts {
         return (trip, state.text)
     }
 
-    /// The trip that set out with a state and is not answered yet.
+    /// The unanswered trip that started with this state.
     package func trip(state: String, to provider: Provider, _ connection: Connection) throws -> ProviderTrip? {
         let found = try connection.first(
             """
@@ -38,9 +38,9 @@ extension Accounts {
         }
     }
 
-    /// Keeps the provider's answer until the browser comes for it, once.
+    /// Stores the provider's answer until the browser fetches it. It can be fetched once.
     ///
-    /// - Returns: the handle to come with; nil when the trip was answered meanwhile.
+    /// - Returns: the handle by which the browser fetches the answer; nil if the trip was already answered.
     package func answer(
         _ trip: ProviderTrip, with outcome: ProviderTrip.Outcome, _ transaction: AccountsTransaction
     ) throws -> String? {
@@ -51,9 +51,9 @@ extension Accounts {
         return updated.affectedRows == 1 ? handle.text : nil
     }
 
-    /// Ends a trip in the browser that set out, and in no other.
+    /// Ends a trip. Only the browser that started it can end it.
     ///
-    /// - Returns: how it ended, and the handle of the request it was for.
+    /// - Returns: the outcome, and the handle of the pending request.
     package func arrive(
         _ handle: String, from provider: Provider, in browser: Browser, _ transaction: AccountsTransaction
     ) throws -> (outcome: ProviderTrip.Outcome, requestHandle: String)? {
@@ -80,11 +80,11 @@ extension Accounts {
 }
 
 extension ProviderTrip {
-    /// What a row's content is sealed for.
+    /// The identity that a row's content is sealed for.
     static func row(_ id: ID) -> [UInt8] { Array("provider_sign_in:\(id.rawValue)".utf8) }
 }
 
-/// What a row keeps sealed: the request's handle with the raw nonce, later with the outcome.
+/// The sealed content of a row: the pending request's handle and the raw nonce; later also the outcome.
 private struct Sealed: Codable {
     var handle: String
     var rawNonce: String?
@@ -109,7 +109,7 @@ private struct Sealed: Codable {
     }
 }
 
-/// A verified identity token, and the name that came with it.
+/// A verified identity token, and the name that the provider sent with it.
 private struct Proof: Codable {
     var subject: String
     var email: String?

@@ -3,8 +3,8 @@ import OpenSSL
 import Text
 import Time
 
-/// A browser on its way to a provider and back: it sets out with a state, which the provider hands back once, and returns
-/// with a handle of its own (accounts §2.4).
+/// A browser's sign-in with a provider. It starts with a `state`, which the provider sends back once, and ends with a
+/// handle of its own (accounts §2.4).
 package struct ProviderTrip: Sendable {
     package typealias ID = Identifier<ProviderTrip>
 
@@ -15,21 +15,21 @@ package struct ProviderTrip: Sendable {
     }
 
     package enum Reason: String, Codable, Sendable {
-        /// The person turned back.
+        /// The user cancelled the sign-in.
         case cancelled
-        /// What the provider sent is not believed.
+        /// The provider's answer was refused.
         case rejected
-        /// The provider's keys cannot be had now.
+        /// The provider's keys cannot be fetched now.
         case unavailable
     }
 
     package let id: ID
     package let rawNonce: String
-    /// Of the request that the person signs in for.
+    /// The handle of the pending request.
     let handle: String
 
     static let lifetime = Duration.seconds(600)
 
-    /// What the provider puts into the token (accounts §1.5).
+    /// The value that the provider puts into the token (accounts §1.5).
     package var nonce: String { sha256(rawNonce.utf8).hexadecimal }
 }

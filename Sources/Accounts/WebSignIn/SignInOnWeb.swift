@@ -1,12 +1,12 @@
 package import IdentityTokens
 
 extension Accounts {
-    /// Signs a person in with what a provider vouches for, as a session of accounts §1.6 does but without a device, and
-    /// renews the browser's web session.
+    /// Signs a user in with a verified identity token, as accounts §1.6 does, but without a device. The browser gets a
+    /// new web session.
     ///
-    /// A refusal is a result, not an error: its row in the login history is committed.
+    /// A refusal is returned and not thrown, because its row in the login history must be committed.
     ///
-    /// - Parameter cookie: of the session that this one takes the place of.
+    /// - Parameter cookie: the one of the session that ends.
     package func signInOnWeb(
         _ token: IdentityToken, _ fullName: PersonName?, replacing cookie: String?,
         in transaction: AccountsTransaction

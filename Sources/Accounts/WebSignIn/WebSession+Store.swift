@@ -3,7 +3,7 @@ package import MariaDB
 import Time
 
 extension Accounts {
-    /// The session that a cookie opens; nil when it is unknown or over, or its user is deleted. One indexed read.
+    /// The session of a cookie; nil if it is unknown or has ended, or its user is deleted. One indexed read.
     package func webSession(_ cookie: String, _ connection: Connection) throws -> WebSession? {
         let now = clock.now
         return try connection.first(
@@ -23,7 +23,8 @@ extension Accounts {
         }
     }
 
-    /// Moves `last_used_at` of a session last used a minute ago or more. It waits for nobody.
+    /// Updates `last_used_at` of a session that was last used a minute ago or more. If the row is locked, nothing is
+    /// written: the request must not wait for that.
     package func noteUse(of session: WebSession, _ connection: Connection) throws {
         let now = clock.now
         guard session.lastUsedAt + WebSession.useResolution <= now else { return }
@@ -34,7 +35,7 @@ extension Accounts {
             """, now, session.id, now)
     }
 
-    /// Ends the session that a cookie opens, if there is one.
+    /// Ends the session of a cookie, if there is one.
     package func endWebSession(_ cookie: String, in transaction: AccountsTransaction) throws {
         try transaction.connection.execute(
             "DELETE FROM web_sessions WHERE digest = ?", Secret(presented: cookie).digest)
@@ -42,7 +43,7 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// A new session of a user who is locked.
+    /// Inserts a new session of a locked user.
     func insertWebSession(for user: User.ID, _ provider: Provider) throws -> Secret {
         let cookie = Secret(.plain)
         try connection.execute(
