@@ -150,6 +150,6 @@ import Testing
         #expect(try installation.tool("signing-key", "generate").exit == .status(0))
         let outcome = try installation.tool(["signing-key", "activate", "--json"], setting: nextOnly)
         #expect(outcome.exit == .status(1))
-        #expect(try outcome.errorJSON()["message"]?.string?.contains("does not open") == true)
+        #expect(try outcome.errorJSON()["message"]?.string?.contains("cannot be opened") == true)
     }
 }

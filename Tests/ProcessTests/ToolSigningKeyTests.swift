@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "no key waits to be activated; make one with: merganserctl signing-key generate"),
+        ([], "no key waits to be activated; run: merganserctl signing-key generate"),
         (["0123456789abcdef"], "there is no key 0123456789abcdef; `merganserctl signing-key list` shows them"),
     ])
     func refusesWithAReason(_ arguments: [String], _ message: String) throws {

@@ -15,11 +15,11 @@ extension Credential<Application> {
     static func confidentialClient(basicOnly: Bool = false) -> Credential {
         Credential { call in
             if basicOnly, try call.basicCredentials == nil {
-                throw OAuthError(.invalidClient, "client authentication by Basic is required")
+                throw OAuthError(.invalidClient, "client authentication with HTTP Basic is required")
             }
             let application = try client.check(call)
             guard application.clientType == .confidential else {
-                throw OAuthError(.invalidClient, "this is for confidential clients")
+                throw OAuthError(.invalidClient, "only confidential clients may use this endpoint")
             }
             return application
         }
@@ -36,14 +36,14 @@ extension Call {
             if request.headers.first("authorization") == nil { return nil }
             guard let text = credentials("Basic").flatMap({ Base64.decode($0) }),
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
-            else { throw OAuthError(.invalidClient, "the Authorization header holds no Basic credentials") }
+            else { throw OAuthError(.invalidClient, "the Authorization header has no valid Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])
             let secret = QueryParameters.decoded(text[(colon + 1)...])
             if try form.value("client_secret") != nil {
-                throw OAuthError(.invalidRequest, "client authentication both by Basic and in the form")
+                throw OAuthError(.invalidRequest, "client_secret is sent in the form and by HTTP Basic")
             }
             if let other = try form.value("client_id"), !other.utf8.elementsEqual(clientID.utf8) {
-                throw OAuthError(.invalidRequest, "client_id is not that of the Authorization header")
+                throw OAuthError(.invalidRequest, "client_id differs from the one in the Authorization header")
             }
             return ClientCredentials(clientID: clientID, secret: secret.isEmpty ? nil : secret)
         }

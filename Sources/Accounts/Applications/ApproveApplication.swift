@@ -17,7 +17,7 @@ extension AccountsTransaction {
         let application = try lockApplication(clientID)
         if revision != nil || !application.pendingChanges.isEmpty { try check(revision, of: application) }
         guard application.awaitsApproval else {
-            throw RefusedOperation("\(clientID) is \(application.status.rawValue), and nothing of it waits")
+            throw RefusedOperation("\(clientID) is \(application.status.rawValue), and nothing is pending")
         }
         var judged = application.pendingChanges
         if application.status == .pending {
@@ -27,7 +27,7 @@ extension AccountsTransaction {
         do throws(InvalidApplication) {
             _ = try ApprovedChanges(judged.changes, by: rules)
         } catch {
-            throw RefusedOperation("what waits is not allowed any more: \(error)")
+            throw RefusedOperation("the pending values are not allowed any more: \(error)")
         }
 
         var approved = application
@@ -52,8 +52,8 @@ extension AccountsTransaction {
         try check(revision, of: application)
         guard !application.pendingChanges.isEmpty else {
             throw RefusedOperation(
-                "\(clientID) has no changes that wait; `merganserctl application set \(clientID) --status suspended` "
-                    + "stops an application")
+                "\(clientID) has no pending changes; to stop an application, run: merganserctl application set "
+                    + "\(clientID) --status suspended")
         }
         var refused = application
         refused.pendingChanges = PendingChanges()
@@ -65,10 +65,10 @@ extension AccountsTransaction {
     }
 
     private func check(_ revision: String?, of application: RegisteredApplication) throws {
-        let look = "`merganserctl application show \(application.clientID)` shows what waits and its revision"
+        let look = "`merganserctl application show \(application.clientID)` shows what is pending and its revision"
         guard let revision else { throw RefusedOperation("name the revision that you decide on; \(look)") }
         guard revision.utf8.elementsEqual(application.revision.utf8) else {
-            throw RefusedOperation("\(application.clientID) has changed since that revision; look again: \(look)")
+            throw RefusedOperation("\(application.clientID) has changed since that revision; \(look)")
         }
     }
 }

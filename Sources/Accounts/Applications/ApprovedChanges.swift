@@ -96,13 +96,13 @@ package enum InvalidApplication: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .name:
-            "the name must have 1 to 200 characters, one that is seen among them, no control characters and none that "
-                + "turn the direction of text"
+            "the name must have 1 to 200 characters, at least one of them visible; no control characters, and none "
+                + "that change the direction of text"
         case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
         case .redirectURI(let invalid): invalid.description
         case .scopeCount(let count): "an application has at most \(Scopes.countLimit) scopes, not \(count)"
         case .scope(let scope):
-            "\"\(scope)\" is no scope; use one of \(Scopes.standard.joined(separator: ", ")), "
+            "\"\(scope)\" is not a scope; use one of \(Scopes.standard.joined(separator: ", ")), "
                 + "or <namespace>:<key> for a custom claim"
         case .appLink(let url): "the app link \"\(url)\" is refused; use https, or a scheme of the app's own"
         case .outboundURL(let url, let reason): "\"\(url)\" is refused: \(reason)"

@@ -25,7 +25,7 @@ extension Accounts {
         }
         switch (application.clientType, credentials.secret) {
         case (.public, nil): return application
-        case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; leave out client_secret")
+        case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; do not send client_secret")
         case (.confidential, nil): throw OAuthError(.invalidClient, "client authentication is required")
         case (.confidential, let secret?):
             guard application.accepts(secret, at: clock.now) else {

@@ -20,7 +20,7 @@ extension AccountsTransaction {
                 serverKey: serverKey)
         } catch let error as MariaDBError {
             guard let clientID, error.duplicateKey == "applications_client_id" else { throw error }
-            throw RefusedOperation("there is an application with client_id \(clientID) already; choose another one")
+            throw RefusedOperation("an application with client_id \(clientID) already exists; choose another one")
         }
     }
 

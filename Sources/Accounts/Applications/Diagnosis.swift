@@ -107,12 +107,12 @@ private struct Inspector {
         }
     }
 
-    private static let noRedirectURI: Result = (.unknown, "Give a redirect_uri to have it checked.")
+    private static let noRedirectURI: Result = (.unknown, "Send a redirect_uri to check it.")
 
     private var schemeUnderscore: Result {
         guard let uri = question.redirectURI else { return Self.noRedirectURI }
         return uri.prefix { $0 != ":" }.contains("_")
-            ? (.fault, "iOS rejects schemes with an underscore: use one such as com.example.myapp, and register it.")
+            ? (.fault, "iOS rejects schemes with an underscore. Register one such as com.example.myapp.")
             : (.ok, "The scheme has no underscore.")
     }
 
@@ -124,20 +124,20 @@ private struct Inspector {
         return isOurs == true
             ? (
                 .fault,
-                "The redirect is on this server's host, whose universal links open the server's own app: the code never "
-                    + "arrives, which shows up as a missing-code error. Use a custom scheme, or a host of your own."
-            ) : (.ok, "The redirect leads away from this server.")
+                "The redirect URI is on this server's host, whose universal links open the server's own app. Your app "
+                    + "never gets the code. Use a custom scheme or a host of your own."
+            ) : (.ok, "The redirect URI is not on this server's host.")
     }
 
     private var redirectUnregistered: Result {
         guard let uri = question.redirectURI else { return Self.noRedirectURI }
-        guard let application else { return (.unknown, "There is no such application to compare with.") }
+        guard let application else { return (.unknown, "There is no application with this client_id.") }
         return application.redirectURIs.contains { $0.utf8.elementsEqual(uri.utf8) }
             ? (.ok, "The redirect URI is registered.")
             : (
                 .fault,
                 "The redirect URI is not registered. It is compared as a string: scheme, host, port, path, query and a "
-                    + "slash at the end must all be the same."
+                    + "slash at the end must be equal."
             )
     }
 
@@ -148,8 +148,7 @@ private struct Inspector {
         } catch  where error.reason == .characters {
             return (
                 .fault,
-                "A redirect URI has at most 2000 visible ASCII characters, none of + & * among them, and a host after "
-                    + "https://."
+                "A redirect URI has at most 2000 visible ASCII characters except + & *, and a host after https://."
             )
         } catch {}
         return (.ok, "The characters of the redirect URI are allowed.")
@@ -157,16 +156,16 @@ private struct Inspector {
 
     private var openidMissing: Result {
         if let application, !application.allowedScopes.contains("openid") {
-            return (.fault, "The application may not ask for openid: add it to allowed_scopes.")
+            return (.fault, "The application may not ask for openid. Add it to allowed_scopes.")
         }
         if question.scope == nil && !question.isWhole {
             return seen.contains(.openidMissing)
                 ? (.fault, "A request of the past 24 hours did not ask for openid, so it got no id_token.")
-                : (.unknown, "Give the scope to have it checked; in the past 24 hours no fault was seen.")
+                : (.unknown, "Send the scope to check it. No fault was seen in the past 24 hours.")
         }
         return Scopes(question.scope ?? "").contains("openid")
             ? (.ok, "The scope contains openid.")
-            : (.fault, "The scope does not contain openid: without it there is no id_token.")
+            : (.fault, "The scope does not contain openid. Without it there is no id_token.")
     }
 
     private var pkceMissing: Result {
@@ -175,11 +174,11 @@ private struct Inspector {
                 ? (.fault, "A request of the past 24 hours had no code_challenge with method S256.")
                 : (
                     .unknown,
-                    "Give the code_challenge_method to have it checked; in the past 24 hours no fault was seen."
+                    "Send the code_challenge_method to check it. No fault was seen in the past 24 hours."
                 )
         }
         return question.codeChallengeMethod == "S256"
             ? (.ok, "PKCE is used with S256.")
-            : (.fault, "Send code_challenge and code_challenge_method=S256: every client has to (RFC 7636).")
+            : (.fault, "Send code_challenge and code_challenge_method=S256. Every client must use PKCE (RFC 7636).")
     }
 }

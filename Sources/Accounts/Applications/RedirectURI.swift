@@ -92,10 +92,10 @@ package struct InvalidRedirectURI: Error, Equatable, CustomStringConvertible {
         case .schemeUnderscore: "iOS rejects schemes with an underscore"
         case .schemeForbidden: "use https, http to this machine, or a scheme of your own such as com.example.myapp"
         case .plainHTTP: "http is only for localhost, 127.0.0.1 and [::1]; use https"
-        case .fragment: "leave out # and what follows"
-        case .userinfo: "leave out the user name before @"
+        case .fragment: "remove # and everything after it"
+        case .userinfo: "remove the user name before @"
         case .characters:
-            "use at most 2000 visible ASCII characters that a URI may hold, none of + & *, and a host after https://"
+            "use at most 2000 visible ASCII characters that a URI may have, except + & *, and a host after https://"
         case .idpHost: "it is this server's own host; use the application's"
         }
     }

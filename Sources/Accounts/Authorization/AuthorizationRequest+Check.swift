@@ -106,7 +106,7 @@ extension AuthorizationParameters {
             if !prompts.contains(prompt) { prompts.append(prompt) }
         }
         if prompts.contains(.none) && prompts.count > 1 {
-            throw OAuthError(.invalidRequest, "prompt none stands alone")
+            throw OAuthError(.invalidRequest, "prompt none cannot be combined with other values")
         }
         return prompts
     }

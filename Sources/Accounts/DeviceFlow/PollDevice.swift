@@ -17,7 +17,7 @@ extension Accounts {
             return .refused(.unknownDeviceCode)
         }
         guard transaction.now < code.expiresAt else {
-            return .refused(OAuthError(.expiredToken, "the device code has expired; begin again"))
+            return .refused(OAuthError(.expiredToken, "the device code has expired; start again"))
         }
         switch code.status {
         case .pending: return .refused(try notePoll(of: code, transaction))
@@ -38,7 +38,7 @@ extension Accounts {
         try transaction.notePoll(of: code, interval: interval)
         return isEarly
             ? OAuthError(.slowDown, "wait \(interval.components.seconds) seconds between polls")
-            : OAuthError(.authorizationPending, "nobody has decided yet")
+            : OAuthError(.authorizationPending, "the user has not decided yet")
     }
 }
 

@@ -6,8 +6,8 @@ package struct ForeignSeal: Sendable, CustomStringConvertible {
     package let value: String
 
     package var description: String {
-        "\(value) was sealed under another server key; set that key as MERGANSER_SERVER_KEY or, to rotate to a new one, as "
-            + "MERGANSER_SERVER_KEY_PREVIOUS"
+        "\(value) was sealed under another server key; set that key as MERGANSER_SERVER_KEY, or as "
+            + "MERGANSER_SERVER_KEY_PREVIOUS if you rotate to a new one"
     }
 }
 

@@ -38,8 +38,8 @@ extension AccountsTransaction {
         let resealed = try rows.map { row in
             guard let value = try? serverKey.open(row.sealed, for: row.identity) else {
                 throw RefusedOperation(
-                    "a value of \(values.rawValue) does not open under MERGANSER_SERVER_KEY_PREVIOUS although it was sealed "
-                        + "under it, so it was changed: look at row \(String(decoding: row.identity, as: UTF8.self))")
+                    "a value of \(values.rawValue) was sealed under MERGANSER_SERVER_KEY_PREVIOUS but cannot be opened with "
+                        + "it, so it was changed or damaged; see row \(String(decoding: row.identity, as: UTF8.self))")
             }
             return [serverKey.seal(value, for: row.identity)] + row.key + [row.sealed]
         }

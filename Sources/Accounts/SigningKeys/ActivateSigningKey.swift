@@ -39,7 +39,7 @@ extension [SigningKey] {
         guard let keyID else {
             let waiting = filter { $0.activatedAt == nil }
             guard let key = waiting.first else {
-                throw RefusedOperation("no key waits to be activated; make one with: merganserctl signing-key generate")
+                throw RefusedOperation("no key waits to be activated; run: merganserctl signing-key generate")
             }
             guard waiting.count == 1 else {
                 let names = waiting.map(\.keyID).joined(separator: ", ")
@@ -51,7 +51,7 @@ extension [SigningKey] {
             throw RefusedOperation("there is no key \(keyID); `merganserctl signing-key list` shows them")
         }
         if let activatedAt = key.activatedAt {
-            throw RefusedOperation("key \(keyID) was activated before, to sign from \(activatedAt.iso8601)")
+            throw RefusedOperation("key \(keyID) is already activated; it signs from \(activatedAt.iso8601)")
         }
         return key
     }
@@ -68,8 +68,8 @@ extension [SigningKey] {
         guard isForced || now >= known else {
             throw RefusedOperation(
                 "key \(key.keyID) was published at \(key.publishedAt.iso8601), and clients may not know it before "
-                    + "\(known.iso8601); activate it then, or with --force, if clients that refuse its tokens until "
-                    + "they fetch the key set again are the lesser evil")
+                    + "\(known.iso8601); activate it then, or with --force: clients may then refuse its tokens until they "
+                    + "fetch the key set again")
         }
         // A server may publish the old key set until `propagation` has passed, and clients keep it for its lifetime.
         return Swift.max(now, (isForced ? key.publishedAt : known) + SigningKey.propagation)

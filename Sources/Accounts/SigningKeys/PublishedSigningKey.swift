@@ -16,18 +16,19 @@ struct PublishedSigningKey: Equatable, Sendable {
     /// Opens the private part. Fails if the published part does not belong to it.
     func open(with serverKey: ServerKey) -> Result<Signer, SigningKeyUnavailable> {
         guard let sealedPrivateKey else {
-            return .failure(SigningKeyUnavailable("the private part of signing key \(keyID) is gone"))
+            return .failure(SigningKeyUnavailable("the private part of signing key \(keyID) is deleted"))
         }
         guard let pem = try? serverKey.open(sealedPrivateKey, for: SigningKey.row(keyID)),
             let key = try? PrivateKey(pem: String(decoding: pem, as: UTF8.self))
         else {
             return .failure(
                 SigningKeyUnavailable(
-                    "signing key \(keyID) does not open: set the key it was sealed under as MERGANSER_SERVER_KEY, or as "
+                    "signing key \(keyID) cannot be opened: set the server key that sealed it as MERGANSER_SERVER_KEY or "
                         + "MERGANSER_SERVER_KEY_PREVIOUS"))
         }
         guard jwk?.key.components == key.publicKey.components else {
-            return .failure(SigningKeyUnavailable("what is published of signing key \(keyID) is not its public part"))
+            return .failure(
+                SigningKeyUnavailable("the published part of signing key \(keyID) does not match its private part"))
         }
         return .success(Signer(keyID: keyID, key: key))
     }

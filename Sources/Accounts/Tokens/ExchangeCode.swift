@@ -28,11 +28,11 @@ extension Accounts {
             if let family = code.family {
                 try revoke(family, of: found.grant, application, because: .codeReplay, in: transaction)
             }
-            return .refused(OAuthError(.invalidGrant, "the code was used already"))
+            return .refused(OAuthError(.invalidGrant, "the code was already used"))
         }
         guard transaction.now < code.expiresAt else { return .refused(.unknownCode) }
         guard exchange.redirectURI.utf8.elementsEqual(code.redirectURI.utf8) else {
-            return .refused(OAuthError(.invalidGrant, "redirect_uri is not that of the authorize request"))
+            return .refused(OAuthError(.invalidGrant, "redirect_uri differs from the one in the authorize request"))
         }
         guard let verifier = exchange.codeVerifier, CodeChallenge.matches(code.challenge, verifier: verifier) else {
             return .refused(

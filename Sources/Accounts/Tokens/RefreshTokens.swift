@@ -23,7 +23,7 @@ extension Accounts {
                 return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
             }
             try revoke(state.family.id, of: state.family.grant, application, because: .refreshReuse, in: transaction)
-            return .refused(OAuthError(.invalidGrant, "the refresh token was used already; its family is revoked"))
+            return .refused(OAuthError(.invalidGrant, "the refresh token was already used; its family is revoked"))
         }
 
         let scopes: Scopes
@@ -33,7 +33,7 @@ extension Accounts {
             return .refused(error)
         }
         guard !scopes.isEmpty, scopes.isCovered(by: state.family.scopes) else {
-            return .refused(OAuthError(.invalidScope, "scope must be a part of what was granted"))
+            return .refused(OAuthError(.invalidScope, "scope must not exceed the granted scopes"))
         }
         let successor = Secret(.plain)
         guard

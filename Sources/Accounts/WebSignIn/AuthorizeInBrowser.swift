@@ -30,7 +30,7 @@ extension Accounts {
         case .signIn where request.prompts.contains(.none):
             return .back(request.redirect(OAuthError(.loginRequired, "the user is not signed in")))
         case .consent where request.prompts.contains(.none):
-            return .back(request.redirect(OAuthError(.consentRequired, "the user has to be asked")))
+            return .back(request.redirect(OAuthError(.consentRequired, "the user must be asked for consent")))
         case .signIn: return .signIn(try wait(staleSession: counting == nil ? session?.id : nil))
         case .consent: return .consent(try wait())
         }

@@ -195,7 +195,7 @@ import Testing
                     + #"{"name":"Evil Notes","redirect_uris":["https://evil.example/cb"],"#
                     + #""allowed_scopes":["openid","phone"],"app_link_url":"https://evil.example/"}}"#
             ])
-        try expectRefused("nothing of it waits") { try approve(nil) }
+        try expectRefused("nothing is pending") { try approve(nil) }
     }
 
     @Test func aLinkIsClearedByApproval() throws {
@@ -212,7 +212,7 @@ import Testing
         #expect(authorize().status == 200)
         #expect(
             try scene.audited(since: last).map { $0.hasPrefix("- operator application.changes_refused ") } == [true])
-        try expectRefused("has no changes that wait") { try refuse(application().revision) }
+        try expectRefused("has no pending changes") { try refuse(application().revision) }
     }
 
     @Test func aSuspendedApplicationStaysSo() throws {

@@ -102,7 +102,7 @@ import Time
         #expect(try process().signer(db).keyID == waiting[0])
         for keyID in waiting {
             let again = try #require(throws: RefusedOperation.self) { try app.activateSigningKey(keyID) }
-            #expect(again.description.contains("was activated before"))
+            #expect(again.description.contains("is already activated"))
         }
         #expect(throws: RefusedOperation.self) { try app.activateSigningKey("0000000000000000") }
     }

@@ -128,14 +128,15 @@ extension Health {
         [
             DiagnosePage.Check(
                 id: "database", status: .init(database),
-                message: database == .ok ? "It answers." : "It does not answer; the operator has to look."),
+                message: database == .ok ? "The database answers." : "The database does not answer."),
             DiagnosePage.Check(
                 id: "signing_key", status: .init(signingKey),
-                message: signingKey == .ok ? "Tokens can be signed." : "No key is known that signs tokens."),
+                message: signingKey == .ok ? "Tokens can be signed." : "There is no key that can sign tokens."),
             DiagnosePage.Check(
                 id: "migrations", status: .init(migrations),
                 message: migrations == .ok
-                    ? "The tables are as this version needs them." : "The tables were not checked, or do not fit."),
+                    ? "The tables match this version."
+                    : "The tables do not match this version, or could not be checked."),
         ]
     }
 }

@@ -23,7 +23,7 @@ import Time
         case .code(let code):
             try transaction.noteDropped(dropped, for: application)
             return .json(.ok, CodeReply(code, request))
-        case .consentRequired: throw OAuthError(.consentRequired, "the user has to be asked")
+        case .consentRequired: throw OAuthError(.consentRequired, "the user must be asked for consent")
         case .anonymousNotAllowed: throw Failure.anonymousNotAllowed
         }
     }
@@ -52,14 +52,14 @@ extension Call {
         case (.valid(let request, let dropped), let application?):
             noteFaults(parameters, of: application, dropped: dropped)
             guard request.takes(signInAt: caller.authenticatedAt, now: accounts.clock.now) else {
-                throw OAuthError(.loginRequired, "the user has to sign in anew, which a browser is needed for")
+                throw OAuthError(.loginRequired, "the user must sign in again in a browser")
             }
             return (request, application, dropped)
         case (.refused(let error, _), let application):
             if let application { noteFaults(parameters, of: application) }
             throw error
         case (.unusable(.invalidRedirectURI), _):
-            throw OAuthError(.invalidRequest, "redirect_uri is not one of this client's")
+            throw OAuthError(.invalidRequest, "redirect_uri is not registered for this client")
         case (.unusable(.unknownClient), _), (.valid, nil): throw OAuthError(.invalidClient, "unknown client")
         }
     }

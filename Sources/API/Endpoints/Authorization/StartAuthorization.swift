@@ -43,9 +43,9 @@ private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response
     let (problem, error): (ErrorPage.Problem, OAuthError) =
         switch reason {
         case .unknownClient:
-            (.unknownApplication, OAuthError(.invalidClient, "client_id is not that of an active client"))
+            (.unknownApplication, OAuthError(.invalidClient, "there is no active client with this client_id"))
         case .invalidRedirectURI:
-            (.unknownRedirect, OAuthError(.invalidRequest, "redirect_uri is not one of this client's"))
+            (.unknownRedirect, OAuthError(.invalidRequest, "redirect_uri is not registered for this client"))
         }
     if call.prefersJSON {
         return call.surface.refusal(
