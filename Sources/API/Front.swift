@@ -1,12 +1,12 @@
-/// What stands before the server, as far as answers of the analytics surface depend on it (analytics §15).
+/// What answers of the analytics surface depend on in front of the server: nginx and its settings (analytics §15).
 package struct Front: Sendable {
-    /// Base URL of this server as clients see it, without trailing slash.
+    /// The base URL of this server, as clients see it, without a trailing slash.
     package var publicURL: String
-    /// The request header that names the end user's country, in lower case; nil: countries are not recorded.
+    /// The request header with the end user's country, in lower case; nil if countries are not recorded.
     package var countryHeader: String?
-    /// Whether nginx, which has the folder, sends the bytes of a download; else a worker does.
+    /// Whether nginx, which can read the folder, sends the bytes of a download. Otherwise a worker does.
     package var sendsDownloads: Bool
-    /// How far an upload may fall behind the least rate.
+    /// How long an upload may stay behind the minimum rate.
     package var uploadPatience: Duration
 
     package init(

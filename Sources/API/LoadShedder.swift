@@ -4,28 +4,28 @@ import Synchronization
 
 /// Refuses requests that have already waited too long for a worker.
 ///
-/// Under overload the queue in front of the workers grows until every client gives up before its turn, and all work is
-/// for nobody. Whoever comes late is answered 503 at once instead: nothing was begun, so the same request may be repeated.
+/// Under overload the queue for the workers grows until every client gives up before its turn, and all work is wasted.
+/// So a request that waited too long is answered with 503 at once. Nothing was begun, so the client may repeat it.
 package final class LoadShedder: Sendable {
-    /// Nil: every request is served, however late.
+    /// Nil if no request is refused, however late it is.
     private let limit: Duration?
     private let servingSince = Mutex<ContinuousClock.Instant?>(nil)
     private let sheds = Atomic(0)
     private let lastReport = Mutex<(time: ContinuousClock.Instant, count: Int)?>(nil)
 
-    /// The log says how many at most this often.
+    /// The number of refused requests is logged at most this often.
     private static let reportInterval = Duration.seconds(10)
 
     package init(limit: Duration?) { self.limit = limit }
 
-    /// How many requests were refused.
+    /// The number of refused requests.
     package var count: Int { sheds.load(ordering: .relaxed) }
 
-    /// To be called when the instance begins to serve. Whoever waits by then was held up by a restart and not by load, so
-    /// that for as long as the limit everybody is served.
+    /// Call this when the instance begins to serve. Requests that are waiting then were delayed by the restart and not
+    /// by load, so no request is refused until the limit has passed.
     package func beginServing() { servingSince.withLock { $0 = .now } }
 
-    /// Whether the request is to be refused; counts and reports it then.
+    /// Whether the request must be refused. If so, it is counted and reported.
     func sheds(_ request: Request, _ logger: @autoclosure () -> Logger) -> Bool {
         guard let limit, request.waited > limit else { return false }
         if let since = servingSince.withLock({ $0 }), ContinuousClock.now - since <= limit { return false }

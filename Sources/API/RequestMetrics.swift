@@ -1,12 +1,12 @@
 import HTTP
 import Synchronization
 
-/// Counts of requests by route, method and status, with their latencies, and how long they waited for a worker.
+/// Counts requests by route, method and status, with their latencies, and how long they waited for a worker.
 ///
-/// Each worker thread writes a shard of its own, so that counting costs an uncontended lock; readers add the shards up.
+/// Each worker thread writes its own shard, so that its lock is not contended. Readers add the shards up.
 package final class RequestMetrics: Sendable {
     package struct Key: Hashable, Sendable {
-        /// The route's pattern, never the path: labels must be few.
+        /// The route's pattern, never the path, because there must be few labels.
         package let route: String
         package let method: String
         package let status: Int
@@ -15,13 +15,13 @@ package final class RequestMetrics: Sendable {
     package struct Series: Sendable {
         package var count = 0
         package var seconds = 0.0
-        /// How many took at most each of `bounds`, not cumulative; the last is for all that took longer.
+        /// The number of requests in each interval of `bounds`, not cumulative. The last interval has no upper bound.
         package var buckets = [Int](repeating: 0, count: RequestMetrics.bounds.count + 1)
     }
 
     package struct Snapshot: Sendable {
         package var series: [Key: Series] = [:]
-        /// Of all requests, from when nginx handed one on to when a worker took it up.
+        /// For all requests: the time from when nginx sent the request until a worker took it.
         package var waits = Series()
     }
 
@@ -30,14 +30,14 @@ package final class RequestMetrics: Sendable {
 
     private let shards = Mutex<[Shard]>([])
 
-    /// What one thread writes.
+    /// The counts of one thread.
     package final class Shard: Sendable {
         fileprivate let counts = Mutex(Snapshot())
 
         func record(
             route: String, _ method: Method, _ status: Status, _ elapsed: Duration, waited: Duration
         ) {
-            // Anybody may invent methods; only the known ones become labels.
+            // Clients can send any method, so only those of known routes become labels.
             let label = route == "unmatched" ? "other" : method.rawValue
             counts.withLock {
                 $0.series[Key(route: route, method: label, status: status.code), default: Series()].add(elapsed)

@@ -4,7 +4,8 @@ import HTTP
 import MariaDB
 import Pages
 
-/// The order of accounts §0.2: path and method, body size, replay, credential, scope, then the endpoint.
+/// Checks a request in the order of accounts §0.2: path and method, body size, replay, credential, scope, then the
+/// endpoint.
 extension Responder {
     func answerOnAccounts(_ call: Call, _ route: Route, _ surface: Surface) -> Response {
         do {
@@ -15,7 +16,7 @@ extension Responder {
             return surface.refusal(with: .invalidRequest)
         }
         do {
-            // A repeated header is one of two truths.
+            // If the header is repeated, it is not clear which one counts.
             if call.request.headers.count(of: "authorization") > 1 { throw Failure.invalidRequest }
             if let scope = route.replay { call.idempotencyKey = try call.makeIdempotencyKey(scope) }
             if let replayed = try call.replay() { return replayed }
@@ -25,7 +26,8 @@ extension Responder {
         }
     }
 
-    /// A request with a key is looked up once more before it is refused: its first copy may have committed meanwhile.
+    /// Before a request with an Idempotency-Key is refused, its answer is looked up again: the first copy may have
+    /// committed in the meantime.
     private func refuse(_ call: Call, _ error: any Error, _ surface: Surface) -> Response {
         do {
             if let replayed = try call.replay() { return replayed }

@@ -1,9 +1,9 @@
 import Analytics
 import HTTP
 
-/// The order of analytics §2.3: path and method, authentication, permission, size and gzip, content type and JSON, then the
-/// endpoint. Nobody without a key makes the responder read, inflate or parse anything: a route reads its body itself, once
-/// its credential is checked.
+/// Checks a request in the order of analytics §2.3: path and method, authentication, permission, size and gzip, content
+/// type and JSON, then the endpoint. Nothing is read, inflated or parsed for a client without a key: each route reads
+/// its body after it has checked the credential.
 extension Responder {
     func answerOnAnalytics(_ call: Call, _ route: Route) -> Response {
         var response: Response

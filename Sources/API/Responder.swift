@@ -8,7 +8,7 @@ import Text
 
 /// Answers requests on one thread, with that thread's database connection.
 ///
-/// Every request takes the same way, in the order of the surface its path belongs to: `Responder+Accounts.swift` and
+/// Every request passes the checks of its path's surface in the same order: see `Responder+Accounts.swift` and
 /// `Responder+Analytics.swift`.
 package final class Responder {
     private let service: Service
@@ -62,7 +62,7 @@ package final class Responder {
                 request, requestID: requestID, arguments: arguments, service: service, database: database,
                 surface: surface)
             let route = service.router.routes[index]
-            // Before the body is read and the database asked: what has begun is carried through.
+            // A request is refused before its body is read and the database is used. Once begun, it is finished.
             let isShed = service.loadShedder.sheds(request, call.logger)
             if surface.isAnalytics {
                 return isShed ? .refusal(Refusal.temporarilyUnavailable) : answerOnAnalytics(call, route)
@@ -74,7 +74,7 @@ package final class Responder {
         }
     }
 
-    /// Whether a request failed only because the database was not to be had, so that the same one may succeed later.
+    /// Whether a request failed only because the database was unavailable, so that the same request may succeed later.
     static func isUnavailability(_ error: any Error) -> Bool {
         switch error {
         case is TransactionFailure, is TransactionMustRestart: true
@@ -84,13 +84,13 @@ package final class Responder {
     }
 }
 
-/// An id that can stand in a header, a log line and a column.
+/// Returns the id if it can be written to a header, a log line and a column.
 private func acceptable(_ requestID: String) -> String? {
     (1...64).contains(requestID.utf8.count) && requestID.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         ? requestID : nil
 }
 
 extension Duration {
-    /// As a decimal number of seconds.
+    /// The duration as a decimal number of seconds.
     var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,7 +1,7 @@
 import HTTP
 
 extension Routes {
-    /// The analytics API: method, path, the permission a key must have, handler.
+    /// The analytics API: method, path, required permission, handler.
     static let analytics: [Route] = [
         // Identity
         Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
@@ -12,7 +12,7 @@ extension Routes {
         Route(.post, "/v1/ingest", .apiKey(.eventsWrite), ingestEvents),
         Route(.post, "/v1/import", .apiKey(.eventsWrite), importEvents),
 
-        // What end users write
+        // Feedback and answers of end users
         Route(.post, "/v1/feedback", .apiKey(.eventsWrite), submitFeedback),
         Route(.post, "/v1/questionnaires/dismiss", .apiKey(.eventsWrite), dismissQuestionnaires),
         Route(.get, "/v1/questionnaires/{slug}", .apiKey(.eventsWrite), showQuestionnaire),

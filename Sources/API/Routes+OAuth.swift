@@ -3,7 +3,7 @@ import HTTP
 extension Routes {
     /// The OAuth 2.0 and OpenID Connect provider (accounts, Stage 2).
     static let oauth: [Route] = [
-        // Applications, by their developers
+        // Developers' own applications
         Route(.post, "/api/v1/applications", .developer, registerApplication),
         Route(.get, "/api/v1/applications", .developer, listApplications),
         Route(.get, "/api/v1/applications/{client_id}", .developer, showApplication),
@@ -11,15 +11,15 @@ extension Routes {
         Route(.post, "/api/v1/applications/{client_id}/rotate_secret", .developer, rotateClientSecret),
         Route(.post, "/api/v1/applications/{client_id}/webhook_keys", .developer, addWebhookKey),
 
-        // In the server's own app
+        // For the server's own app
         Route(.get, "/api/v1/oauth/authorize/preview", .pak(.profileRead), previewAuthorization),
         Route(.post, "/api/v1/oauth/authorize", .pak(.profileWrite), authorizeNatively),
         Route(.post, "/api/v1/oauth/device", .pak(.profileWrite), decideDevice),
 
-        // In a relying party's app
+        // For a relying party's app
         Route(.post, "/api/v1/me/device_keys/exchange", .accessToken, replay: .bearer, exchangeDeviceKey),
 
-        // In a browser
+        // For browsers
         Route(.get, "/oauth/authorize", .visitor, page: true, startAuthorization),
         Route(.get, "/oauth/login", .visitor, page: true, showLogin),
         Route(.get, "/oauth/consent", .visitor, page: true, showConsent),
@@ -38,24 +38,24 @@ extension Routes {
         Route(.post, "/oauth/revoke", .client, crossOrigin: true, revokeToken),
         Route(.post, "/oauth/introspect", .confidentialClient(), introspectToken),
 
-        // People
+        // Users
         Route(.get, "/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.post, "/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.get, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.post, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.get, "/oauth/subs/{sub}", .confidentialClient(basicOnly: true), showSub),
 
-        // For those who build relying parties, and for the server's own apps
+        // For developers of relying parties, and for the server's own apps
         Route(.get, "/diagnose", .anyone, diagnose),
         Route(.get, "/.well-known/apple-app-site-association", .anyone, showAppleAppSiteAssociation),
         Route(.get, "/.well-known/assetlinks.json", .anyone, showAssetLinks),
 
-        // What pages are made of, and what error codes mean
+        // Assets of pages, and the list of error codes
         Route(.get, "/oauth/errors", .anyone, showErrorCodes),
         Route(.get, "/oauth/style.css", .anyone, showStyleSheet),
         Route(.get, "/oauth/icon.svg", .anyone, showIcon),
 
-        // What clients configure themselves from
+        // Discovery
         Route(.get, "/.well-known/openid-configuration", .anyone, crossOrigin: true, showDiscovery),
         Route(.get, "/.well-known/jwks.json", .anyone, crossOrigin: true, showKeySet),
     ]

@@ -1,6 +1,7 @@
 import HTTP
 
-/// The accounts API: method, path, who may call, handler. A handler cannot be mounted without the credential it takes.
+/// The accounts API: method, path, credential, handler. A handler can be mounted only with the credential that it
+/// takes.
 enum Routes {
     static let accounts: [Route] = [
         // Devices

@@ -6,8 +6,8 @@ package import Threads
 
 /// What all worker threads share to answer requests.
 ///
-/// This target owns the wire: the route table, one file an endpoint, the order of checks every request goes through, and
-/// how a refusal is written. It holds no rules and no SQL.
+/// This target owns the wire: the route table, one file for each endpoint, the order of checks that every request
+/// passes, and the form of refusals. It has no rules and no SQL.
 package final class Service: Sendable {
     package let accounts: Accounts
     package let analytics: Analytics
@@ -15,12 +15,12 @@ package final class Service: Sendable {
     package let logger: Logger
     package let metrics = RequestMetrics()
     let router = Router(Routes.accounts + Routes.oauth + Routes.analytics)
-    /// Where the OAuth error codes are explained; an error's fragment is its code (accounts §0.2).
+    /// The URL of the page that explains OAuth's error codes. The fragment for an error is its code (accounts §0.2).
     let errorDocsBase: String
-    /// The answer to everybody who asks for the provider's configuration.
+    /// The OpenID configuration, which is the same for every request.
     let discovery: [UInt8]
     let ownApps: OwnApps
-    /// Requests that wait for somebody outside go through it.
+    /// Limits the requests that wait for a slow peer.
     let slowPeers: SlowPeerGate
     package let loadShedder: LoadShedder
 

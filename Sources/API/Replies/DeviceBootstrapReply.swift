@@ -2,13 +2,13 @@ import Accounts
 import JSON
 import Text
 
-/// The DeviceBootstrapResponse of accounts §1.2: what every sign-in answers.
+/// The DeviceBootstrapResponse of accounts §1.2: the answer to every sign-in.
 struct DeviceBootstrapReply: Encodable {
     var user: UserReply
     var accessToken: String
     var tokenType = "Bearer"
     var scopes: [String]
-    /// Only a swap has it.
+    /// Present only in the answer to a swap.
     var merged: MergedReply?
     var needsOnboarding: Bool
     @Nullable var device: DeviceReply?
@@ -25,7 +25,7 @@ struct DeviceBootstrapReply: Encodable {
     }
 }
 
-/// Exactly these four members in every DeviceBootstrapResponse.
+/// Every DeviceBootstrapResponse has exactly these four members.
 struct UserReply: Encodable {
     var id: User.ID
     @Nullable var contactEmail: String?
@@ -58,7 +58,7 @@ struct DeviceReply: Encodable {
     }
 }
 
-/// How much a swap moved, as clients tell people.
+/// How much a swap moved, so that clients can show it.
 struct MergedReply: Encodable {
     struct Skippable: Encodable {
         var transferred: Int

@@ -2,16 +2,16 @@ import Accounts
 import Pages
 
 extension FormTarget {
-    /// - Parameter redirectURI: one that was found equal to a registered one.
+    /// - Parameter redirectURI: equal to a registered one.
     init(redirectURI: String) {
         let scheme = redirectURI.prefix { $0 != ":" }
         let isApp = scheme != "http" && scheme != "https"
-        // As browsers compare it, and without a disguise for people.
+        // Normalized as browsers do it. This also shows users the real host.
         guard !isApp, let authority = RedirectURI.authority(of: redirectURI) else {
             self.init(source: "\(scheme):", name: String(scheme), isApp: isApp)
             return
         }
-        // A directive ends at `;` and a source at a space; an IPv6 address is no source at all.
+        // A `;` would end the directive and a space the source. An IPv6 address cannot be a source.
         let isSource = authority.utf8.allSatisfy(Self.isHostByte)
         self.init(source: isSource ? "\(scheme)://\(authority)" : "\(scheme):", name: authority, isApp: false)
     }

@@ -4,7 +4,7 @@ import Pages
 extension Response {
     /// An HTML page with the header fields of accounts §2.4.
     ///
-    /// - Parameter formTarget: where the answer to one of the page's forms may lead, besides this server.
+    /// - Parameter formTarget: where a form of the page may redirect to, besides this server.
     static func page(
         _ page: some WebPage, _ status: Status = .ok, in language: Language, formTarget: FormTarget? = nil,
         headers: [Field] = []
@@ -22,7 +22,7 @@ extension Response {
             body: Array(page.document(in: language).markup.utf8))
     }
 
-    /// The page for what cannot go on, with its status.
+    /// An error page, with the status of its problem.
     static func page(_ problem: ErrorPage.Problem, for call: Call, diagnosis: String? = nil) -> Response {
         .page(
             ErrorPage(problem, reference: call.requestID, diagnosis: diagnosis), problem.status, in: call.language)
@@ -36,6 +36,6 @@ extension Response {
 }
 
 extension Call {
-    /// The language the caller's browser asks for.
+    /// The language that the browser prefers.
     var language: Language { Language(accepting: request.headers.first("accept-language")) }
 }

@@ -26,7 +26,7 @@ extension Response {
         }
     }
 
-    /// What is answered to `incomplete` reaches nobody.
+    /// For `incomplete` the client is gone, and gets no answer.
     static func refusal(_ body: UnusableBody) -> Response {
         switch body {
         case .compressedTooLarge: .shapeA(.payloadTooLarge, "Compressed payload too large")

@@ -4,7 +4,7 @@ import HTTP
 import IdentityTokens
 
 extension Surface {
-    /// Every refusal of the accounts specification with its code, from which its status follows, and what else it says
+    /// The answer to each failure of the accounts specification: its code, which has a status, and the other members
     /// (Annex B).
     func refusal(_ failure: Failure) -> Response {
         switch failure {
@@ -48,8 +48,8 @@ extension Surface {
         }
     }
 
-    /// RFC 6749 §5.2: a client that could not be authenticated gets 401, everything else 400. Native authorize (accounts
-    /// §2.3) has its own endpoints' codes, all of them 400.
+    /// An OAuth error (RFC 6749 §5.2): 401 if the client could not be authenticated, otherwise 400. Native authorize
+    /// (accounts §2.3) answers every error with 400.
     func refusal(_ error: OAuthError, to request: Request) -> Response {
         let reply = ErrorReply(error: error.code, errorDescription: error.description)
         guard isOAuth else { return refusal(reply, .badRequest) }
@@ -58,7 +58,7 @@ extension Surface {
             reply, headers: triedBasic ? [Response.Field("WWW-Authenticate", "Basic realm=\"merganser\"")] : [])
     }
 
-    /// RFC 6750 §3.
+    /// A refusal of a bearer token (RFC 6750 §3).
     private func bearerRefusal(_ code: ErrorCode) -> Response {
         refusal(with: code, headers: [Response.Field("WWW-Authenticate", "Bearer error=\"\(code.rawValue)\"")])
     }
@@ -74,7 +74,7 @@ extension ErrorCode {
 }
 
 extension Duration {
-    /// Retry-After (RFC 9110 §10.2.3): who waits that long has waited long enough.
+    /// For Retry-After (RFC 9110 §10.2.3). Rounded up, so that a client that waits this long has waited long enough.
     var wholeSecondsRoundedUp: Int64 {
         let (seconds, attoseconds) = components
         return max(1, attoseconds > 0 ? seconds + 1 : seconds)

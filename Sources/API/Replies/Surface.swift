@@ -3,13 +3,13 @@ import ErrorCodes
 import HTTP
 import JSON
 
-/// How refusals look on the part of the wire a path belongs to (accounts §0.2).
+/// The form of refusals on the surface that a path belongs to (accounts §0.2).
 struct Surface {
     private enum Shape {
         case api
-        /// RFC 6749 §5.2, with a link and the request's id.
+        /// The form of RFC 6749 §5.2, with a link and the request's id.
         case oauth
-        /// Analytics §2.3.
+        /// The forms of analytics §2.3.
         case analytics
     }
 
@@ -20,7 +20,7 @@ struct Surface {
     init(path: String, errorDocsBase: String, requestID: String) {
         shape =
             if path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first?.elementsEqual("v1".utf8) == true {
-                // Also /v1 itself, and what has doubled slashes: paths that nothing is mounted at (analytics §2.1).
+                // This includes /v1 itself and paths with doubled slashes, which no route has (analytics §2.1).
                 .analytics
             } else if path.utf8.starts(with: "/oauth/".utf8) || path.utf8.elementsEqual("/api/v1/oauth/userinfo".utf8) {
                 .oauth
@@ -34,7 +34,7 @@ struct Surface {
     var isAnalytics: Bool { shape == .analytics }
     var isOAuth: Bool { shape == .oauth }
 
-    /// With the content type as the surface writes it (analytics §2.2).
+    /// Writes the content type as the surface requires it (analytics §2.2).
     func labeled(_ response: Response) -> Response {
         guard isAnalytics else { return response }
         var response = response
@@ -60,7 +60,7 @@ struct Surface {
         refusal(ErrorReply(error: code), headers: headers)
     }
 
-    /// - Parameter status: where it is not that of the code.
+    /// - Parameter status: nil for the code's own status.
     func refusal(_ reply: ErrorReply, _ status: Status? = nil, headers: [Response.Field] = []) -> Response {
         let status = status ?? reply.error.status
         switch shape {
@@ -75,7 +75,8 @@ struct Surface {
         }
     }
 
-    /// An error that no code foresaw. The cause is logged; the answer has only the request's id, by which to find it.
+    /// An unexpected error. The cause is logged; the answer has only the request's id, by which the log line can be
+    /// found.
     func internalError() -> Response {
         switch shape {
         case .oauth: refusal(with: .internalError)
@@ -85,7 +86,7 @@ struct Surface {
     }
 }
 
-/// `{"error":"<code>"}` and the members the specification names for that code.
+/// `{"error":"<code>"}`, with the members that the specification names for the code.
 struct ErrorReply: Encodable {
     var error: ErrorCode
     var errorDescription: String?

@@ -1,14 +1,15 @@
 import HTTP
 
 extension Call {
-    /// Whether the client would rather have JSON than HTML (RFC 9110 §12.5.1). Browsers would not, nor who has no wish.
+    /// Whether the client prefers JSON to HTML (RFC 9110 §12.5.1). Browsers do not, nor do clients without a
+    /// preference.
     var prefersJSON: Bool {
         let field = request.headers.first("accept") ?? "*/*"
         return quality(of: "application/json", in: field) > quality(of: "text/html", in: field)
     }
 }
 
-/// How welcome a media type is, from 0 to 1, by the most specific range that names it.
+/// The quality of a media type, from 0 to 1, by the most specific range that matches it.
 private func quality(of type: String, in field: String) -> Double {
     let ranges = field.split(separator: ",").map { member in
         let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }

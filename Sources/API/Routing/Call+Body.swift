@@ -10,15 +10,15 @@ enum UnusableBody: Error {
     case encoding
     case mediaType
     case malformedJSON
-    /// Cut off: whoever sent it is gone.
+    /// The client disconnected before the end of the body.
     case incomplete
 }
 
 extension Call {
-    /// The most bytes of a body on the analytics surface, sent and inflated.
+    /// The most bytes that a body on the analytics surface may have, both as sent and inflated.
     static let analyticsBodyLimit = 1_048_576
 
-    /// Reads the body, inflated if it was sent compressed (analytics §2.1).
+    /// Reads the body, and inflates it if it is compressed (analytics §2.1).
     func readAnalyticsBody() throws(UnusableBody) -> [UInt8] {
         switch request.headers.first("content-encoding")?.lowercased() {
         case nil, "": return try collect(or: .tooLarge)
@@ -36,7 +36,7 @@ extension Call {
         }
     }
 
-    /// For a method whose body means nothing and is not read.
+    /// Refuses a large body of a method whose body is not read.
     func refuseLargeAnalyticsBody() throws(UnusableBody) {
         if let length = request.body.length, length > Self.analyticsBodyLimit { throw .tooLarge }
     }

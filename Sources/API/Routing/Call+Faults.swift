@@ -1,15 +1,15 @@
 import Accounts
 
 extension Call {
-    /// Remembers what is wrong with an authorize request, for `/diagnose` and token answers (accounts §2.12). Failing to
-    /// fails nothing.
+    /// Records the faults of an authorize request, for `/diagnose` and token answers (accounts §2.12). If that fails,
+    /// the request goes on.
     ///
-    /// - Parameter dropped: scopes that were left out of the answer.
+    /// - Parameter dropped: scopes that the answer lacks.
     func noteFaults(_ parameters: AuthorizationParameters, of application: Application, dropped: Scopes = Scopes("")) {
         note(parameters.faults(dropped: dropped), of: application)
     }
 
-    /// The same of a request whose faults are known.
+    /// Records known faults.
     func note(_ faults: [AuthorizationFault], of application: Application) {
         do {
             for fault in faults {

@@ -4,9 +4,9 @@ import JSON
 import Text
 
 extension Call {
-    /// The members of the body (analytics §2.1): none when there is no body, or one that is no JSON object.
+    /// The members of the body (analytics §2.1). There are none if there is no body, or if it is not a JSON object.
     ///
-    /// - Throws: `UnusableBody` for a media type or JSON text that cannot be read.
+    /// - Throws: `UnusableBody` if the media type or the JSON text cannot be read.
     func fields() throws -> JSONObject {
         if body.isEmpty { return JSONObject([]) }
         switch request.headers.first("content-type")?.mediaType {
@@ -22,7 +22,7 @@ extension Call {
         }
     }
 
-    /// Where the client is (analytics §2.7): two letters, or nil.
+    /// The client's country (analytics §2.7): two letters, or nil.
     private var country: String? {
         guard let header = service.front.countryHeader, let value = request.headers.first(header) else {
             return nil
@@ -34,14 +34,14 @@ extension Call {
         return country
     }
 
-    /// Where the end user of an app is: a backend is somewhere else than its users.
+    /// The end user's country; nil for a backend, which is not where its users are.
     func country(for app: App) -> String? { app.platform == .backend ? nil : country }
 }
 
 extension JSONObject {
-    /// A member that names an end user.
+    /// The member with the id of an end user.
     ///
-    /// - Throws: 400 unless it is a string that is not empty.
+    /// - Throws: 400 unless it is a non-empty string.
     func endUserID(_ name: String) throws(Refusal) -> EndUserID {
         guard let text = self[name]?.string, !text.isEmpty else { throw .invalid("\(name) is required") }
         return EndUserID(rawValue: text)

@@ -2,7 +2,7 @@ import HTTP
 import Pages
 
 extension ErrorPage.Problem {
-    /// What a refusal that was not meant for people says to them.
+    /// The problem that the error page shows for a refusal with this status.
     fileprivate init(_ status: Status) {
         self =
             switch status {
@@ -17,7 +17,7 @@ extension ErrorPage.Problem {
 }
 
 extension Call {
-    /// The answer of a route for people: a refusal that is no page becomes one, unless the client prefers JSON.
+    /// The answer of a route with pages. If a refusal is not a page, it becomes one, unless the client prefers JSON.
     func shown(_ response: Response) -> Response {
         guard response.status.code >= 400, response.header("Content-Type") == "application/json", !prefersJSON else {
             return response

@@ -3,9 +3,10 @@ import Fetch
 import HTTP
 
 extension Call {
-    /// Runs what waits for somebody outside, unless too many do so already, or too many for one app or one client's network.
+    /// Runs a closure that waits for a slow peer, unless too many such calls are running: in all, for the app, or for
+    /// the client's network.
     ///
-    /// - Returns: nil, at once, when it may not wait.
+    /// - Returns: nil, without waiting, if there are too many.
     func waitOutside<Result, Failure: Error>(
         for app: App.ID? = nil, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -15,10 +16,11 @@ extension Call {
 }
 
 extension Request {
-    /// The client, for what the server shares out: one of those that nginx limits (`$merganser_client`).
+    /// The client's network, by which the server shares its limited resources. It is the same key by which nginx limits
+    /// clients (`$merganser_client`).
     ///
-    /// It is made here again because nginx has it as bytes, of which a zero would end a FastCGI parameter, and because a
-    /// configuration without such a parameter would make all clients one.
+    /// It is computed here again for two reasons. nginx has it as bytes, and a zero byte would end a FastCGI parameter.
+    /// If the configuration lacked such a parameter, all clients would be one.
     var remoteNetwork: String {
         guard let address = IPAddress(remoteAddress) else { return remoteAddress }
         return "\(address.network)"

@@ -6,31 +6,31 @@ import JSON
 import Logging
 import MariaDB
 
-/// One request on its way to its handler and back, with what the handler may use.
+/// One request, with everything that its handler may use.
 final class Call {
     let request: Request
     let requestID: String
-    /// What the pattern's braces matched.
+    /// The path segments that the pattern's braces matched.
     let arguments: [String]
-    /// What the endpoint reads; empty until the surface's order of checks has come to it.
+    /// The body; empty until the surface's order of checks reads it.
     var body: [UInt8] = []
     let service: Service
     let database: Database
     let surface: Surface
-    /// Parsed when it is first asked for.
+    /// Parsed on first use.
     private(set) lazy var form = Form(of: self)
-    /// The body's JSON; an absent body counts as `{}`. Parsed when it is first asked for. A failure if it is malformed, or if
-    /// comparing its strings would take long.
+    /// The body's JSON; an absent body counts as `{}`. Parsed on first use. A failure if it is malformed, or if its
+    /// strings are expensive to compare.
     private(set) lazy var json = Result { () throws(JSONError) in
         try ParsedJSON(body.isEmpty ? Array("{}".utf8) : body, isCompared: true)
     }
-    /// With the request's id. Made when there is something to say.
+    /// A logger with the request's id.
     var logger: Logger {
         var logger = service.logger
         logger[metadataKey: "request_id"] = "\(requestID)"
         return logger
     }
-    /// Set when the request carries an Idempotency-Key and its endpoint takes one.
+    /// Set if the request has an Idempotency-Key and its endpoint accepts one.
     var idempotencyKey: IdempotencyKey?
 
     init(
@@ -55,8 +55,8 @@ final class Call {
 
     /// The body's members.
     ///
-    /// - Throws: `invalidRequest` for what is no JSON object, a known member of the wrong type, or text that takes long to
-    ///   compare.
+    /// - Throws: `invalidRequest` if the body is not a JSON object, if a known member has the wrong type, or if a text
+    ///   is expensive to compare.
     func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
         do {
             return try json.get().decode()
@@ -65,13 +65,15 @@ final class Call {
         }
     }
 
-    /// Runs a rule in one transaction and keeps its answer under the request's Idempotency-Key, if it has one, so that no
-    /// effect exists without its answer. The closure may run again.
+    /// Runs a rule in one transaction, and stores its answer under the request's Idempotency-Key if it has one. So no
+    /// effect is committed without its answer. The closure may run again.
     ///
-    /// What the closure returns is committed, refusals included; what it throws leaves nothing behind. Nor does a HEAD
-    /// request, which is safe (RFC 9110 §9.2.1): whoever checks a link must not use up the sign-in that it is good for.
+    /// If the closure returns, also with a refusal, the transaction is committed. If it throws, it is rolled back. A
+    /// HEAD request is also rolled back, because HEAD is safe (RFC 9110 §9.2.1): a program that only checks a link must
+    /// not use it up.
     ///
-    /// - Parameter keepsRefusals: whether a refusal is kept under the key as well, for something it carries.
+    /// - Parameter keepsRefusals: whether a refusal is stored under the key too, because it contains something that is
+    ///   shown once.
     func commit(keepsRefusals: Bool = false, _ rule: (AccountsTransaction) throws -> Response) throws -> Response {
         let origin = Origin(
             requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
@@ -84,7 +86,7 @@ final class Call {
         let isRehearsal = request.method == .head
         var response = try Accounts.write(
             database, at: accounts.clock, from: origin, keeping: answer, isRehearsal: isRehearsal, rule)
-        // They would open what is not there, and replace those that do.
+        // The cookies would be for sessions that were rolled back, and would replace valid ones.
         if isRehearsal { response.headers.removeAll { $0.name == "Set-Cookie" } }
         return response
     }

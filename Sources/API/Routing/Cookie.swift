@@ -1,12 +1,12 @@
 import Accounts
 import HTTP
 
-/// The server's cookies (accounts §2.4). Over https their names have the prefix by which browsers keep other hosts and
-/// plain http from setting them.
+/// The server's cookies (accounts §2.4). Over https their names have a prefix, by which browsers refuse to let other
+/// hosts or plain http set them.
 enum Cookie: String, Sendable {
-    /// Tells browsers apart: what waits for one cannot be used by another.
+    /// Identifies the browser, so that no other browser can use its pending requests.
     case browser = "merganser_browser"
-    /// The person signed in.
+    /// Opens the web session.
     case session = "merganser_session"
 }
 
@@ -18,7 +18,7 @@ extension Call {
     /// The value that the browser sent.
     func value(of cookie: Cookie) -> String? { request.headers.cookie(name(of: cookie)) }
 
-    /// Has the browser keep it until it is closed; how long it is good for is the server's to say.
+    /// Sets a cookie that the browser keeps until it is closed. The server decides how long the value is valid.
     func setting(_ cookie: Cookie, _ value: String) -> Response.Field {
         Response.Field(
             "Set-Cookie",

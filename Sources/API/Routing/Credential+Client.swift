@@ -3,15 +3,15 @@ import HTTP
 import Text
 
 extension Credential<Application> {
-    /// A relying party by its credentials, in the form or by Basic (accounts §2.5).
+    /// A relying party, by its credentials in the form or in the Authorization header (accounts §2.5).
     static let client = Credential { call in
         let credentials = try call.basicCredentials ?? call.formCredentials()
         return try call.database.read { try call.accounts.authenticateClient(credentials, $0) }
     }
 
-    /// One that has a secret.
+    /// A client that has a secret.
     ///
-    /// - Parameter basicOnly: the request has no form to take it from.
+    /// - Parameter basicOnly: whether the request has no form, so that the credentials must be in the header.
     static func confidentialClient(basicOnly: Bool = false) -> Credential {
         Credential { call in
             if basicOnly, try call.basicCredentials == nil {
@@ -29,8 +29,8 @@ extension Credential<Application> {
 extension Call {
     /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.
     ///
-    /// - Throws: `invalid_request` when the form has a secret, too, or another client; `invalid_client` for a header of
-    ///   another kind.
+    /// - Throws: `invalid_request` if the form has a secret too, or another client_id; `invalid_client` if the header
+    ///   has another scheme.
     fileprivate var basicCredentials: ClientCredentials? {
         get throws {
             if request.headers.first("authorization") == nil { return nil }

@@ -2,12 +2,12 @@ import Accounts
 import Analytics
 import HTTP
 
-/// Who may call a route, and the principal its handler gets for it.
+/// The credential that a route requires, and the principal that its handler gets for it.
 struct Credential<Principal>: Sendable {
     let check: @Sendable (Call) throws -> Principal
 }
 
-/// The caller of a route that is open to all.
+/// The principal of a route that needs no credential.
 struct Anyone: Sendable {}
 
 /// A caller whose account is anonymous.
@@ -25,7 +25,7 @@ extension Credential<Anyone> {
 }
 
 extension Credential<Caller> {
-    /// A PAK with a scope. One bound to an application opens only routes that say so (accounts §1.1).
+    /// A PAK with a scope. A PAK that is bound to an application is accepted only if the route says so (accounts §1.1).
     static func pak(_ scope: Scope?, appBound: Bool = false) -> Credential {
         Credential { call in
             let caller = try call.authenticate()
@@ -57,7 +57,7 @@ extension Credential<Developer> {
 }
 
 extension Credential<AccessToken> {
-    /// An access token that this server issued to a relying party, in the Authorization header (RFC 6750 §2.1).
+    /// An access token of a relying party, in the Authorization header (RFC 6750 §2.1).
     static let accessToken = Credential { call in
         guard let token = call.bearerToken() else { throw Failure.invalidToken }
         return try call.database.read { try call.accounts.checkAccessToken(token, $0) }
@@ -104,12 +104,13 @@ extension Call {
         return caller
     }
 
-    /// RFC 6750 §2.1. What is wrong without one each surface says in its own words.
+    /// The bearer token (RFC 6750 §2.1); nil if there is none, which each surface refuses in its own form.
     func bearerToken(_ syntax: AuthorizationSyntax = .twoWords) -> String? {
         credentials("Bearer", syntax).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What follows a scheme in the Authorization header (RFC 9110 §11.4); nil for another scheme, or none.
+    /// The credentials after a scheme in the Authorization header (RFC 9110 §11.4); nil if the header is absent or has
+    /// another scheme.
     func credentials(_ scheme: String, _ syntax: AuthorizationSyntax = .twoWords) -> ArraySlice<UInt8>? {
         guard let header = request.headers.first("authorization") else { return nil }
         let parts = Array(header.utf8).split(
@@ -124,13 +125,15 @@ extension Call {
 
 /// How a surface reads the Authorization header.
 enum AuthorizationSyntax {
-    /// A scheme in either case and exactly one word, with any number of spaces around them (RFC 9110 §11.4).
+    /// The scheme, in upper or lower case, and exactly one word, with any number of spaces around them (RFC 9110
+    /// §11.4).
     case twoWords
-    /// Of what single spaces separate the first two parts count; the scheme is written as given (analytics §2.5).
+    /// The header is split at each single space, and the first two parts count. The scheme is compared exactly
+    /// (analytics §2.5).
     case firstTwoParts
 }
 
-/// Whether some bytes are a word of letters, in either case.
+/// Whether the bytes are a word of ASCII letters, ignoring case.
 private func isCaseless(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
     bytes.elementsEqual(word.utf8) { $0 | 0x20 == $1 | 0x20 }
 }

@@ -1,7 +1,7 @@
 import HTTP
 
 extension Response {
-    /// The answer to a script's question whether it may call (CORS, Fetch §3.2): any origin may, none with credentials.
+    /// The answer to a CORS preflight request (Fetch §3.2): every origin may call, without credentials.
     static let preflight = Response(
         .noContent,
         headers: [
@@ -11,7 +11,7 @@ extension Response {
         ]
     ).readableByOtherOrigins
 
-    /// With the header that lets scripts of any origin read it.
+    /// Adds the header that lets scripts of any origin read the answer.
     var readableByOtherOrigins: Response {
         var response = self
         response.headers.append(Field("Access-Control-Allow-Origin", "*"))

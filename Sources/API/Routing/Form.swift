@@ -2,16 +2,16 @@ import Accounts
 import HTTP
 import Text
 
-/// A form body's parameters (RFC 6749 Appendix B): pairs are split at the first `=`, characters that clients should have
-/// escaped are taken as they are.
+/// The parameters of a form body (RFC 6749 Appendix B). Pairs are split at the first `=`. Characters that clients
+/// should have escaped are accepted.
 struct Form {
     private let parameters: QueryParameters
 
     private init(_ body: [UInt8]) { parameters = QueryParameters(body) }
 
-    /// The value of a parameter; nil when it is absent or has none (RFC 6749 §3.2).
+    /// The value of a parameter; nil if it is absent or empty (RFC 6749 §3.2).
     ///
-    /// - Throws: `invalid_request` when it came more than once, or is no text that can be compared at little cost.
+    /// - Throws: `invalid_request` if it is given more than once, or is expensive to compare.
     func value(_ name: String) throws(OAuthError) -> String? {
         let values = parameters.all(name)
         if values.count > 1 { throw OAuthError(.invalidRequest, "\(name) is given more than once") }
@@ -22,7 +22,7 @@ struct Form {
         return value
     }
 
-    /// - Throws: `invalid_request` without it.
+    /// - Throws: `invalid_request` if it is absent.
     func required(_ name: String) throws(OAuthError) -> String {
         guard let value = try value(name) else { throw OAuthError(.invalidRequest, "\(name) is missing") }
         return value
@@ -30,7 +30,7 @@ struct Form {
 }
 
 extension Form {
-    /// Without parameters when the body is in parts (RFC 7578), which no endpoint takes: what is inside one could pass for a
+    /// A multipart body (RFC 7578) has no parameters: no endpoint accepts one, and text inside a part could look like a
     /// parameter.
     init(of call: Call) {
         let isInParts = call.request.headers.first("content-type")?.mediaType.hasPrefix("multipart/") == true

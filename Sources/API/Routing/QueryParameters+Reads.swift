@@ -3,11 +3,11 @@ import HTTP
 import Text
 import Time
 
-/// The query parameters that the reads of analytics §13 have in common.
+/// The query parameters that the reads of analytics §13 share.
 extension QueryParameters {
     var scope: ReadScope { ReadScope(team: self["team_id"], project: self["project_id"], app: self["app_id"]) }
     var limit: PageLimit { PageLimit(self["limit"]) }
-    /// Nil when none is named, or none that there is.
+    /// Nil if absent or unknown.
     var dataMode: DataMode? { self["data_mode"].flatMap(DataMode.init(bytes:)) }
 
     func cursor<ID>(of type: ID.Type = ID.self) -> Cursor<ID>? { self["cursor"].flatMap(Cursor.init) }
@@ -17,7 +17,7 @@ extension QueryParameters {
         return try Timestamp(filter: text, now: now)
     }
 
-    /// `true` or `false`; anything else is as if it were not there.
+    /// `true` or `false`; nil for anything else.
     func bool(_ name: String) -> Bool? {
         switch comparable(name) {
         case "true": true

@@ -2,21 +2,21 @@ import Accounts
 import HTTP
 import JSON
 
-/// Which credential a repeated request is recognized by when it carries no bearer token (accounts §0.5).
+/// The credential that identifies a repeated request if it has no bearer token (accounts §0.5).
 enum ReplayScope: Sendable {
-    /// None: it is refused without one.
+    /// No other: the request needs a bearer token.
     case bearer
     case identityToken
     /// The device's UUID and secret.
-    /// - Parameter member: the body's name for the UUID.
+    /// - Parameter member: the member of the body with the UUID.
     case device(_ member: String)
 }
 
 extension Call {
-    /// The name of this request's idempotency record; nil when it has none.
+    /// The key of this request's idempotency record; nil if it has none.
     ///
-    /// - Throws: `invalidRequest` for a key that is not 1 to 255 visible ASCII characters, or too short to protect the
-    ///   answer where nothing else does.
+    /// - Throws: `invalidRequest` if the key is not 1 to 255 visible ASCII characters, or is too short where only the
+    ///   key protects the answer.
     func makeIdempotencyKey(_ scope: ReplayScope) throws -> IdempotencyKey? {
         guard let key = request.headers.first("idempotency-key") else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -32,7 +32,7 @@ extension Call {
             ])
     }
 
-    /// Nil when the request has no credential: it will be refused, and nothing is stored for refusals.
+    /// Nil if the request has no credential. It will be refused, and refusals are not stored.
     private func replayCredential(_ scope: ReplayScope) -> String? {
         if let token = bearerToken() { return "bearer\n" + token }
         guard let body = try? decode(JSONValue.self) else { return nil }
@@ -46,9 +46,9 @@ extension Call {
         }
     }
 
-    /// The answer of an earlier copy of this request, byte for byte; nil when there was none.
+    /// The stored answer of an earlier copy of this request; nil if there is none.
     ///
-    /// - Throws: `idempotencyKeyReused` when the key was used for something else.
+    /// - Throws: `idempotencyKeyReused` if the key was used for another request.
     func replay() throws -> Response? {
         guard let idempotencyKey else { return nil }
         switch try database.read({ try accounts.lookUp(idempotencyKey, $0) }) {
@@ -62,7 +62,7 @@ extension Call {
     }
 }
 
-/// An answer as an idempotency record keeps it.
+/// An answer as an idempotency record stores it.
 struct StoredAnswer: Codable {
     private struct Field: Codable {
         var name: String

@@ -4,17 +4,17 @@ import HTTP
 /// One line of the route table.
 struct Route: Sendable {
     let method: Method
-    /// Segments in braces match any one non-empty segment: `/auth/{provider}/session`.
+    /// A segment in braces matches any non-empty segment: `/auth/{provider}/session`.
     let pattern: String
-    /// Which credential a repeated request is recognized by; nil: the endpoint takes no Idempotency-Key.
+    /// The credential that identifies a repeated request; nil if the endpoint accepts no Idempotency-Key.
     let replay: ReplayScope?
-    /// Whether scripts of any origin may call it, without credentials of the browser's (accounts §2.12).
+    /// Whether scripts of any origin may call the route, without the browser's credentials (accounts §2.12).
     let isCrossOrigin: Bool
-    /// Whether people see its answers: what goes wrong is told on a page, unless the client prefers JSON.
+    /// Whether browsers show the answers to people. If so, a refusal is a page, unless the client prefers JSON.
     let isPage: Bool
     private let handle: @Sendable (Call) throws -> Response
 
-    /// - Parameter handler: gets the principal the credential stands for, and so cannot run without it.
+    /// - Parameter handler: gets the credential's principal, so it cannot run without it.
     init<Principal>(
         _ method: Method, _ pattern: String, _ credential: Credential<Principal>, replay: ReplayScope? = nil,
         crossOrigin: Bool = false, page: Bool = false,
@@ -28,8 +28,8 @@ struct Route: Sendable {
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
-    /// A route of the analytics surface, whose body is judged after its credential was checked (analytics §2.3). Only POST
-    /// has one that is read whole; an upload (PUT) reads its own.
+    /// A route of the analytics surface. The body is checked after the credential (analytics §2.3). Only a POST body is
+    /// read here; an upload (PUT) reads its own.
     init(
         _ method: Method, _ pattern: String, _ credential: Credential<APIKey>,
         _ handler: @escaping @Sendable (Call, APIKey) throws -> Response

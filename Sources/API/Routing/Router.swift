@@ -1,19 +1,19 @@
 import HTTP
 
-/// The route table, built once, searched by path and method.
+/// The route table. It is built once, and searched by path and method.
 struct Router: Sendable {
     enum Match {
-        /// - Parameter arguments: what the pattern's braces matched, in order.
+        /// - Parameter arguments: the segments that the braces matched, in order.
         case route(Int, arguments: [String])
         case otherMethods(allow: String, isCrossOrigin: Bool)
         case none
     }
 
     let routes: [Route]
-    /// Routes without braces, by path.
+    /// Routes whose pattern has no braces, by path.
     private let literal: [String: [Int]]
     private let longestLiteral: Int
-    /// Routes with braces, split at slashes.
+    /// Routes whose pattern has braces, split at slashes.
     private let patterns: [(segments: [String], route: Int)]
 
     init(_ routes: [Route]) {
@@ -32,10 +32,11 @@ struct Router: Sendable {
         self.patterns = patterns
     }
 
-    /// HEAD is answered wherever GET is, by the same route (RFC 9110 §9.3.2).
+    /// HEAD is answered by the GET route of the same path (RFC 9110 §9.3.2).
     func match(_ method: Method, _ path: String) -> Match {
-        // A path is its bytes. A dictionary of strings takes canonically equivalent ones for equal, and to hash one of
-        // combining marks costs the square of its length; so does comparing characters, to split it.
+        // Paths are compared as bytes. A dictionary of strings treats canonically equivalent paths as equal, and
+        // hashing a path of combining marks takes time quadratic in its length. Splitting it by characters takes
+        // quadratic time, too.
         if path.utf8.count <= longestLiteral, let candidates = literal[path] {
             if path.utf8.elementsEqual(routes[candidates[0]].pattern.utf8) {
                 return choose(candidates.map { ($0, []) }, method)

@@ -2,18 +2,18 @@ import Accounts
 import HTTP
 import Pages
 
-/// Whoever is at a browser.
+/// A person at a browser: their cookies, and the web session that these open.
 struct Visitor: Sendable {
-    /// nil: one that has no cookie yet.
+    /// Nil if the browser has no cookie yet.
     let browser: Browser?
-    /// The person signed in.
+    /// The open web session; nil if nobody is signed in.
     let session: WebSession?
-    /// What the session's cookie says, whether it opens one or not.
+    /// The value of the session's cookie, even if it opens no session.
     let sessionCookie: String?
 }
 
 extension Credential<Visitor> {
-    /// Anybody at a browser; what cookies open is looked up.
+    /// Any browser. The session that its cookie opens is looked up.
     static let visitor = Credential { call in
         let cookie = call.value(of: .session)
         return Visitor(
@@ -33,11 +33,11 @@ extension Call {
         return session
     }
 
-    /// Whether a form is one of ours that this browser was shown: its token says so. Pages tell no referrer, so browsers
-    /// send their forms with the origin `null` (Fetch §3.2); any other must be ours.
+    /// Checks by its token that a form is from this server and was shown to this browser. Pages send no referrer, so
+    /// browsers send forms with the origin `null` (Fetch §3.2). Any other origin must be this server's.
     ///
-    /// - Parameter purpose: what the token was made for.
-    /// - Throws: the page that says that it is not.
+    /// - Parameter purpose: the one that the token was made for.
+    /// - Throws: an error page if the check fails.
     func checkForm(for purpose: String, of visitor: Visitor) throws {
         let origin = request.headers.first("origin") ?? "null"
         guard origin == "null" || origin == accounts.settings.issuer, let browser = visitor.browser,
@@ -47,9 +47,9 @@ extension Call {
 }
 
 extension Response {
-    /// Sends the browser on.
+    /// Redirects the browser.
     ///
-    /// - Parameter location: on this server a path; else one that was checked.
+    /// - Parameter location: a path on this server, or a URL that was checked.
     static func redirect(_ status: Status, to location: String, headers: [Field] = []) -> Response {
         Response(status, headers: [Field("Location", location)] + headers)
     }

@@ -14,7 +14,7 @@ struct ApplicationMembers: Decodable {
     private var scopePolicy: Presence<String>
     private var notifyAnonymousSwap: Presence<Bool>
 
-    /// - Throws: `invalidRequest` for `null` where there must be a value, and for a policy that there is not.
+    /// - Throws: `invalidRequest` if a required value is `null`, or if the scope policy is unknown.
     var changes: ApplicationChanges {
         get throws {
             var changes = ApplicationChanges()
@@ -32,7 +32,7 @@ struct ApplicationMembers: Decodable {
 
     /// For a new application: `null` counts as absent.
     ///
-    /// - Throws: `invalidRequest` without name, client type or redirect URIs.
+    /// - Throws: `invalidRequest` if name, client type or redirect URIs are absent.
     func makeNew() throws -> (ApplicationChanges, Application.ClientType) {
         var members = self
         if name == .null { members.name = .absent }
@@ -47,14 +47,14 @@ struct ApplicationMembers: Decodable {
     }
 }
 
-/// - Throws: `invalidRequest` when it is none of the cases.
+/// - Throws: `invalidRequest` if the text is not one of the cases.
 private func known<Choice: RawRepresentable<String>>(_ text: String) throws -> Choice {
     guard let choice = Choice(rawValue: text) else { throw Failure.invalidRequest }
     return choice
 }
 
 extension Presence {
-    /// Nil when absent.
+    /// Nil if absent.
     fileprivate var value: Value? {
         get throws {
             if case .null = self { throw Failure.invalidRequest }
@@ -76,7 +76,7 @@ extension Call {
         return members
     }
 
-    /// Checks what an application is to be. Hosts are resolved here, before any transaction.
+    /// Checks the settings of an application. Host names are resolved here, before any transaction.
     func approve(_ changes: ApplicationChanges) throws -> ApprovedChanges {
         do {
             let rules = accounts.settings.applicationRules

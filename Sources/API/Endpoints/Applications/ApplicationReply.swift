@@ -1,7 +1,7 @@
 import Accounts
 import JSON
 
-/// An application as its developer sees it; no secret.
+/// An application as its developer sees it, without secrets.
 struct ApplicationReply: Encodable {
     let id: Application.ID
     let clientID: String
@@ -20,7 +20,7 @@ struct ApplicationReply: Encodable {
     let firstParty: Bool
     let linkedSubDetails: Bool
     let createdAt: String
-    /// Absent when nothing waits.
+    /// Absent if there are no pending changes.
     let pendingChanges: JSONValue?
 
     init(_ application: RegisteredApplication) {

@@ -33,14 +33,14 @@ private struct DiagnosisReply: Encodable {
     }
 }
 
-/// What this server says about itself to everybody: no more than whether it is in order.
+/// The public health of this server: only whether each part works.
 private struct Health {
     var database = Diagnosis.Status.fault
     var signingKey = Diagnosis.Status.unknown
     var migrations = Diagnosis.Status.unknown
 }
 
-/// `GET /diagnose` (accounts §2.12): what is wrong with an integration, as JSON or as a page. It answers also while the
+/// `GET /diagnose` (accounts §2.12): what is wrong with an integration, as JSON or as a page. It answers even if the
 /// database does not.
 @Sendable func diagnose(_ call: Call, _: Anyone) -> Response {
     let parameters = call.queryParameters
@@ -78,7 +78,7 @@ extension Call {
 }
 
 extension Diagnosis.Question {
-    /// The parameters, or those of the whole authorize request in `url`.
+    /// Reads the parameters, or those of a whole authorize request in `url`.
     fileprivate init(_ parameters: QueryParameters) {
         if let url = parameters.comparable("url"), !url.isEmpty {
             let query = url.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" }

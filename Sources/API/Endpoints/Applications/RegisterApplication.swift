@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import JSON
 
-/// The secrets are shown here only.
+/// The secrets are shown only here.
 private struct RegistrationReply: Encodable {
     let id: Application.ID
     let clientID: String

@@ -12,8 +12,8 @@ private struct RotationReply: Encodable {
     @Nullable var previousSecretExpiresAt: String?
 }
 
-/// `POST /api/v1/applications/{client_id}/rotate_secret` (accounts §2.1): the secret so far works for 24 hours more,
-/// unless `immediate`.
+/// `POST /api/v1/applications/{client_id}/rotate_secret` (accounts §2.1). The previous secret works for 24 more hours,
+/// unless the request says `immediate`.
 @Sendable func rotateClientSecret(_ call: Call, _ developer: Developer) throws -> Response {
     let immediate = try call.decode(RotationRequest.self).immediate ?? false
     let clientID = call.arguments[0]

@@ -2,10 +2,10 @@ import Accounts
 import HTTP
 import JSON
 
-/// `PATCH /api/v1/applications/{client_id}` (accounts §2.1). The answer says what waits for the operator.
+/// `PATCH /api/v1/applications/{client_id}` (accounts §2.1). The answer shows which changes wait for the operator.
 @Sendable func updateApplication(_ call: Call, _ developer: Developer) throws -> Response {
     let clientID = call.arguments[0]
-    // Others' applications are not told from none, whatever is asked of them.
+    // Another developer's application is answered like an unknown one, whatever the request asks for.
     _ = try call.database.read { try call.accounts.application(clientID, of: developer.caller, $0) }
     let members = try call.decodeApplication()
     if members.clientType != .absent { throw Failure.clientTypeImmutable }

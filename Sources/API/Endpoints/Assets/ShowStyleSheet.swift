@@ -1,7 +1,7 @@
 import HTTP
 import Pages
 
-/// `GET /oauth/style.css`: how every page looks.
+/// `GET /oauth/style.css`: the style sheet of all pages.
 @Sendable func showStyleSheet(_ call: Call, _: Anyone) -> Response {
     .asset(StyleSheet.asset, query: call.request.query)
 }

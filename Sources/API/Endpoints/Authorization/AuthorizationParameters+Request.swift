@@ -3,11 +3,11 @@ import HTTP
 import JSON
 import Text
 
-/// The parameters of an authorize request as its query or its body has them.
+/// Reads the parameters of an authorize request from its query or its JSON body.
 extension AuthorizationParameters {
-    /// The members of a JSON body: strings, and `max_age` also as a number.
+    /// Reads the members of a JSON body. They must be strings; `max_age` may also be a number.
     ///
-    /// - Throws: `invalidRequest` for what is no object, or a known member of another type.
+    /// - Throws: `invalidRequest` if the body is not an object, or a known member has another type.
     init(_ body: JSONValue) throws {
         guard case .object(let object) = body else { throw Failure.invalidRequest }
         var values: [String: String] = [:]
@@ -26,7 +26,7 @@ extension AuthorizationParameters {
 
     init(query: String) {
         let parameters = QueryParameters(query)
-        // One that takes long to compare is as good as none.
+        // A value that is expensive to compare counts as empty.
         self.init(encodedState: parameters.encoded("state")) { name in
             parameters.all(name).map { $0.isStreamSafe ? $0 : "" }
         }

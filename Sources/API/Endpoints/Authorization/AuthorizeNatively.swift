@@ -40,8 +40,8 @@ import Time
 }
 
 extension Call {
-    /// The table of accounts §2.2 with codes in place of pages and redirects. Nobody signs in anew here: who is asked to is
-    /// told so.
+    /// Makes the checks of accounts §2.2, with error codes in place of pages and redirects. The user cannot sign in
+    /// again here, so a request that needs a new sign-in is refused.
     fileprivate func checkNatively(
         _ parameters: AuthorizationParameters, _ caller: Caller
     ) throws -> (AuthorizationRequest, Application, dropped: Scopes) {

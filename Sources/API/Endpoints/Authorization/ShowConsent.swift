@@ -2,13 +2,13 @@ import Accounts
 import HTTP
 import Pages
 
-/// `GET /oauth/consent` (accounts §2.4): goes on with a request whose person has signed in, and asks what has to be asked.
+/// `GET /oauth/consent` (accounts §2.4): continues a request after the sign-in, and asks for consent if needed.
 @Sendable func showConsent(_ call: Call, _ visitor: Visitor) throws -> Response {
     let pending = try call.pendingRequest(call.queryParameters["request"], of: visitor)
     return try proceed(with: pending, isApproved: false, call, visitor)
 }
 
-/// `POST /oauth/consent`: the person's answer, or that they want to go on as who they are.
+/// `POST /oauth/consent`: the user's decision, or the wish to continue with the current account.
 @Sendable func decideConsent(_ call: Call, _ visitor: Visitor) throws -> Response {
     let pending = try call.submittedRequest(of: visitor)
     switch (try call.form.value("decision"), pending.purpose) {
@@ -17,7 +17,7 @@ import Pages
         _ = try call.application(of: request)
         return .redirect(.found, to: request.redirect(.denied))
     case ("allow", .authorization):
-        // Another tab may have signed somebody else in: who allows is who was asked.
+        // Another tab may have signed in with another account. The user who was asked must be the one who allows it.
         let isAsked = try call.form.value("account") == visitor.session.map { String($0.user.id.rawValue) }
         return try proceed(with: pending, isApproved: isAsked, call, visitor)
     default: throw ErrorPage.Problem.invalidRequest

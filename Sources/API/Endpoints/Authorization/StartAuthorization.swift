@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import Pages
 
-/// `GET /oauth/authorize` (accounts §2.2): a relying party sends a person to sign in and to allow it something.
+/// `GET /oauth/authorize` (accounts §2.2): a relying party sends a user here to sign in and to give consent.
 @Sendable func startAuthorization(_ call: Call, _ visitor: Visitor) throws -> Response {
     let parameters = AuthorizationParameters(query: call.request.query)
     let application = try parameters["client_id"].flatMap { clientID in
@@ -38,7 +38,7 @@ private func begin(
     }
 }
 
-/// Nobody may be sent to an address that is not known to be the application's, so the person is told.
+/// An unregistered address must not get a redirect, so the user sees an error page.
 private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response {
     let (problem, error): (ErrorPage.Problem, OAuthError) =
         switch reason {

@@ -19,7 +19,8 @@ private struct DecideDeviceReply: Encodable {
     }
 }
 
-/// `POST /api/v1/oauth/device` (accounts §2.11): the server's own app answers for a device that shows a user code.
+/// `POST /api/v1/oauth/device` (accounts §2.11): the server's own app approves or denies a device that shows a user
+/// code.
 @Sendable func decideDevice(_ call: Call, _ caller: Caller) throws -> Response {
     let body = try call.decode(DecideDeviceRequest.self)
     guard let userCode = body.userCode, !userCode.isEmpty, let decision = body.decision.flatMap(DeviceDecision.init)

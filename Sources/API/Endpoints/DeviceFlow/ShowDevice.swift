@@ -3,7 +3,7 @@ import HTTP
 import Pages
 import Text
 
-/// `GET /oauth/device` (RFC 8628 §3.3, accounts §2.11): where a person types the code that a device shows.
+/// `GET /oauth/device` (RFC 8628 §3.3, accounts §2.11): the page where a user types the code that a device shows.
 @Sendable func showDevice(_ call: Call, _ visitor: Visitor) throws -> Response {
     guard let handle = call.queryParameters["request"] else { return try visit(call, visitor) }
     let pending = try call.pendingRequest(handle, of: visitor)
@@ -12,7 +12,7 @@ import Text
     return call.devicePage(for: pending, userCode: userCode)
 }
 
-/// A visit waits like a relying party's request, so that it is there after the sign-in.
+/// A visit is stored like a relying party's request, so that it can continue after the sign-in.
 private func visit(_ call: Call, _ visitor: Visitor) throws -> Response {
     let browser = visitor.browser ?? Browser()
     let userCode = call.queryParameters["user_code"].map { $0.prefix(scalars: 20) }
@@ -25,7 +25,7 @@ private func visit(_ call: Call, _ visitor: Visitor) throws -> Response {
 }
 
 extension Call {
-    /// - Parameter notice: what is wrong with the code that was typed.
+    /// - Parameter notice: what is wrong with the typed code.
     func devicePage(
         for pending: PendingRequest, userCode: String?, _ notice: DevicePage.Notice? = nil
     ) -> Response {

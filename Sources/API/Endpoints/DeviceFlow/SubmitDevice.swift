@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import Pages
 
-/// `POST /oauth/device`: the code that was typed, then what the person decides about the device.
+/// `POST /oauth/device`: first the typed code, then the user's decision about the device.
 @Sendable func submitDevice(_ call: Call, _ visitor: Visitor) throws -> Response {
     let pending = try call.submittedRequest(of: visitor)
     guard case .device = pending.purpose else { throw ErrorPage.Problem.invalidRequest }
@@ -18,7 +18,7 @@ import Pages
     let confirmation = try call.form.value("confirmation") ?? ""
     guard call.accounts.isFormToken(confirmation, for: code.confirmed(by: session, for: pending), in: pending.browser)
     else {
-        // Another tab may have signed somebody else in.
+        // Another tab may have signed in with another account.
         return try ask(about: typed, for: pending, session, call)
     }
     return try decide(decision, code, for: pending, session, call)
@@ -67,7 +67,8 @@ private func decide(
 }
 
 extension UserCode {
-    /// What a form proves that has the code from a page: who guesses codes goes by the page that counts the tries.
+    /// The purpose of the form token that confirms a code. It shows that the code comes from the page that counts
+    /// tries, so nobody can guess codes in the decision.
     fileprivate func confirmed(by session: WebSession, for pending: PendingRequest) -> String {
         "\(display) \(session.id.rawValue) \(pending.handle)"
     }

@@ -23,7 +23,8 @@ private struct BootstrapAnonymousUserReply: Encodable {
     var user: UserMember
 }
 
-/// `POST /api/v1/auth/anonymous_bootstrap` (accounts §1.3): the same rules as `POST /api/v1/devices` under other names.
+/// `POST /api/v1/auth/anonymous_bootstrap` (accounts §1.3): the same rules as `POST /api/v1/devices`, with other member
+/// names.
 @Sendable func bootstrapAnonymousUser(_ call: Call, _: Anyone) throws -> Response {
     let body = try call.decode(BootstrapAnonymousUserRequest.self)
     guard let uuid = body.deviceID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }

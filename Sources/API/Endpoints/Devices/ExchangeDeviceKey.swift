@@ -25,7 +25,7 @@ private struct ExchangeDeviceKeyReply: Encodable {
     }
 }
 
-/// `POST /api/v1/me/device_keys/exchange` (accounts §1.4): a relying party's access token becomes a PAK on a device.
+/// `POST /api/v1/me/device_keys/exchange` (accounts §1.4): issues a PAK on a device for a relying party's access token.
 @Sendable func exchangeDeviceKey(_ call: Call, _ token: AccessToken) throws -> Response {
     let body = try call.decode(ExchangeDeviceKeyRequest.self)
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }

@@ -1,4 +1,4 @@
-/// The server's own apps, which open its links in place of the browser (accounts §2.12).
+/// The server's own apps, which open its links instead of the browser (accounts §2.12).
 package struct OwnApps: Sendable {
     package struct Android: Sendable {
         package var packageName: String
@@ -11,7 +11,7 @@ package struct OwnApps: Sendable {
         }
     }
 
-    /// Team and bundle: `A1B2C3D4E5.com.example.app`.
+    /// Team id and bundle id, such as `A1B2C3D4E5.com.example.app`.
     package var appleAppIDs: [String]
     package var android: Android?
 

@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 
 extension Response {
-    /// A JSON document that everybody may keep for as long as a signing key is published before it signs.
+    /// A JSON document that clients may cache for as long as a signing key is published before it signs.
     static func publicDocument(_ json: [UInt8]) -> Response {
         Response(
             .ok,
@@ -14,6 +14,6 @@ extension Response {
 }
 
 extension Response.Field {
-    /// Whoever fetched it need not ask again for an hour.
+    /// Clients may cache the answer for an hour.
     static let publicForAnHour = Response.Field("Cache-Control", "public, max-age=3600")
 }

@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import JSON
 
-/// Apple's Supporting Associated Domains: which of this server's paths open in the app.
+/// The document of Apple's associated domains: which of this server's paths open in the app.
 private struct AppleAppSiteAssociation: Encodable {
     struct AppLinks: Encodable {
         let details: [Detail]
@@ -20,7 +20,7 @@ private struct AppleAppSiteAssociation: Encodable {
     let applinks: AppLinks
 }
 
-/// `GET /.well-known/apple-app-site-association` (accounts §2.12); 404 unless the app is configured.
+/// `GET /.well-known/apple-app-site-association` (accounts §2.12); 404 if no app is configured.
 @Sendable func showAppleAppSiteAssociation(_ call: Call, _: Anyone) throws -> Response {
     let appIDs = call.service.ownApps.appleAppIDs
     if appIDs.isEmpty { throw Failure.notFound }

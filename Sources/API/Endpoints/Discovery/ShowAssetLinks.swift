@@ -14,7 +14,7 @@ private struct AssetLink: Encodable {
     let target: Target
 }
 
-/// `GET /.well-known/assetlinks.json` (accounts §2.12); 404 unless the app is configured.
+/// `GET /.well-known/assetlinks.json` (accounts §2.12); 404 if no app is configured.
 @Sendable func showAssetLinks(_ call: Call, _: Anyone) throws -> Response {
     guard let app = call.service.ownApps.android else { throw Failure.notFound }
     return .json(

@@ -2,7 +2,8 @@ import Accounts
 import HTTP
 import JSON
 
-/// What clients configure themselves from (OpenID Connect Discovery 1.0 §3, RFC 8414 §2, accounts §2.10).
+/// The OpenID configuration, from which clients configure themselves (OpenID Connect Discovery 1.0 §3, RFC 8414 §2,
+/// accounts §2.10).
 struct DiscoveryDocument: Encodable {
     private let issuer: String
     private let authorizationEndpoint: String
@@ -41,5 +42,5 @@ struct DiscoveryDocument: Encodable {
     }
 }
 
-/// `GET /.well-known/openid-configuration` (accounts §2.10): the same bytes as long as the process runs.
+/// `GET /.well-known/openid-configuration` (accounts §2.10). The answer does not change while the process runs.
 @Sendable func showDiscovery(_ call: Call, _: Anyone) -> Response { .publicDocument(call.service.discovery) }

@@ -1,7 +1,7 @@
 import Accounts
 import JSON
 
-/// The account with its identities: what linking and unlinking answer (accounts §1.8).
+/// The account with its identities: the answer to linking and unlinking (accounts §1.8).
 struct ConnectedIdentitiesReply: Encodable {
     var user: UserReply
     var connectedIdentities: [IdentityReply]

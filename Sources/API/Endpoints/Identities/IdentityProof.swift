@@ -7,7 +7,7 @@ private struct ProviderMember: Decodable {
     var provider: String?
 }
 
-/// The members by which a person proves who they are.
+/// The members with which a user proves an identity.
 private struct IdentityProof: Decodable {
     @Exact var identityToken: String?
     @Exact var rawNonce: String?
@@ -16,7 +16,7 @@ private struct IdentityProof: Decodable {
 extension Call {
     /// The body's `provider`, which is checked before any other member.
     ///
-    /// - Throws: `unknownProvider` when it is no provider of ours.
+    /// - Throws: `unknownProvider` if this server does not know the provider.
     func decodeProviderIfPresent() throws -> Provider? {
         guard let name = try decode(ProviderMember.self).provider else { return nil }
         guard let provider = Provider(rawValue: name) else { throw Failure.unknownProvider }
@@ -25,8 +25,8 @@ extension Call {
 
     /// Verifies the body's identity token.
     ///
-    /// - Throws: as `verify`, and `invalidIdentityToken` when token or nonce is no Unicode text: what stands in for its
-    ///   other characters could be the text of another.
+    /// - Throws: the same as `verify`, and `invalidIdentityToken` if token or nonce is not valid Unicode. A replacement
+    ///   character could make two different texts equal.
     func verifyProof(from provider: Provider) throws -> IdentityToken {
         let proof: IdentityProof
         do {
@@ -39,10 +39,10 @@ extension Call {
         return try verify(proof.identityToken, proof.rawNonce, provider)
     }
 
-    /// Verifies an identity token before any transaction begins: it may have to fetch keys.
+    /// Verifies an identity token. Call it before a transaction begins, because it may fetch keys.
     ///
-    /// - Throws: `invalidRequest` when token or nonce is absent or empty, `invalidIdentityToken` with the first check that
-    ///   failed, `temporarilyUnavailable` when there are no keys to check with.
+    /// - Throws: `invalidRequest` if token or nonce is absent or empty; `invalidIdentityToken` with the first check
+    ///   that failed; `temporarilyUnavailable` if there are no keys to verify with.
     func verify(_ token: String?, _ rawNonce: String?, _ provider: Provider) throws -> IdentityToken {
         guard let token, !token.isEmpty, let rawNonce, !rawNonce.isEmpty else { throw Failure.invalidRequest }
         do {
@@ -56,7 +56,7 @@ extension Call {
     }
 }
 
-/// - Throws: `invalidRequest` for a name that no account has room for.
+/// - Throws: `invalidRequest` if the name is too long for an account.
 func checked(_ fullName: PersonName?) throws -> PersonName? {
     if let fullName, !fullName.fits { throw Failure.invalidRequest }
     return fullName

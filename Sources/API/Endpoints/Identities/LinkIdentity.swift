@@ -7,8 +7,8 @@ private struct LinkIdentityRequest: Decodable {
     var fullName: PersonName?
 }
 
-/// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity; an anonymous caller becomes an identified
-/// user, or learns that the identity is another account's and gets a ticket for the swap into it.
+/// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity. An anonymous caller becomes an identified
+/// user. If another account has the identity, the caller gets a ticket for the swap into it.
 @Sendable func linkIdentity(_ call: Call, _ caller: Caller) throws -> Response {
     guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)

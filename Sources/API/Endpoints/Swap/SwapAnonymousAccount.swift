@@ -21,7 +21,7 @@ private struct SwapRequest: Decodable {
     var dryRun: Bool?
 }
 
-/// What a provider may be left out for.
+/// The member that makes `provider` optional.
 private struct TicketMember: Decodable {
     var swapTicket: String?
 }
@@ -47,8 +47,8 @@ private struct DryRunReply: Encodable {
     }
 }
 
-/// `POST /api/v1/me/anonymous_swap` (accounts §1.9): moves the calling anonymous account into the existing one that
-/// holds the identity, or shows with `dry_run` what that would do.
+/// `POST /api/v1/me/anonymous_swap` (accounts §1.9): moves the calling anonymous account into the account that holds
+/// the identity. With `dry_run` it shows what that would do.
 @Sendable func swapAnonymousAccount(_ call: Call, _ anonymous: AnonymousCaller) throws -> Response {
     let provider = try call.decodeProviderIfPresent()
     if provider == nil, try call.decode(TicketMember.self).swapTicket == nil { throw Failure.unknownProvider }
@@ -75,7 +75,7 @@ private struct DryRunReply: Encodable {
     }
 }
 
-/// - Throws: `invalidRequest` for both kinds of proof together, and for neither in full.
+/// - Throws: `invalidRequest` if the body has both kinds of proof, or neither in full.
 private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) throws -> Swap.Proof {
     if let ticket = body.swapTicket {
         if body.identityToken != nil || body.rawNonce != nil { throw Failure.invalidRequest }
@@ -85,7 +85,7 @@ private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) thr
     return .token(try call.verifyProof(from: provider))
 }
 
-/// `If-Match` (RFC 9110 §13.1.1) with the plan's name, quoted or not; `*` matches whatever the plan is.
+/// Reads `If-Match` (RFC 9110 §13.1.1): the plan's name, with or without quotes. `*` matches every plan.
 private func precondition(_ header: String?) -> Swap.Precondition {
     guard let header else { return .none }
     let tags = header.split(separator: ",").map {
@@ -96,7 +96,7 @@ private func precondition(_ header: String?) -> Swap.Precondition {
 }
 
 extension SwapPlan.Fate {
-    /// As `rps[].fate` has it.
+    /// The value of `rps[].fate`.
     fileprivate var wireName: String {
         switch self {
         case .moved: "transferred"

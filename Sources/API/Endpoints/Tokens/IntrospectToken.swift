@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import JSON
 
-/// `POST /oauth/introspect` (RFC 7662, accounts §2.9): what a token of the application's own is worth now.
+/// `POST /oauth/introspect` (RFC 7662, accounts §2.9): whether a token of the application is valid now.
 @Sendable func introspectToken(_ call: Call, _ application: Application) throws -> Response {
     let token = try call.form.required("token")
     let found = try call.database.read { try call.accounts.introspect(token, for: application, $0) }

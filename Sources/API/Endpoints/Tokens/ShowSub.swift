@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import JSON
 
-/// `GET /oauth/subs/{sub}` (accounts §2.9): who a sub that the application knows, or knew, stands for today.
+/// `GET /oauth/subs/{sub}` (accounts §2.9): the user that one of the application's subs stands for today.
 @Sendable func showSub(_ call: Call, _ application: Application) throws -> Response {
     let subject = try call.database.read {
         try call.accounts.subject(knownAs: call.arguments[0], at: application, $0)

@@ -2,11 +2,11 @@ import Accounts
 import HTTP
 import Pages
 
-/// A request that waits in a browser: how a visitor's is found, where its pages are, and the forms on them.
+/// Pending requests: how a visitor's request is found, the paths of its pages, and their forms.
 extension Call {
-    /// The request that waits in the browser under a handle.
+    /// The visitor's pending request with a handle.
     ///
-    /// - Throws: the page that says why there is none.
+    /// - Throws: an error page if there is none.
     func pendingRequest(_ handle: String?, of visitor: Visitor) throws -> PendingRequest {
         guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
         let pending = try handle.flatMap { handle in
@@ -16,18 +16,18 @@ extension Call {
         return pending
     }
 
-    /// The request whose form was sent, by this browser and from no other site.
+    /// The pending request whose form was sent. The form must come from this browser and from no other site.
     ///
-    /// - Throws: the page that says why it is refused.
+    /// - Throws: an error page if the form is refused.
     func submittedRequest(of visitor: Visitor) throws -> PendingRequest {
         guard let handle = try form.value("request") else { throw ErrorPage.Problem.forged }
         try checkForm(for: handle, of: visitor)
         return try pendingRequest(handle, of: visitor)
     }
 
-    /// The application that a waiting request is of.
+    /// The application of a pending request.
     ///
-    /// - Throws: the page that says that it has changed meanwhile.
+    /// - Throws: an error page if the application is not active any more or no longer has the redirect URI.
     func application(of request: AuthorizationRequest) throws -> Application {
         guard let application = try database.read({ try $0.client(request.clientID) }), application.isActive else {
             throw ErrorPage.Problem.unknownApplication
@@ -38,7 +38,7 @@ extension Call {
         return application
     }
 
-    /// A form that only the browser can send in which the request waits.
+    /// A form that only the pending request's browser can send.
     func form(to action: String, for pending: PendingRequest, _ more: PostForm.Field...) -> PostForm {
         PostForm(
             action: action,
@@ -48,7 +48,7 @@ extension Call {
             ] + more)
     }
 
-    /// Sends the browser where the step says.
+    /// Redirects the browser to the next step.
     func response(to step: AuthorizationStep) -> Response {
         switch step {
         case .back(let location): .redirect(.found, to: location)
@@ -59,10 +59,10 @@ extension Call {
 }
 
 extension PendingRequest {
-    /// A page for this request.
+    /// The path of a page for this request.
     func path(_ page: String) -> String { "\(page)?request=\(handle)" }
 
-    /// Where it goes on once its person is signed in.
+    /// The path where the request continues after the sign-in.
     var nextPath: String {
         switch purpose {
         case .authorization: path("/oauth/consent")

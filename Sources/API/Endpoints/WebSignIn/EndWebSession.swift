@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import Pages
 
-/// `GET /session/logout`: asks before the session ends, or says that there is none.
+/// `GET /session/logout`: asks whether to end the session, or says that there is none.
 @Sendable func showSignOut(_ call: Call, _ visitor: Visitor) throws -> Response {
     guard let session = visitor.session else { return .page(SignedOutPage(), in: call.language) }
     let browser = visitor.browser ?? Browser()
@@ -15,8 +15,8 @@ import Pages
 
 private let signOutPath = "/session/logout"
 
-/// `POST /session/logout` (accounts §2.4): ends the web session. With a request that waits it goes on to the login page,
-/// for somebody else.
+/// `POST /session/logout` (accounts §2.4): ends the web session. If there is a pending request, the login page follows,
+/// so that another user can sign in.
 @Sendable func endWebSession(_ call: Call, _ visitor: Visitor) throws -> Response {
     let next = try pathAfterSignOut(call, visitor)
     guard let cookie = visitor.sessionCookie else { return .redirect(.seeOther, to: next) }
@@ -26,7 +26,7 @@ private let signOutPath = "/session/logout"
     }
 }
 
-/// - Throws: the page that says that the form is not one of ours.
+/// - Throws: an error page if the form is not from this server.
 private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String {
     guard try call.form.value("request") != nil else {
         try call.checkForm(for: signOutPath, of: visitor)
@@ -35,7 +35,7 @@ private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String
     do {
         return try call.submittedRequest(of: visitor).path("/oauth/login")
     } catch ErrorPage.Problem.expired {
-        // The form is the page's own: whoever waited too long wants to be signed out all the same.
+        // The form is from this server. The user wants to sign out even if the pending request has expired.
         return signOutPath
     }
 }

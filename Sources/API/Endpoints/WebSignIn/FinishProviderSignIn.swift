@@ -2,7 +2,8 @@ import Accounts
 import HTTP
 import Pages
 
-/// `GET /auth/{provider}/web/finish` (accounts §2.4): the browser that set out is back, and its person signed in.
+/// `GET /auth/{provider}/web/finish` (accounts §2.4): the browser that started the trip is back, and its user is signed
+/// in.
 @Sendable func finishProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
     let (provider, _, _) = try call.webProvider()
     guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
@@ -26,7 +27,7 @@ import Pages
 }
 
 extension Response {
-    /// Back to the login page, which says what went wrong.
+    /// Redirects to the login page, which shows what went wrong.
     fileprivate static func login(for pending: PendingRequest, _ notice: LoginPage.Notice) -> Response {
         .redirect(.seeOther, to: "\(pending.path("/oauth/login"))&\(notice.query)")
     }
@@ -42,7 +43,7 @@ extension LoginPage.Notice {
             }
     }
 
-    /// - Throws: what is no refusal of a sign-in.
+    /// - Throws: the failure, if it is not a refusal of a sign-in.
     fileprivate init(_ failure: Failure) throws {
         switch failure {
         case .accountDeleted(let purgeAt): self = .accountDeleted(purgeAt: purgeAt)

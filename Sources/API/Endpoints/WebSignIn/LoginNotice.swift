@@ -4,11 +4,11 @@ import IdentityTokens
 import Pages
 import Time
 
-/// What went wrong, in the address of the login page.
+/// Notices of the login page, as they are written in its URL.
 extension LoginPage.Notice {
     private static let purgeAt = "purge_at"
 
-    /// What the address of the page says went wrong.
+    /// Reads the notice from the query; nil if there is none.
     init?(_ parameters: QueryParameters) {
         switch parameters.comparable("error") {
         case "cancelled": self = .cancelled
@@ -27,7 +27,7 @@ extension LoginPage.Notice {
         }
     }
 
-    /// The same as a query.
+    /// Writes the notice as a query.
     var query: String {
         switch self {
         case .cancelled: "error=cancelled"

@@ -5,8 +5,8 @@ import JSON
 import Pages
 import Text
 
-/// `POST /auth/{provider}/web/callback` (accounts §2.4): the provider's answer, posted by the browser from the provider's
-/// page. No cookie comes with it, so whose browser it is shows at `finish`.
+/// `POST /auth/{provider}/web/callback` (accounts §2.4): the provider's answer, which the browser posts from the
+/// provider's page. The request has no cookie, so the browser is checked only at `finish`.
 @Sendable func receiveProviderAnswer(_ call: Call, _: Anyone) throws -> Response {
     let (provider, _, _) = try call.webProvider()
     let form = call.form
@@ -42,13 +42,13 @@ private func outcome(
     }
 }
 
-/// The name that Apple sends at somebody's first sign-in.
+/// The name that Apple sends at a user's first sign-in.
 private func appleName(_ user: String) -> PersonName {
     let name = (try? JSONValue(json: Array(user.utf8)))?["name"]
     return PersonName(givenName: name?["firstName"]?.string, familyName: name?["lastName"]?.string)
 }
 
-/// Both parts of the name, or the whole as it stands when there are not both.
+/// Both parts of the name; if one is missing, the whole name as the given name.
 private func googleName(_ name: IdentityToken.Name) -> PersonName {
     guard name.whole.isBlank || !name.given.isBlank && !name.family.isBlank else {
         return PersonName(givenName: name.whole, familyName: nil)

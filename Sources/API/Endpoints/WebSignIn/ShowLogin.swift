@@ -4,7 +4,7 @@ import IdentityTokens
 import Pages
 import Time
 
-/// `GET /oauth/login` (accounts §2.4): the ways to sign in, for a request that waits.
+/// `GET /oauth/login` (accounts §2.4): the ways to sign in for a pending request.
 @Sendable func showLogin(_ call: Call, _ visitor: Visitor) throws -> Response {
     let parameters = call.queryParameters
     let pending = try call.pendingRequest(parameters["request"], of: visitor)
@@ -27,7 +27,7 @@ import Time
 }
 
 extension Call {
-    /// The providers that people in browsers can sign in with: those the relying party would like to see, if any.
+    /// The providers that a browser can sign in with. If the relying party names some of them, only those.
     fileprivate func choices(for pending: PendingRequest) -> [LoginPage.Choice] {
         let offered = Provider.allCases.filter { accounts.identityTokens.providers[$0]?.webClientID != nil }
         let wanted: [AuthorizationRequest.SignInOption] =

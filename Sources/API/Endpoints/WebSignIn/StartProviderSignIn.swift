@@ -20,7 +20,7 @@ import Text
             parameters += [("response_type", "id_token"), ("scope", "openid email profile")]
             if case .authorization(let request) = pending.purpose {
                 if let hint = request.loginHint { parameters.append(("login_hint", hint)) }
-                // Who is to sign in again may be somebody else than whom the provider remembers.
+                // If a new sign-in is required, another account than the one that the provider remembers may be meant.
                 if request.prompts.contains(.login) || request.prompts.contains(.selectAccount) {
                     parameters.append(("prompt", "select_account"))
                 }

@@ -3,7 +3,7 @@ import IdentityTokens
 import Pages
 
 extension Call {
-    /// The provider that the path names, if browsers can sign in with it.
+    /// The provider in the path.
     func webProvider() throws -> (Provider, ProviderSettings, clientID: String) {
         guard let provider = Provider(bytes: arguments[0]),
             let settings = accounts.identityTokens.providers[provider], let clientID = settings.webClientID

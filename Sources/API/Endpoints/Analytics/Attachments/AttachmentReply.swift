@@ -25,7 +25,7 @@ struct AttachmentReply: Encodable {
     private var isDev: Bool
     @Nullable private var uploadedAt: String?
     private var createdAt: String
-    /// Left out of lists, and while there is nothing to download.
+    /// Absent in lists, and until the file is uploaded.
     private var downloadURL: Download?
 
     init(_ attachment: Attachment, download: Download? = nil) {

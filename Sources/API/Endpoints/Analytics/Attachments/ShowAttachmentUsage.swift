@@ -7,7 +7,7 @@ private struct UsageReply: Encodable {
     var quotaBytes: Int64
     var userQuotaBytes: Int64
     var fileCount: Int64
-    // Of the user asked for.
+    // The user that the request names.
     var userID: String?
     var userUsedBytes: Int64?
     var userFileCount: Int64?

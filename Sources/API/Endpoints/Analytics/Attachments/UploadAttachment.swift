@@ -12,8 +12,8 @@ private struct UploadReply: Encodable {
     var downloadURLExpiresAt: String
 }
 
-/// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx passes the body on as it comes, so that whoever sends it slowly
-/// keeps a worker waiting: not for ever, and never too many of them.
+/// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx does not buffer the body, so a slow client keeps a worker
+/// waiting. The waiting time and the number of such workers are limited.
 @Sendable func uploadAttachment(_ call: Call, _ key: APIKey) throws -> Response {
     let upload = try call.database.read { connection in
         try call.analytics.beginUpload(call.arguments[0], by: key, connection)
@@ -38,7 +38,7 @@ private func receive(_ upload: AttachmentUpload, _ call: Call) throws -> Respons
         call.logger.error("the attachment could not be stored", metadata: ["error": "\(error)"])
         throw Refusal.uploadFailed
     } catch BodyError.tooSlow {
-        // The reservation is kept: a better network may take it.
+        // The reservation stays, so that the client can try again.
         throw Refusal.attachment(
             AttachmentRejection(.tooSlow, "Upload was slower than \(pace.leastRate) bytes per second"))
     } catch is BodyError {

@@ -5,7 +5,7 @@ import JSON
 private struct ImportReply: Encodable {
     var accepted: Int
     var rejected: Int
-    /// Only when there are any.
+    /// Present if there are any.
     var errors: [RejectedEvent]?
     var updated: Int
 

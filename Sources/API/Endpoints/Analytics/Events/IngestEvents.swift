@@ -5,7 +5,7 @@ import JSON
 private struct IngestReply: Encodable {
     var accepted: Int
     var rejected: Int
-    /// Only when there are any, as the next.
+    /// Both are present only if there are any.
     var errors: [RejectedEvent]?
     var duplicates: Int?
 

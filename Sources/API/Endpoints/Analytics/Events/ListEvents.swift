@@ -19,7 +19,7 @@ private struct EventsReply: Encodable {
 }
 
 extension Call {
-    /// The filters that a list of events and their count have in common.
+    /// The filters that the list and the count of events share.
     func eventFilter() throws(Refusal) -> EventFilter {
         let (query, now) = (queryParameters, analytics.clock.now)
         var filter = EventFilter(query.scope)

@@ -23,7 +23,7 @@ struct FeedbackPageReply: Encodable {
 }
 
 extension Call {
-    /// The filters that all lists of feedback have in common.
+    /// The filters that all lists of feedback share.
     var feedbackFilter: FeedbackFilter {
         let query = queryParameters
         var filter = FeedbackFilter(query.scope)

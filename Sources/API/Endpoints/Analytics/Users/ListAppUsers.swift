@@ -24,7 +24,7 @@ struct AppUsersReply: Encodable {
 }
 
 extension Call {
-    /// The filters that all lists of end users have in common.
+    /// The filters that all lists of end users share.
     func endUserFilter() throws(Refusal) -> EndUserFilter {
         let (query, now) = (queryParameters, analytics.clock.now)
         var filter = EndUserFilter(query.scope)

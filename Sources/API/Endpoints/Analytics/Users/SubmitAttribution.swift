@@ -9,7 +9,7 @@ private struct AttributionReply: Encodable {
     var properties: JSONValue
 }
 
-/// `POST /v1/identity/attribution/:source` (analytics §7). Nothing is locked while the ad network is asked.
+/// `POST /v1/identity/attribution/:source` (analytics §7). No row is locked during the request to the ad network.
 @Sendable func submitAttribution(_ call: Call, _ key: APIKey) throws -> Response {
     let (fields, source) = (try call.fields(), call.arguments[0])
     guard source.utf8.elementsEqual("apple-search-ads".utf8) else {
@@ -33,7 +33,7 @@ private struct AttributionReply: Encodable {
 }
 
 extension Call {
-    /// - Parameter mock: the outcome asked for; it counts in development alone.
+    /// - Parameter mock: the outcome that a test asks for; used only in development.
     fileprivate func attribution(_ token: String, mock: String?, for app: App.ID) throws -> Attribution {
         if analytics.settings.isDevelopment, let attribution = mock.flatMap(Attribution.init(mock:)) {
             return attribution
