@@ -29,7 +29,7 @@ extension Accounts {
 
     /// Makes a new client secret.
     ///
-    /// - Parameter immediately: whether the secret so far stops working at once, instead of in 24 hours.
+    /// - Parameter immediately: whether the previous secret stops working at once, and not in 24 hours.
     /// - Returns: the new secret, which is shown only once, and how long the previous one works.
     /// - Throws: `notFound` unless it is the developer's own; `invalidRequest` for a public client, which has none.
     package func rotateSecret(

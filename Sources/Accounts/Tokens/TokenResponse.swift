@@ -25,7 +25,8 @@ package enum TokenOutcome: Sendable {
     case refused(OAuthError)
 }
 
-/// Records that tokens were issued, once an hour and outside the transaction (accounts §0.6).
+/// The user and the grant that tokens were issued for. Their activity is recorded once an hour, outside the transaction
+/// (accounts §0.6).
 package struct TokenActivity: Sendable {
     var user: User.ID
     var grant: Grant.ID

@@ -43,7 +43,7 @@ struct SystemChecks {
             return .fail(
                 "state", "\(path) is not a folder that this user can write to", "install -d -m 0700 -o USER \(path)")
         }
-        // Whoever writes here chooses the keys that identity tokens are checked with.
+        // A user who can write here can choose the keys that verify identity tokens.
         guard status.permissions & 0o022 == 0 else {
             return .fail("state", "other users can write to \(path)", "chmod 0700 \(path)")
         }

@@ -91,7 +91,7 @@ struct UserBody: Encodable {
         }
         lines += grants.map { "grant            \($0.clientID) sub \($0.sub)\($0.revokedAt == nil ? "" : ", revoked")" }
         lines.append("live PAKs        \(livePAKs)")
-        lines.append("approvals        \(pendingAgentApprovals) of agents pending, \(pushApprovals) pushed")
+        lines.append("approvals        \(pendingAgentApprovals) pending from agents, \(pushApprovals) by push")
         return lines.joined(separator: "\n")
     }
 }

@@ -67,8 +67,8 @@ private func decide(
 }
 
 extension UserCode {
-    /// The purpose of the form token that confirms a code. It shows that the code comes from the page that counts
-    /// tries, so nobody can guess codes in the decision.
+    /// The purpose of the form token that confirms a code. Without that token a decision is not accepted, so every
+    /// guessed code must pass the page that counts tries.
     fileprivate func confirmed(by session: WebSession, for pending: PendingRequest) -> String {
         "\(display) \(session.id.rawValue) \(pending.handle)"
     }
