@@ -16,7 +16,7 @@ extension AccountsTransaction {
         let keys = try connection.lockSigningKeys()
         var key = try keys.waiting(keyID)
         let start = try keys.start(of: key, at: now, isForced: isForced)
-        // If servers cannot open the key, they could not sign any more.
+        // If servers could not open the key, they would stop signing.
         let published = try connection.publishedSigningKeys(at: now).first { $0.keyID == key.keyID }
         if case .failure(let problem)? = published?.open(with: serverKey) {
             throw RefusedOperation(problem.description)
