@@ -256,6 +256,37 @@ import Text
         let unset = try scene.installation.tool("attachments", "clean", setting: ["MERGANSER_ATTACHMENT_DIR": ""])
         #expect(unset.exit == .status(78) && unset.errorOutput.contains("MERGANSER_ATTACHMENT_DIR: is not set"))
     }
+
+    // MARK: merganserctl attachments recount
+
+    @Test func recountShowsWhatItCorrects() throws {
+        let scene = try AttachmentScene()
+        let server = try scene.installation.readyServer()
+        defer { withExtendedLifetime(server) {} }
+        _ = try scene.reserve(bytes)
+        let db = try scene.installation.database.connect()
+        try db.execute("UPDATE projects SET attachment_bytes = 1, attachment_files = 2")
+        #expect(try scene.installation.tool("verify").exit == .status(1))
+
+        let project = try #require(try db.first("SELECT HEX(id) FROM projects") { row in try row.read(String.self) })
+        let plan = try scene.installation.tool("attachments", "recount", "--dry-run", "--json")
+        #expect(
+            try plan.json() == [
+                "dry_run": true,
+                "corrected": [
+                    [
+                        "row": .string("projects \(project)"), "before": ["files": 2, "bytes": 1],
+                        "after": ["files": 1, "bytes": .integer(Int64(bytes.count))],
+                    ]
+                ],
+            ])
+        #expect(try scene.installation.tool("verify").exit == .status(1))
+        let done = try scene.installation.tool("attachments", "recount")
+        #expect(done.exit == .status(0) && done.errorOutput.isEmpty)
+        #expect(done.output == "projects \(project): 2 files, 1 bytes → 1 files, \(bytes.count) bytes\n")
+        #expect(try scene.installation.tool("verify").exit == .status(0))
+        #expect(try scene.installation.tool("attachments", "recount").output == "all counts are correct\n")
+    }
 }
 
 /// An installation with an app and its client key.

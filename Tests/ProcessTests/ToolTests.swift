@@ -13,8 +13,8 @@ import Testing
                 "application rotate-secret", "user show", "user set-role", "team create", "team list", "project create",
                 "project set", "project list", "project show", "app create", "app list", "api-key create",
                 "api-key list", "api-key revoke", "questionnaire create", "gc", "compact", "retention",
-                "attachments clean", "verify",
-                "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
+                "attachments clean", "attachments recount", "verify", "doctor", "dev issuer init", "dev token",
+                "dev provider", "dev seed", "dev user",
             ])
     }
 

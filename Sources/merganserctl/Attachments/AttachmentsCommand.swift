@@ -1,7 +1,8 @@
 import ArgumentParser
 
-/// Commands about the files of attachments.
+/// Commands about attachments.
 struct AttachmentsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "attachments", abstract: "Manages the files of attachments.", subcommands: [CleanAttachments.self])
+        commandName: "attachments", abstract: "Manages attachments: their files, and the counts that quotas use.",
+        subcommands: [CleanAttachments.self, RecountAttachments.self])
 }
