@@ -17,20 +17,3 @@ private struct EventsReply: Encodable {
         limit: query.limit, of: key.team, call.database)
     return .json(.ok, EventsReply(events: page.rows, cursor: page.cursor, hasMore: page.hasMore))
 }
-
-extension Call {
-    /// The filters that the list and the count of events share.
-    func eventFilter() throws(Refusal) -> EventFilter {
-        let (query, now) = (queryParameters, analytics.clock.now)
-        var filter = EventFilter(query.scope)
-        if let levels = query["level"] { try filter.setLevels(levels) }
-        filter.user = query["user_id"].map(EndUserID.init(rawValue:))
-        if let session = query["session_id"] { filter.setSession(session) }
-        filter.environment = query["environment"]
-        filter.screenName = query["screen_name"]
-        filter.since = try query.time("since", now: now)
-        filter.until = try query.time("until", now: now)
-        filter.dataMode = query.dataMode ?? .production
-        return filter
-    }
-}
