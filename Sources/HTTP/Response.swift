@@ -39,6 +39,15 @@ extension Response: Equatable {
     }
 }
 
+/// A body that is too large for memory. It is read once, while it is sent.
+package protocol ResponseStream: AnyObject, Sendable {
+    /// The length of all parts together, in bytes.
+    var length: Int { get }
+
+    /// The next part, at most `count` bytes; empty exactly at the end.
+    func read(atMost count: Int) throws -> [UInt8]
+}
+
 /// A status code (RFC 9110 §15) with its reason phrase.
 package struct Status: Hashable, Sendable {
     package let code: Int

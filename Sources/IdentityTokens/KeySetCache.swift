@@ -45,3 +45,11 @@ struct KeySetCache: Sendable {
         try? Data(contents.json()).write(to: file, options: .atomic)
     }
 }
+
+/// A key set as it was fetched.
+struct Snapshot: Sendable {
+    let keySet: KeySet
+    let fetchedAt: Timestamp
+    /// The end of the set's lifetime, as the provider set it.
+    let expiresAt: Timestamp
+}
