@@ -5,36 +5,30 @@ import Time
 
 extension Connection {
     func count(_ rows: OutlivedRows) throws -> Int {
-        switch rows {
-        case .deleted(let time):
-            try first("SELECT COUNT(*) FROM event_attachments WHERE deleted_at < ?", time) { row in try row.read() }
-                ?? 0
-        case .pending(let time):
-            try first(
-                "SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NULL AND created_at < ?", time
-            ) { row in try row.read() } ?? 0
-        }
+        let sql: StaticString =
+            switch rows {
+            case .deleted: "SELECT COUNT(*) FROM event_attachments WHERE deleted_at < ?"
+            case .pending: "SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NULL AND created_at < ?"
+            }
+        return try first(sql, rows.end) { row in try row.read() } ?? 0
     }
 
-    /// The next batch, oldest first.
+    /// The oldest rows, at most `AttachmentCleanup.batch`.
     func outlived(_ rows: OutlivedRows) throws -> [Attachment.ID] {
-        switch rows {
-        case .deleted(let time):
-            try all(
-                "SELECT id FROM event_attachments WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", time,
-                AttachmentCleanup.batch
-            ) { row in try row.read() }
-        case .pending(let time):
-            try all(
+        let sql: StaticString =
+            switch rows {
+            case .deleted:
+                "SELECT id FROM event_attachments WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?"
+            case .pending:
                 """
                 SELECT id FROM event_attachments
                 WHERE uploaded_at IS NULL AND created_at < ? ORDER BY created_at LIMIT ?
-                """, time, AttachmentCleanup.batch
-            ) { row in try row.read() }
-        }
+                """
+            }
+        return try all(sql, rows.end, AttachmentCleanup.batch) { row in try row.read() }
     }
 
-    /// Those of the digests that no row names, whatever its state.
+    /// The digests that no row names, whatever the state of the row.
     func unnamed(_ digests: [ContentDigest]) throws -> [ContentDigest] {
         try all(
             """
@@ -47,30 +41,15 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    /// - Returns: how many of the rows were still there and kept no longer.
+    /// - Returns: how many of the rows were still there and outlived.
     func remove(_ ids: [Attachment.ID], ifStill rows: OutlivedRows) throws -> Int {
         if ids.isEmpty { return 0 }
         try lockCounts(of: ids)
-        let list = list(ids.map(\.rawValue.digits))
-        switch rows {
-        case .deleted(let time):
-            return try connection.execute(
-                """
-                DELETE a
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
-                WHERE a.deleted_at < ?
-                """, list, time
-            ).affectedRows
-        case .pending(let time):
-            return try connection.execute(
-                """
-                DELETE a
-                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
-                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
-                WHERE a.uploaded_at IS NULL AND a.created_at < ?
-                """, list, time
-            ).affectedRows
-        }
+        let sql: StaticString =
+            switch rows {
+            case .deleted: "DELETE FROM event_attachments WHERE id = ? AND deleted_at < ?"
+            case .pending: "DELETE FROM event_attachments WHERE id = ? AND uploaded_at IS NULL AND created_at < ?"
+            }
+        return try connection.executeMany(sql, ids) { [$0, rows.end] }.affectedRows
     }
 }

@@ -49,7 +49,7 @@ package struct AttachmentCleanup: Sendable {
             report.attachments += count
             progress(report)
         }
-        try removeRows(.pending(since: now - .seconds(86_400)), database) { count in
+        try removeRows(.pending(before: now - .seconds(86_400)), database) { count in
             report.reservations += count
             progress(report)
         }
@@ -99,7 +99,14 @@ package struct AttachmentCleanup: Sendable {
 
 /// Rows that are kept no longer.
 enum OutlivedRows {
+    /// Deleted before a time.
     case deleted(before: Timestamp)
-    /// Without bytes.
-    case pending(since: Timestamp)
+    /// Reserved before a time, and still without bytes.
+    case pending(before: Timestamp)
+
+    var end: Timestamp {
+        switch self {
+        case .deleted(let end), .pending(let end): end
+        }
+    }
 }

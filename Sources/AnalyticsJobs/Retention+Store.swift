@@ -164,32 +164,11 @@ extension AnalyticsTransaction {
     func delete(_ rows: [EventRow], from table: EventTable) throws -> Int {
         let sql: StaticString =
             switch table {
-            case .events:
-                """
-                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
-                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
-                STRAIGHT_JOIN events e FORCE INDEX (PRIMARY)
-                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
-                """
-            case .metricEvents:
-                """
-                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
-                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
-                STRAIGHT_JOIN metric_events e FORCE INDEX (PRIMARY)
-                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
-                """
-            case .funnelEvents:
-                """
-                DELETE e FROM JSON_TABLE(?, '$[*]' COLUMNS (
-                    id CHAR(32) CHARACTER SET ascii PATH '$.id' ERROR ON ERROR,
-                    timestamp DATETIME(3) PATH '$.timestamp' ERROR ON ERROR)) j
-                STRAIGHT_JOIN funnel_events e FORCE INDEX (PRIMARY)
-                    ON e.id = UNHEX(j.id) AND e.timestamp = j.timestamp
-                """
+            case .events: "DELETE FROM events WHERE id = ? AND timestamp = ?"
+            case .metricEvents: "DELETE FROM metric_events WHERE id = ? AND timestamp = ?"
+            case .funnelEvents: "DELETE FROM funnel_events WHERE id = ? AND timestamp = ?"
             }
-        return try connection.execute(sql, EventRow.list(rows)).affectedRows
+        return try connection.executeMany(sql, rows) { [$0.id, $0.timestamp] }.affectedRows
     }
 }
 
