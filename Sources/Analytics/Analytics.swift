@@ -3,13 +3,14 @@ package import Time
 /// Analytics identity: projects and their end users, claims, properties, attribution, events, feedback, attachments,
 /// questionnaires, and the reads over them.
 ///
-/// This target owns the rules of the analytics specification and the SQL beside them: a folder for each kind of thing, a
-/// file for each rule, its statements in `…+Store.swift`. It knows no HTTP, and no table of `Accounts`; what is done beside
-/// requests is in `AnalyticsJobs`. Rules throw `Refusal` for what the specification refuses and `MariaDBError` for what the
-/// database refuses.
+/// This target owns the rules of the analytics specification. Each kind of thing has a folder, and each rule has a
+/// file, with its SQL in `…+Store.swift`. The target knows no HTTP and no table of `Accounts`. Work outside requests is
+/// in `AnalyticsJobs`. Rules throw `Refusal` if the specification refuses a request, and `MariaDBError` if the database
+/// does.
 ///
-/// Rows name an end user by the surrogate key of a record (`Record.ID`), never by the SDK's string: a claim renames a
-/// record or makes it a tombstone that points at another, and so costs the same whatever the history (§4.3).
+/// Rows name an end user by the surrogate key of a record (`Record.ID`), never by the SDK's string. A claim renames a
+/// record, or makes it a tombstone that points at another record. So a claim costs the same however many rows the user
+/// has (§4.3).
 package struct Analytics: Sendable {
     package let settings: AnalyticsSettings
     package let clock: Clock
@@ -20,7 +21,7 @@ package struct Analytics: Sendable {
     }
 }
 
-/// What an operator may set (analytics §15).
+/// The settings that an operator may change (analytics §15).
 package struct AnalyticsSettings: Sendable {
     /// Whether requests may name the outcome of an attribution themselves (§7).
     package var isDevelopment: Bool

@@ -1,23 +1,23 @@
-/// What the analytics specification refuses. The texts are the specification's; they stand beside the rules that throw
-/// them. What status and shape each is answered with is `Response.refusal`'s to say.
+/// What the analytics specification refuses. The texts are the specification's and stand beside the rules that throw
+/// them. `Response.refusal` chooses the status and the shape of each answer.
 package enum Refusal: Error, Equatable {
-    /// A request that does not fit its rules.
+    /// The request breaks a rule.
     case invalid(String)
     /// The same, with a reason for programs.
     case rejected(String, reason: String)
-    /// What this key may not do.
+    /// The key may not do this.
     case forbidden(String)
-    /// What is not there, or not this key's.
+    /// The thing does not exist, or the key may not see it.
     case notFound(String)
-    /// What does not fit the state of things, with a reason for programs.
+    /// The request conflicts with the current state. Has a reason for programs.
     case conflict(String, reason: String)
-    /// What was there.
+    /// The thing existed once, and no longer does.
     case gone(String)
-    /// Nobody who is known.
+    /// The credential is missing or unknown.
     case unauthorized(String)
-    /// A reservation or an upload, with a code of the case's own.
+    /// A refused reservation or upload, with its own code.
     case attachment(AttachmentRejection)
-    /// What the ad network answered; a status of 0 stands for no answer at all.
+    /// The ad network's answer. The status is 0 if the network did not answer.
     case upstream(status: Int, message: String)
     /// The attachment store failed.
     case uploadFailed

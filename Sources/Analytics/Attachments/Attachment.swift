@@ -13,7 +13,7 @@ package struct Attachment: Sendable {
     package var user: EndUserID?
     package var filename: String
     package var contentType: String
-    /// In bytes, as declared; once uploaded, as stored.
+    /// In bytes: the declared size, then, after the upload, the stored size.
     package var size: Int64
     package var digest: ContentDigest
     package var isDev: Bool

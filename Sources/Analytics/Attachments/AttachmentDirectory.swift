@@ -3,22 +3,22 @@ import OpenSSL
 import Text
 package import Time
 
-/// A store in one folder: `ab/abcd…` for what is kept, `new/` for what is still written. Instances on several nodes share it
-/// by a file system of theirs.
+/// A store in one folder. `ab/abcd…` has the stored files, `new/` the files that are still being written. If instances
+/// run on several nodes, they share the folder through a network file system.
 package struct AttachmentDirectory: AttachmentStore {
     private let path: String
     private let readers: Group?
 
     /// - Parameters:
-    ///   - path: absolute; see `prepare`.
-    ///   - readers: who else may read what is kept, but neither list nor change it; nil: nobody.
+    ///   - path: an absolute path; see `prepare`.
+    ///   - readers: another group that may read stored files, but may not list or change them; nil for none.
     package init(_ path: String, readers: Group? = nil) {
         self.path = path
         self.readers = readers
     }
 
-    /// Makes the folders there must be, and sees whether a file can be made. All folders at the start: an upload then has one
-    /// to synchronize.
+    /// Creates the folders, and checks that a file can be created. All folders are created at the start, so that an
+    /// upload has only one folder to synchronize.
     package func prepare() throws(FileError) {
         try Folder.make(path)
         for folder in fans + [staging] { try Folder.make(folder) }
@@ -70,7 +70,7 @@ package struct AttachmentDirectory: AttachmentStore {
 
     private var staging: String { "\(path)/new" }
 
-    /// By the first byte of a digest.
+    /// One folder for each first byte of a digest.
     private var fans: [String] { (UInt8.min...UInt8.max).map { "\(path)/\([$0].hexadecimal)" } }
 
     fileprivate func fan(_ digest: ContentDigest) -> String { "\(path)/\(digest.rawValue.prefix(2))" }
@@ -90,7 +90,8 @@ private struct StagedFile: StagedContent {
 
     func keep() throws(FileError) {
         try file.rename(to: directory.file(digest))
-        // One file stands for all that are equal, and whoever gets it is told its time: not when others sent the same.
+        // Equal files are stored once, and a download shows the file's time. That time must not reveal when somebody
+        // else sent the same file.
         try file.hideTimes()
         try Folder.synchronize(directory.fan(digest))
     }

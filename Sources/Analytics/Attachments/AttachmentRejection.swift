@@ -9,7 +9,7 @@ package struct AttachmentRejection: Error, Equatable {
         case alreadyUploaded
         /// More bytes than declared.
         case tooManyBytes
-        /// Fewer.
+        /// Fewer bytes than declared.
         case tooFewBytes
         case hashMismatch
         /// The bytes came too slowly.
@@ -18,7 +18,7 @@ package struct AttachmentRejection: Error, Equatable {
 
     package let code: Code
     package let message: String
-    /// A quota and how much of it is used, in bytes.
+    /// The quota and the part of it in use, in bytes.
     package var quota: Int64?
     package var used: Int64?
 

@@ -68,7 +68,7 @@ extension Refusal {
 }
 
 extension JSONValue {
-    /// An integer; one that nothing can be the size of stands for the largest there is.
+    /// An integer. A number too large for `Int64` becomes the largest `Int64`.
     fileprivate var size: Int64? {
         switch self {
         case .integer(let value): value
@@ -78,7 +78,7 @@ extension JSONValue {
     }
 }
 
-/// What a system may run.
+/// File types that an operating system may execute.
 private let deniedTypes: Set<String> = [
     "application/x-msdownload", "application/x-msdos-program", "application/x-msi", "application/x-executable",
     "application/x-mach-binary", "application/x-sharedlib", "application/vnd.microsoft.portable-executable",

@@ -1,14 +1,14 @@
 package import Files
 
-/// Where attachments are kept, and how large one may be (analytics §15).
+/// Where attachments are stored, and how large one may be (analytics §15).
 package struct AttachmentSettings: Sendable {
     /// An absolute path.
     package var directory: String
-    /// Of one file, in bytes.
+    /// The largest size of one file, in bytes.
     package var maximumSize: Int64
-    /// Signs download links.
+    /// The key that signs download links.
     package var secret: [UInt8]
-    /// Who else may read what is kept; nil: nobody.
+    /// Another group that may read stored files; nil for none.
     package var readers: Group?
 
     package init(directory: String, maximumSize: Int64 = 262_144_000, secret: [UInt8], readers: Group? = nil) {

@@ -1,44 +1,44 @@
 package import Files
 package import Time
 
-/// Where the bytes of attachments are, equal ones once, by their digest (analytics §11.2).
+/// Stores the bytes of attachments under their digest, equal ones once (analytics §11.2).
 package protocol AttachmentStore: Sendable {
-    /// Takes a stream, hashed on the way, and returns when it is on disk. It has no name yet: unless it is kept, nothing is
-    /// left of it.
+    /// Reads a stream, hashes it on the way, and returns when the bytes are on disk. They have no name yet: if `keep`
+    /// is not called, they are removed.
     ///
     /// - Parameters:
-    ///   - limit: no more is read once there are more bytes than that.
-    ///   - next: the next part; empty at the end.
+    ///   - limit: reading stops when there are more bytes than this.
+    ///   - next: returns the next part, and an empty one at the end.
     /// - Throws: `FileError`, or what `next` throws.
     func put(atMost limit: Int64, _ next: () throws -> [UInt8]) throws -> any StagedContent
 
-    /// Where the bytes of a digest are, below what the store keeps them in: hexadecimal digits and slashes.
+    /// The path of a content below the store's folder: hexadecimal digits and slashes.
     func location(of digest: ContentDigest) -> String
 
-    /// Nil when there is none.
+    /// - Returns: nil if the store has no such content.
     func open(_ digest: ContentDigest) throws(FileError) -> StoredFile?
 
-    /// - Returns: false when there was none.
+    /// - Returns: false if the store had no such content.
     func remove(_ digest: ContentDigest) throws(FileError) -> Bool
 
-    /// Visits all digests in batches, in no order.
+    /// Passes all digests to `visit` in batches, in no particular order.
     func list(_ visit: ([ContentDigest]) throws -> Void) throws
 
-    /// Streams that ended with their process: what was staged, and last written before then.
+    /// Streams whose process ended before they did: staged bytes that were last written before `time`.
     func abandoned(before time: Timestamp) throws(FileError) -> [AbandonedContent]
 }
 
-/// Bytes on disk that nobody finds until they are kept.
+/// Bytes on disk that cannot be found until `keep` is called.
 package protocol StagedContent {
     var size: Int64 { get }
     var digest: ContentDigest { get }
 
-    /// Has the store keep it under its digest, in place of an equal one, and returns when the name is on disk. Another
-    /// call changes nothing.
+    /// Stores the bytes under their digest, in place of equal ones, and returns when the name is on disk. Calling it
+    /// again has no effect.
     func keep() throws(FileError)
 }
 
-/// What a process left behind in the middle of a stream.
+/// The bytes of a stream whose process ended before the stream did.
 package struct AbandonedContent: Sendable {
     let path: String
 

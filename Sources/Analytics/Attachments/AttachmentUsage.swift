@@ -1,7 +1,7 @@
 package import MariaDB
 
-/// What a project's attachments come to, and what they may (analytics §11.3): what quotas count, reservations and those
-/// included that are deleted and not yet gone.
+/// The quotas of a project, and how much of them its attachments use (analytics §11.3). Reservations count, and so do
+/// deleted attachments until clean-up removes them.
 package struct AttachmentUsage: Sendable {
     package var project: Project.ID
     package var bytes: Int64
@@ -10,14 +10,14 @@ package struct AttachmentUsage: Sendable {
     package var userQuota: Int64
 }
 
-/// One user's part of it.
+/// How much of the quota one user's attachments use.
 package struct AttachmentShare: Sendable {
     package var bytes: Int64
     package var files: Int64
 }
 
 extension Analytics {
-    /// - Throws: `notFound` unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and belongs to the team.
     package func attachmentUsage(
         of project: String, team: Team.ID, _ connection: Connection
     ) throws -> AttachmentUsage {
@@ -27,7 +27,7 @@ extension Analytics {
         return usage
     }
 
-    /// Nobody is found by an anonymous id that was claimed.
+    /// A claimed anonymous id names nobody, so its share is zero.
     package func attachmentShare(
         of user: EndUserID, in project: Project.ID, _ connection: Connection
     ) throws -> AttachmentShare {

@@ -2,7 +2,7 @@ import MariaDB
 import OpenSSL
 import Text
 
-/// The SHA-256 of a content, which is stored under it: 64 lower-case hexadecimal digits.
+/// The SHA-256 of an attachment's content, which is stored under it: 64 lower-case hexadecimal digits.
 package struct ContentDigest: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {
     package let rawValue: String
 
@@ -13,7 +13,7 @@ package struct ContentDigest: RawRepresentable, Hashable, Comparable, Sendable, 
         self.rawValue = rawValue
     }
 
-    /// - Parameter bytes: the digest's 32.
+    /// - Parameter bytes: the 32 bytes of the digest.
     init(_ bytes: [UInt8]) { rawValue = bytes.hexadecimal }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

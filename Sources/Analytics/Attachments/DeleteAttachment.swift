@@ -3,10 +3,10 @@ import MariaDB
 import Time
 
 extension Analytics {
-    /// Marks an attachment of the key's project as deleted; clean-up removes it a week later (analytics §11.3, §14.3), and
-    /// quotas count it until then: else a key that may write could fill the disk.
+    /// Marks an attachment of the key's project as deleted. Clean-up removes it a week later (analytics §11.3, §14.3).
+    /// Until then quotas count it; otherwise a key that may write could fill the disk.
     ///
-    /// - Throws: `notFound` for one that is unknown, deleted already or another project's.
+    /// - Throws: `notFound` if the attachment is unknown, already deleted, or belongs to another project.
     package func deleteAttachment(_ id: String, by key: APIKey, _ database: Database) throws {
         guard let id = Attachment.ID(id), let project = key.app?.project.id else { throw Refusal.attachmentNotFound }
         try write(database) { transaction in

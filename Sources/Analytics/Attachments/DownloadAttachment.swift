@@ -2,11 +2,11 @@ package import Files
 package import MariaDB
 package import Time
 
-/// A file as a download link gives it out.
+/// The file that a download link leads to.
 package struct AttachmentDownload: Sendable {
     package let filename: String
     package let contentType: String
-    /// Where the store has it.
+    /// The file's location in the store.
     package let location: String
     package let content: StoredFile
 }
@@ -14,15 +14,15 @@ package struct AttachmentDownload: Sendable {
 extension Analytics {
     var downloadLinks: DownloadLinks { DownloadLinks(secret: settings.attachments.secret) }
 
-    /// What the link to an attachment carries that is uploaded, and when it expires.
+    /// The token for the download link of an uploaded attachment, and when it expires.
     package func downloadToken(for id: Attachment.ID) -> (text: String, expiry: Timestamp) {
         downloadLinks.token(for: id, at: clock.now)
     }
 
-    /// What a link leads to.
+    /// The file that a download link leads to.
     ///
-    /// - Parameter token: what the link carries.
-    /// - Throws: `unauthorized` for a link that is bad or has expired, `notFound` when there is nothing behind it any more.
+    /// - Parameter token: the link's token.
+    /// - Throws: `unauthorized` if the token is invalid or has expired, `notFound` if the attachment no longer exists.
     package func download(_ token: String?, _ connection: Connection) throws -> AttachmentDownload {
         let id = try downloadLinks.verify(token, at: clock.now)
         guard let found = try connection.storedAttachment(id) else { throw Refusal.attachmentNotFound }
@@ -35,7 +35,7 @@ extension Analytics {
     }
 }
 
-/// A row names bytes that are not there: somebody removed the file, or set another folder.
+/// A row names a file that does not exist: somebody removed it, or the setting names another folder.
 struct MissingContent: Error, CustomStringConvertible {
     let digest: ContentDigest
 

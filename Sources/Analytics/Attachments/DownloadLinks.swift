@@ -2,7 +2,8 @@ import OpenSSL
 import Text
 package import Time
 
-/// Makes and checks what stands in a download link: whoever has it may fetch one attachment for a minute (analytics §11.3).
+/// Signs and checks the tokens of download links. A token lets its holder download one attachment for a minute
+/// (analytics §11.3).
 package struct DownloadLinks: Sendable {
     package static let lifetime = Duration.seconds(60)
 
@@ -10,15 +11,15 @@ package struct DownloadLinks: Sendable {
 
     package init(secret: [UInt8]) { self.secret = secret }
 
-    /// `<id>.<expiry>.<hex>`, and when it expires.
+    /// `<id>.<expiry>.<hex>`, and the time at which it expires.
     package func token(for id: Attachment.ID, at now: Timestamp) -> (text: String, expiry: Timestamp) {
         let expiry = Timestamp(seconds: (now + Self.lifetime).seconds)
         return ("\(id).\(expiry.seconds).\(signature("\(id)", "\(expiry.seconds)"))", expiry)
     }
 
-    /// The attachment that a token opens now.
+    /// The attachment that a token lets its holder download now.
     ///
-    /// - Throws: `unauthorized` for one that is missing, changed or expired.
+    /// - Throws: `unauthorized` if the token is missing, changed or expired.
     package func verify(_ token: String?, at now: Timestamp) throws(Refusal) -> Attachment.ID {
         let parts = (token ?? "").utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }

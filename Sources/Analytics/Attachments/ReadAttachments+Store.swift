@@ -2,7 +2,7 @@ import MariaDB
 import Time
 
 extension ListWalk<Attachment.ID> {
-    /// - Parameter apps: those that the key sees.
+    /// - Parameter apps: the apps that the key may see.
     static func attachments(_ filter: AttachmentFilter, of apps: [App.ID]) -> Self {
         var sources: [ComposedSQL] = []
         var condition = ComposedSQL("")
@@ -37,13 +37,13 @@ extension ListWalk<Attachment.ID> {
         return ListWalk(
             time: "t.created_at", id: "t.id", sources: apps.isEmpty ? [] : sources,
             condition: condition.isEmpty ? nil : condition,
-            // Their columns are short.
+            // The columns are short, so rows count as 0 bytes.
             size: ("SELECT page.id, page.sort_value, 0 FROM", ""))
     }
 }
 
 extension Connection {
-    /// In no order.
+    /// In no particular order.
     func attachments(_ page: PageKeys<Attachment.ID>) throws -> [Attachment] {
         if page.ids.isEmpty { return [] }
         var sql = ComposedSQL(

@@ -1,12 +1,12 @@
 package import MariaDB
 
-/// Which attachments a list shows (analytics §11.3). Nil: all; a text that is no UUID matches none.
+/// Which attachments a list shows (analytics §11.3). Nil means all. A text that is not a UUID matches none.
 package struct AttachmentFilter: Sendable {
     var event: UUID?
     var clientEvent: UUID?
     var issue: UUID?
     var project: UUID?
-    /// Whether a value is such a text.
+    /// Whether one of the values is not a UUID.
     private(set) var isEmpty = false
 
     package init(event: String? = nil, clientEvent: String? = nil, issue: String? = nil, project: String? = nil) {
@@ -25,7 +25,7 @@ package struct AttachmentFilter: Sendable {
 }
 
 extension Analytics {
-    /// The newest first, reservations too; deleted ones are left out.
+    /// The newest first. Includes reservations, excludes deleted attachments.
     package func attachments(
         of team: Team.ID, _ filter: AttachmentFilter, after cursor: Cursor<Attachment.ID>?, limit: PageLimit,
         _ connection: Connection
@@ -38,7 +38,7 @@ extension Analytics {
         return Page(keys, .descending, try connection.attachments(keys)) { Cursor(time: $0.createdAt, id: $0.id) }
     }
 
-    /// - Throws: `notFound` for one that is unknown, deleted or another team's.
+    /// - Throws: `notFound` if the attachment is unknown, deleted, or belongs to another team.
     package func attachment(_ id: String, of team: Team.ID, _ connection: Connection) throws -> Attachment {
         guard let id = Attachment.ID(id), let attachment = try connection.attachment(id, of: team) else {
             throw Refusal.attachmentNotFound

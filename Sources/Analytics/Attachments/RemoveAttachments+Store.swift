@@ -1,8 +1,8 @@
 import MariaDB
 
 extension AnalyticsTransaction {
-    /// Locks what counts these attachments, end users before projects as a reservation does, so that whoever removes the
-    /// rows next deadlocks with none.
+    /// Locks the rows that count these attachments: end users, then projects, in the order of a reservation. So the
+    /// deletion that follows cannot deadlock with a reservation.
     package func lockCounts(of ids: [Attachment.ID]) throws {
         let counting = try connection.all(
             """
@@ -15,7 +15,7 @@ extension AnalyticsTransaction {
         for project in Set(counting.map(\.project)).sorted() { _ = try lockQuotas(of: project) }
     }
 
-    /// Gives a reservation up, unless it was filled.
+    /// Removes a reservation, unless its file was uploaded.
     func removeReservation(_ id: Attachment.ID) throws {
         try lockCounts(of: [id])
         try connection.execute("DELETE FROM event_attachments WHERE id = ? AND uploaded_at IS NULL", id)

@@ -3,7 +3,7 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    /// A project's quotas, and what its attachments come to.
+    /// Locks a project, and reads its quotas and the bytes that its attachments use.
     func lockQuotas(
         of project: Project.ID
     ) throws -> (user: AttachmentQuota, project: AttachmentQuota, used: Int64) {
@@ -20,7 +20,7 @@ extension AnalyticsTransaction {
         return quotas
     }
 
-    /// What a user's attachments come to. The record is locked, so none is added meanwhile.
+    /// The bytes that a user's attachments use. The record is locked, so no attachment is added meanwhile.
     func attachmentBytes(of user: Record) throws -> Int64 {
         try connection.first("SELECT attachment_bytes FROM app_users WHERE id = ?", user.id) { row in
             try row.read()
@@ -39,7 +39,7 @@ extension AnalyticsTransaction {
             reservation.contentType, reservation.size, reservation.digest, reservation.isDev, now)
     }
 
-    /// The newest event with that client id, and whose it is. Waits for one that is being inserted.
+    /// The newest event with this client id, and its owner. Waits for a transaction that is inserting such an event.
     func lockEvent(_ clientEventID: UUID, of app: App.ID) throws -> (id: UUID, owner: Record.ID?)? {
         try connection.first(
             """
@@ -59,7 +59,7 @@ extension AnalyticsTransaction {
 }
 
 extension Connection {
-    /// Whose event that is at this moment; nil when there is none, or it is nobody's.
+    /// The present owner of the newest event with this client id; nil if there is no such event, or it has no owner.
     func eventOwner(_ clientEventID: UUID, of app: App.ID) throws -> Record.ID? {
         try first(
             """

@@ -3,8 +3,8 @@ import MariaDB
 import Time
 
 extension Analytics {
-    /// Makes room for a file (analytics §11.1, checks 9 to 12). Check and insert are one transaction under a lock on the
-    /// project: however many reserve at once, no quota is exceeded.
+    /// Reserves space for a file (analytics §11.1, checks 9 to 12). Check and insert are one transaction under a lock
+    /// on the project, so concurrent reservations never exceed a quota.
     package func reserve(
         _ reservation: AttachmentReservation, for app: App, _ database: Database
     ) throws -> Attachment.ID {
@@ -21,7 +21,7 @@ extension Analytics {
 
 extension AnalyticsTransaction {
     fileprivate func reserve(_ reservation: AttachmentReservation, for app: App) throws -> Attachment.ID {
-        // Records of end users are locked first: here the one named, or the one whose event it is.
+        // Records are locked before the project: here the named user, or the owner of the event.
         let owner = try lockOwner(of: reservation, in: app)
         let quotas = try lockQuotas(of: app.project.id)
         if reservation.user != nil, let owner {
@@ -34,8 +34,8 @@ extension AnalyticsTransaction {
 
         let id = Attachment.ID(at: now)
         try insert(reservation, id, for: app, owner: owner?.id)
-        // In this order: ingest inserts events and then looks for attachments. Whichever of the two transactions comes
-        // second to the other's row waits for it and finds it.
+        // The order matters: ingest inserts events and then looks for attachments. Whichever transaction is later waits
+        // for the row of the other one and finds it.
         if let event = try lockEvent(reservation.clientEventID, of: app.id) {
             if reservation.user == nil, event.owner != owner?.id { throw TransactionMustRestart() }
             try link(id, to: event.id)
@@ -54,11 +54,11 @@ extension AnalyticsTransaction {
     }
 }
 
-/// How many bytes there may be.
+/// The most bytes that may be reserved.
 struct AttachmentQuota {
     var limit: Int64
 
-    /// - Throws: `attachment` when there would be more. The limit itself may be reached.
+    /// - Throws: `attachment` if the quota would be exceeded. Reaching it exactly is allowed.
     fileprivate func check(
         used: Int64, adding size: Int64, _ code: AttachmentRejection.Code, _ name: String
     ) throws(Refusal) {

@@ -3,12 +3,13 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    /// Until the transaction ends, nobody else who calls this puts that content in its place or removes it.
+    /// Locks a content until the transaction ends. Meanwhile nobody else who takes this lock stores the content or
+    /// removes it.
     ///
-    /// The lock is that of a row made and removed here: the next one to insert it waits. Neither of the obvious locks would
-    /// do: `event_attachments` has no row to lock for a digest that nobody reserved, and GET_LOCK excludes nobody on another
-    /// node of a cluster, where two transactions that write the same row cannot both commit. The clause at the end has a
-    /// second one wait for an exclusive lock at once: two that share one first would deadlock.
+    /// The lock is a row that is inserted and deleted here; the next transaction that inserts it waits. Two simpler
+    /// locks do not work. `event_attachments` may have no row of the digest to lock. `GET_LOCK` does not reach other
+    /// nodes of a cluster, where two transactions that write the same row cannot both commit. `ON DUPLICATE KEY` makes
+    /// a second transaction wait for an exclusive lock at once; two that first share a lock would deadlock.
     package func lockContent(_ digest: ContentDigest) throws {
         try connection.execute(
             "INSERT INTO attachment_locks (sha256) VALUES (?) ON DUPLICATE KEY UPDATE sha256 = VALUES (sha256)", digest)

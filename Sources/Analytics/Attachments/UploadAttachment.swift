@@ -3,7 +3,7 @@ import Files
 package import MariaDB
 import Time
 
-/// A reservation that may be filled now, as far as the checks before the body can tell.
+/// A reservation whose upload may begin: it passed all checks that precede the body.
 package struct AttachmentUpload: Sendable {
     package let id: Attachment.ID
     package let app: App.ID
@@ -14,9 +14,9 @@ package struct AttachmentUpload: Sendable {
 extension Analytics {
     var attachmentStore: any AttachmentStore { AttachmentDirectory(settings.attachments) }
 
-    /// The checks that need no body (analytics §11.2), in their order.
+    /// The checks that need no body, in their order (analytics §11.2).
     ///
-    /// - Parameter id: as it was sent.
+    /// - Parameter id: the id as the client sent it.
     package func beginUpload(_ id: String, by key: APIKey, _ connection: Connection) throws -> AttachmentUpload {
         let app = try key.scopedApp()
         guard let id = Attachment.ID(id), let state = try connection.uploadState(of: id) else {
@@ -27,12 +27,12 @@ extension Analytics {
         return AttachmentUpload(id: id, app: app.id, size: state.size, digest: state.digest)
     }
 
-    /// Takes the bytes of an upload, and makes them the attachment's. No lock is held until all of them are there.
+    /// Reads the bytes of an upload and stores them. No lock is held until all bytes have arrived.
     ///
     /// - Parameters:
-    ///   - length: how many were announced; nil when none were.
-    ///   - next: the next part; empty at the end.
-    /// - Throws: what `next` throws, and `FileError` when the store fails; the reservation is kept.
+    ///   - length: the announced number of bytes; nil if none was announced.
+    ///   - next: returns the next part, and an empty one at the end.
+    /// - Throws: what `next` throws, and `FileError` if the store fails. The reservation is kept then.
     package func receive(
         _ upload: AttachmentUpload, length: Int?, _ database: Database, _ next: () throws -> [UInt8]
     ) throws {
@@ -51,7 +51,7 @@ extension Analytics {
         try write(database) { transaction in try transaction.finish(upload, content) }
     }
 
-    /// Gives the reservation up, unless another upload has filled it meanwhile.
+    /// Removes the reservation, unless another upload has filled it meanwhile.
     private func refuse(
         _ upload: AttachmentUpload, _ code: AttachmentRejection.Code, _ message: String, _ database: Database
     ) throws -> Never {
@@ -61,9 +61,8 @@ extension Analytics {
 }
 
 extension AnalyticsTransaction {
-    /// The file is in its place before the row says so. It stays there: the row names its digest, and clean-up removes no
-    /// file that a row names. What a row cannot rule out is that clean-up looked before the reservation was made; hence the
-    /// lock, under which clean-up looks and removes (see `lockContent`).
+    /// Stores the file before the row names it as uploaded. Clean-up removes no file that a row names. But clean-up may
+    /// have looked before the reservation was made. So both take the lock of the content (see `lockContent`).
     fileprivate func finish(_ upload: AttachmentUpload, _ content: any StagedContent) throws {
         try lockContent(upload.digest)
         guard let state = try lockUploadState(of: upload.id) else { throw Refusal.attachmentNotFound }
@@ -73,7 +72,7 @@ extension AnalyticsTransaction {
     }
 }
 
-/// What a row says about whether its file may be sent.
+/// The part of a row that decides whether its file may be uploaded.
 struct UploadState {
     let app: App.ID
     let size: Int64

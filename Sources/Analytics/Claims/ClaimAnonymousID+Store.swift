@@ -1,7 +1,7 @@
 import MariaDB
 
 extension Connection {
-    /// Whether this user claimed this id already, whoever has claimed it since.
+    /// Whether this user has claimed this id before, even if somebody else has claimed it since.
     func isHeld(_ claim: Claim, in project: Project.ID) throws -> Bool {
         try first(
             """
@@ -13,7 +13,7 @@ extension Connection {
         ) { row in try row.read(Int.self) } != nil
     }
 
-    /// Whether a user claimed an id, and whether anybody did.
+    /// Whether a user has claimed an id, and whether anybody has.
     func isClaimed(
         _ id: EndUserID, in project: Project.ID, by user: Record.ID
     ) throws -> (byUser: Bool, byAnybody: Bool) {
@@ -51,7 +51,7 @@ extension AnalyticsTransaction {
             "UPDATE app_users SET user_id = ?, is_anonymous = FALSE WHERE id = ?", userID, record)
     }
 
-    /// The time increases for the id and for the user, whatever the clock does.
+    /// The time of a new claim is later than all claims of the id and of the user, even if the clock went back.
     func insertClaim(of id: EndUserID, by owner: Record.ID, in project: Project.ID) throws {
         try connection.execute(
             """

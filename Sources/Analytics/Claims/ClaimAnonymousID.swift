@@ -20,11 +20,11 @@ package struct Claim: Sendable {
 }
 
 extension Analytics {
-    /// Gives everything an anonymous id has, and will get, to a user.
+    /// Gives a user everything that is stored under an anonymous id, now and later.
     ///
-    /// SDKs repeat their claim at every launch: then it is one indexed read.
+    /// SDKs repeat their claim at every launch. A repeated claim costs one indexed read.
     ///
-    /// - Returns: how many events changed hands.
+    /// - Returns: how many events changed their owner.
     package func claim(_ claim: Claim, in project: Project, _ database: Database) throws -> Int {
         if try database.read({ try $0.isHeld(claim, in: project.id) }) { return 0 }
         return try write(database) { try $0.claim(claim, in: project) }
@@ -40,7 +40,7 @@ extension AnalyticsTransaction {
             return 0
         }
         if isClaimed.byAnybody, project.claimConflict == .refuse {
-            // Thrown, so that the placeholders go too.
+            // Thrown, so that the placeholders are rolled back, too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }
         let owner: Record.ID
@@ -64,7 +64,8 @@ extension AnalyticsTransaction {
         return count
     }
 
-    /// Both names, locked before anything is decided: the records in ascending order, then placeholders for missing names.
+    /// Locks both names before anything is decided: existing records in ascending order, then placeholders for missing
+    /// names.
     private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: Record, real: Record) {
         let names = [claim.anonymousID, claim.userID]
         let records = try lockRecords(try connection.records(named: names, in: project))

@@ -1,7 +1,7 @@
 import MariaDB
 
 extension AnalyticsTransaction {
-    /// Soft-deleted rows keep the anonymous id for good (analytics §5, step 3).
+    /// Soft-deleted rows keep the anonymous id forever (analytics §5, step 3).
     package func freezeDeleted(of record: Record) throws {
         try connection.execute(
             """
@@ -20,8 +20,8 @@ extension AnalyticsTransaction {
             """, record.userID, record.id)
     }
 
-    /// Makes a locked anonymous record a tombstone of a locked real one (analytics §5, "Merge"). Rows of the three event
-    /// tables stay: reads follow the pointer, and compaction rewrites it later.
+    /// Makes a locked anonymous record a tombstone of a locked real one (analytics §5, "Merge"). Rows of the three
+    /// event tables still name the tombstone. Reads follow its pointer, and compaction rewrites the rows later.
     package func merge(_ anonymous: Record, into real: Record) throws {
         var properties = try real.readProperties()
         properties.absorb(try anonymous.readProperties())
@@ -57,8 +57,8 @@ extension AnalyticsTransaction {
         try connection.execute("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous)
     }
 
-    /// Counts of months before the horizon are not carried over. The horizon stays where it is until this transaction ends:
-    /// retention, which deletes those counts and may later move the horizon back, misses none.
+    /// Adds the event counts of months that are not before the horizon. The horizon is locked until this transaction
+    /// ends: retention deletes the counts before it, and may later move it back, so no count may be missed.
     package func addEventCounts(of anonymous: Record.ID, to real: Record.ID) throws {
         try connection.execute(
             """

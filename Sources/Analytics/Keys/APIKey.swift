@@ -9,7 +9,7 @@ package struct APIKey: Sendable {
     package enum Kind: String, Sendable, CaseIterable, Bindable, Readable {
         case client, `import`, agent
 
-        /// What its secrets begin with.
+        /// The prefix of this kind's secrets.
         package var prefix: String { "owl_\(rawValue)_" }
     }
 
@@ -17,14 +17,14 @@ package struct APIKey: Sendable {
     package var kind: Kind
     package var permissions: Set<Permission>
     package var team: Team.ID
-    /// Nil for an agent's key.
+    /// Nil for an agent key.
     package var app: App?
     package var lastUsedAt: Timestamp?
 
-    /// The digest that a secret is stored and found by.
+    /// The digest under which a secret is stored.
     static func digest(of secret: String) -> [UInt8] { sha256(secret.utf8) }
 
-    /// - Throws: `forbidden` naming what is missing (§2.5).
+    /// - Throws: `forbidden`, which names the missing permission (§2.5).
     package func require(_ permissions: Permission...) throws(Refusal) {
         let missing = permissions.filter { !self.permissions.contains($0) }
         guard let first = missing.first else { return }
@@ -34,20 +34,20 @@ package struct APIKey: Sendable {
                 : "Missing permissions: \(missing.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// The app of a client's key, for the identity routes (§5, §6, §7).
+    /// The app of a client key, for the identity routes (§5, §6, §7).
     package func liveApp() throws(Refusal) -> App {
         guard kind == .client, let app else { throw .invalid("Client key must be scoped to an app") }
         guard app.isLive else { throw .invalid("App not found") }
         return app
     }
 
-    /// The app of a key of any kind, deleted or not.
+    /// The app of a key of any kind, even a deleted app.
     package func scopedApp() throws(Refusal) -> App {
         guard let app else { throw .invalid("API key must be scoped to an app") }
         return app
     }
 
-    /// The live app of a key of any kind, for what events come with (§8.1, checks 3 and 4).
+    /// The live app of a key of any kind, for events and what accompanies them (§8.1, checks 3 and 4).
     package func ingestApp() throws(Refusal) -> App {
         let app = try scopedApp()
         guard app.isLive else { throw .invalid("App associated with this API key no longer exists") }

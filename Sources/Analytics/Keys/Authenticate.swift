@@ -3,9 +3,9 @@ package import MariaDB
 import Time
 
 extension Analytics {
-    /// The key that a secret is, with its app and project: one indexed read (analytics §2.5).
+    /// The key with this secret, its app and its project: one indexed read (analytics §2.5).
     ///
-    /// - Throws: `unauthorized` for a secret that no live key has.
+    /// - Throws: `unauthorized` if no live key has this secret.
     package func authenticate(_ secret: String, _ connection: Connection) throws -> APIKey {
         guard let found = try connection.apiKey(secret: secret) else {
             let isKey = APIKey.Kind.allCases.contains { secret.utf8.starts(with: $0.prefix.utf8) }
@@ -15,7 +15,7 @@ extension Analytics {
         return found.key
     }
 
-    /// Moves `last_used_at` of a key that was last used a minute ago or more. It waits for nobody.
+    /// Updates `last_used_at` if the key was last used at least a minute ago. Does not wait if the row is locked.
     package func noteUse(of key: APIKey, _ connection: Connection) throws {
         let now = clock.now
         if let lastUsedAt = key.lastUsedAt, now < lastUsedAt + .seconds(60) { return }
@@ -52,7 +52,7 @@ extension Connection {
 }
 
 extension App {
-    /// Nil for the NULLs of an outer join.
+    /// Nil if an outer join found no row.
     fileprivate init?(from row: inout Row) throws(MariaDBError) {
         let (id, platform) = (try row.read(ID?.self), try row.read(AppPlatform?.self))
         let (bundleID, isDeleted) = (try row.read(String?.self), try row.read(Bool?.self))

@@ -4,18 +4,18 @@ import OpenSSL
 import Text
 package import Time
 
-/// A key as an operator makes it (analytics §2.5).
+/// A key that an operator creates (analytics §2.5).
 package struct NewAPIKey: Sendable {
     package var kind: APIKey.Kind
-    /// Of client and import keys.
+    /// Required for client and import keys.
     package var app: App.ID?
-    /// Of agents' keys; of others their app's, if it is given.
+    /// Required for agent keys. Other keys belong to their app's team, which may be repeated here.
     package var team: Team.ID?
     package var name: String
-    /// Nil: those of its kind.
+    /// Nil for the permissions of its kind.
     package var permissions: [Permission]?
     package var expiresAt: Timestamp?
-    /// One that shipped apps have already; nil: a fresh one.
+    /// A secret that shipped apps already use; nil for a new one.
     package var secret: String?
 
     package init(
@@ -33,7 +33,7 @@ package struct NewAPIKey: Sendable {
 }
 
 extension APIKey.Kind {
-    /// What keys of this kind may be given, and are given when nothing else is said.
+    /// The permissions that keys of this kind may have. Keys have all of them by default.
     package var permissions: [Permission] {
         switch self {
         case .client, .import: [.eventsWrite, .usersWrite]
@@ -43,7 +43,7 @@ extension APIKey.Kind {
 }
 
 extension AnalyticsTransaction {
-    /// - Returns: the key, and its secret when it is a fresh one: nothing shows it again.
+    /// - Returns: the key, and its secret if it is new. The secret is not shown again.
     package func createAPIKey(_ new: NewAPIKey) throws -> (key: APIKeySummary, secret: String?) {
         try new.check(at: now)
         let team = try team(of: new)

@@ -2,11 +2,11 @@ import JSON
 import MariaDB
 package import Time
 
-/// A key as an operator sees it: by its prefix and its end, never its secret.
+/// A key as an operator sees it: its prefix and its last characters, never the whole secret.
 package struct APIKeySummary: Sendable {
     package var id: APIKey.ID
     package var kind: APIKey.Kind
-    /// The last four of the secret.
+    /// The last four characters of the secret.
     package var lastCharacters: String
     package var app: App.ID?
     package var team: Team.ID
@@ -19,7 +19,7 @@ package struct APIKeySummary: Sendable {
 }
 
 extension Connection {
-    /// The keys of a team, of an app, or all, in the order of their creation; revoked ones too.
+    /// The keys of a team, of an app, or all, in order of creation, including revoked ones.
     package func apiKeys(team: Team.ID? = nil, app: App.ID? = nil) throws -> [APIKeySummary] {
         try all(
             """
@@ -39,9 +39,9 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    /// Revokes a key: no request that starts after the commit is let in by it (analytics §2.5).
+    /// Revokes a key: no request that starts after the commit is accepted with it (analytics §2.5).
     ///
-    /// - Returns: when it was revoked, by this or an earlier call; nil when there is no such key.
+    /// - Returns: when the key was revoked, by this or an earlier call; nil if there is no such key.
     package func revokeAPIKey(_ id: APIKey.ID) throws -> Timestamp? {
         try connection.execute("UPDATE api_keys SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", now, id)
         return try connection.first("SELECT deleted_at FROM api_keys WHERE id = ?", id) { row in try row.read() }
