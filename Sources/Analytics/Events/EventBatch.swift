@@ -1,12 +1,12 @@
 package import JSON
 package import Time
 
-/// The events of one request, not yet checked one by one.
+/// The events of one request, before they are checked.
 package struct EventBatch: Sendable {
     private let entries: [JSONValue]
 
     /// - Parameter value: the member `events` (analytics §8.1, checks 1 and 2; §9).
-    /// - Throws: `invalid` when it is no array, an empty one, or has more than a hundred (of an import: a thousand) entries.
+    /// - Throws: `invalid` if it is not an array, is empty, or has more than 100 entries (1000 in an import).
     package init(_ value: JSONValue?, isImport: Bool = false) throws(Refusal) {
         guard let entries = value?.array, !entries.isEmpty else { throw .invalid("events array is required") }
         let limit = isImport ? 1000 : 100
@@ -37,11 +37,11 @@ package struct EventBatch: Sendable {
     }
 }
 
-/// Where a batch comes from.
+/// The origin of a batch.
 package struct EventSource: Sendable {
     let key: APIKey.ID
     let app: App
-    /// Of the end user, two letters (analytics §2.7); nil for backend apps and for imports.
+    /// The end user's country as two letters (analytics §2.7); nil for backend apps and for imports.
     let countryCode: String?
 
     package init(key: APIKey.ID, app: App, country: String?) {
@@ -51,9 +51,9 @@ package struct EventSource: Sendable {
     }
 }
 
-/// Which times the events of one batch may have (analytics §8.2).
+/// The times that the events of a batch may have (analytics §8.2).
 package struct EventTimes {
-    /// Of arrival, which is the time of an event that has none of its own.
+    /// The time of arrival. Events without a time of their own get it.
     let now: Timestamp
     private let latest: Timestamp
     private let oldest: Timestamp?
@@ -62,9 +62,9 @@ package struct EventTimes {
     private var knownHorizon: Timestamp?
 
     /// - Parameters:
-    ///   - maximumAge: nil: as old as the horizon allows.
-    ///   - horizon: reads the horizon of `events` (§14.2). Asked at most once, and only for an event from before this month:
-    ///     a horizon is the end of a month that is over.
+    ///   - maximumAge: nil if only the horizon limits the age.
+    ///   - horizon: reads the horizon of `events` (§14.2). It is called at most once, and only if an event is from
+    ///     before this month, because a horizon is the end of a past month.
     package init(at now: Timestamp, maximumAge: Duration?, horizon: @escaping () throws -> Timestamp) {
         self.now = now
         latest = now + .seconds(5 * 60)
@@ -84,14 +84,14 @@ package struct EventTimes {
     }
 }
 
-/// Why one entry of a batch is rejected, without the prefix that says where it stands (analytics §8.2).
+/// Why one entry of a batch is rejected, without the prefix that names its position (analytics §8.2).
 package struct EventFault: Error, Equatable {
     package let message: String
 
     package init(_ message: String) { self.message = message }
 }
 
-/// A rejected entry of a batch, as the answer has it.
+/// A rejected entry of a batch, as the answer shows it.
 package struct RejectedEvent: Equatable, Sendable, Encodable {
     package let index: Int
     /// `events[0]: level must be one of info, debug, warn, error`

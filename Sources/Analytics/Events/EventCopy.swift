@@ -1,10 +1,10 @@
 import MariaDB
 internal import Text
 
-/// The second row that the message of an event asks for (analytics §8.4).
+/// The row of `metric_events` or `funnel_events` that an event's message asks for (analytics §8.4).
 package enum EventCopy: Equatable, Sendable {
     case metric(Metric)
-    /// A funnel's step, by name.
+    /// A step of a funnel, by name.
     case step(String)
 
     package struct Metric: Equatable, Sendable {
@@ -21,7 +21,7 @@ package enum EventCopy: Equatable, Sendable {
 
     private static let longestName = 255
 
-    /// Nil when there is to be no copy.
+    /// Nil if the event asks for no copy.
     package init?(of event: NewEvent) {
         if let rest = event.message.rest(after: "metric:") {
             guard let metric = Metric(rest, event.attributes) else { return nil }
@@ -124,7 +124,8 @@ extension AnalyticsTransaction {
     }
 }
 
-/// The integer a text begins with, after white space: 12 of `12.7 s`. Nil for none, 0, and what has more than 32 bits.
+/// The integer at the start of a text, after white space: 12 of `12.7 s`. Nil if there is none, if it is 0, or if it
+/// needs more than 32 bits.
 func leadingInteger(_ text: String) -> Int? {
     var rest = text.unicodeScalars.drop(while: \.isWhiteSpace)
     let sign = rest.first == "-" ? "-" : ""
@@ -135,7 +136,7 @@ func leadingInteger(_ text: String) -> Int? {
 }
 
 extension String {
-    /// What follows a prefix, compared byte for byte; nil when the text does not begin with it.
+    /// The text after a prefix, compared byte for byte; nil if the text does not have the prefix.
     fileprivate func rest(after prefix: String) -> String? {
         guard utf8.starts(with: prefix.utf8) else { return nil }
         return String(self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...])

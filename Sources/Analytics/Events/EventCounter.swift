@@ -6,7 +6,7 @@ package struct EventCounter: Hashable, Comparable {
     let owner: Record.ID
     let month: Timestamp
 
-    /// Nil for an event that nobody is named by.
+    /// Nil if the event names no end user.
     package init?(owner: Record.ID?, timestamp: Timestamp) {
         guard let owner else { return nil }
         self.owner = owner
@@ -29,7 +29,8 @@ extension AnalyticsTransaction {
             """, counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
     }
 
-    /// A counter that is too low already is damage that `merganserctl verify` reports, not a reason to stop.
+    /// If a counter is too low already, that is damage which `merganserctl verify` reports. It does not stop this
+    /// transaction.
     package func subtract(from counters: [EventCounter: Int]) throws {
         try connection.executeMany(
             "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = ?",

@@ -1,6 +1,6 @@
 import JSON
 
-/// One event with its project and attachments: what `GET /v1/events/:id` shows (analytics §13.1).
+/// One event with its project and its attachments: the answer of `GET /v1/events/:id` (analytics §13.1).
 package struct EventDetail: Encodable, Sendable {
     struct Attachment: Encodable, Sendable {
         let id: UUID

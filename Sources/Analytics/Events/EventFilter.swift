@@ -16,7 +16,7 @@ package struct EventFilter: Sendable {
 
     package init(_ scope: ReadScope) { self.scope = scope }
 
-    /// - Parameter list: levels between commas; none means all.
+    /// - Parameter list: levels separated by commas. An empty list means all levels.
     package mutating func setLevels(_ list: String) throws(Refusal) {
         let names = list.commaSeparated
         levels = Set(names.compactMap(NewEvent.Level.init(bytes:)))
@@ -37,7 +37,7 @@ package struct EventFilter: Sendable {
 }
 
 extension String {
-    /// The parts between commas, without the white space around them; empty ones are left out.
+    /// The parts between commas, trimmed, without empty parts.
     var commaSeparated: [String] {
         utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)).trimmed }.filter { !$0.isEmpty }
     }

@@ -1,4 +1,4 @@
-/// A table that is partitioned by month and whose rows grow too old.
+/// A table of events. It is partitioned by month, and its rows are deleted when they are too old.
 package enum EventTable: String, CaseIterable, Sendable {
     case events
     case metricEvents = "metric_events"
@@ -6,7 +6,7 @@ package enum EventTable: String, CaseIterable, Sendable {
 
     package var name: String { rawValue }
 
-    /// How long rows are kept where the project does not say (analytics §14.2).
+    /// How long rows are kept if the project does not say (analytics §14.2).
     package var defaultRetentionDays: Int {
         switch self {
         case .events: 120

@@ -28,7 +28,7 @@ extension AnalyticsTransaction {
         }
     }
 
-    /// Locks rows; false when one of them is not as it was read.
+    /// Locks rows. Returns false if one of them has changed since it was read.
     func lockUnchanged(_ rows: [StoredEvent]) throws -> Bool {
         if rows.isEmpty { return true }
         let times = rows.map(\.timestamp)
@@ -51,7 +51,7 @@ extension AnalyticsTransaction {
         let appUser: Record.ID?
     }
 
-    /// Puts what events tell into the rows of others.
+    /// Writes the data of imported events into stored rows.
     func update(_ rows: [(StoredEvent, PlacedEvent)], from source: EventSource) throws {
         try connection.executeMany(
             """
@@ -76,7 +76,7 @@ extension AnalyticsTransaction {
 }
 
 extension StoredEvent.Owner {
-    /// Nil for the NULLs of an outer join.
+    /// Nil if an outer join found no row.
     fileprivate init?(from row: inout Row) throws(MariaDBError) {
         let (id, userID) = (try row.read(Record.ID?.self), try row.read(EndUserID?.self))
         guard let id, let userID else { return nil }

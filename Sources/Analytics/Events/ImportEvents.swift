@@ -2,7 +2,7 @@ package import Database
 import MariaDB
 import Time
 
-/// What became of an imported batch.
+/// The result of an imported batch.
 package struct ImportOutcome: Equatable, Sendable {
     package var accepted: Int
     package var updated: Int
@@ -10,7 +10,7 @@ package struct ImportOutcome: Equatable, Sendable {
 }
 
 extension Analytics {
-    /// `POST /v1/import` (analytics §9): as `ingest`, but what the app already has is updated.
+    /// `POST /v1/import` (analytics §9): like `ingest`, but it updates events that the app has already.
     package func importEvents(
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> ImportOutcome {
@@ -33,7 +33,7 @@ extension AnalyticsTransaction {
         let targets = latest.map { event in event.clientEventID.flatMap { stored[$0]?.target(of: event) } }
         let replaced = targets.compactMap(\.self)
 
-        // Whoever the rows belong to until now loses them, so those records are locked with the others.
+        // The rows' present owners may lose them, so their records are locked, too.
         let names = latest.compactMap(\.userID) + replaced.compactMap { $0.owner?.userID }
         let owners = try lockOwners(of: Set(names), in: project, orCreate: NewRecord())
         let isChanged = replaced.contains { row in row.owner.map { owners[$0.userID]?.id != $0.id } ?? false }
@@ -43,7 +43,7 @@ extension AnalyticsTransaction {
             PlacedEvent(id: target?.id ?? UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
         let new = zip(placed, targets).filter { $0.1 == nil }.map(\.0)
-        // Fewer when another request was faster: the repeat sees its rows.
+        // Fewer if another request was faster. The repeated transaction sees that request's rows.
         guard try insertNew(new, from: source).count == new.count else { throw TransactionMustRestart() }
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
         try deleteCopies(of: replaced, of: source.app)
@@ -55,8 +55,9 @@ extension AnalyticsTransaction {
         return new.count
     }
 
-    /// The rows that events of these client ids update, by client id: of the batch's own span, and of the last 48 hours for
-    /// events without a timestamp. Of each id the latest row, and the one of the event's own time.
+    /// The rows that these events update, by client id. They are looked for within the batch's own time span, and for
+    /// events without a timestamp within the last 48 hours. Each id has up to two rows: the latest, and the one with
+    /// the event's own time.
     private func rowsToUpdate(
         by events: [NewEvent], _ latest: [NewEvent], of app: App
     ) throws -> [UUID: [StoredEvent]] {
@@ -76,7 +77,7 @@ extension AnalyticsTransaction {
         return Dictionary(grouping: try storedEvents(keys, of: app), by: \.clientEventID)
     }
 
-    /// The last version of each client id, in the place of the first.
+    /// For each client id, the last version, at the position of the first.
     private func withoutEarlierVersions(_ events: [NewEvent]) -> [NewEvent] {
         var latest: [NewEvent] = []
         var places: [UUID: Int] = [:]
@@ -92,7 +93,7 @@ extension AnalyticsTransaction {
     }
 }
 
-/// What an app has one event of at most.
+/// The key of an event: an app has at most one event with the same key.
 struct EventKey: Hashable {
     let clientEventID: UUID
     let timestamp: Timestamp
@@ -108,16 +109,17 @@ struct StoredEvent: Equatable {
     let id: UUID
     let clientEventID: UUID
     let timestamp: Timestamp
-    /// As stored: maybe a tombstone.
+    /// The stored record, which may be a tombstone.
     let appUser: Record.ID?
-    /// Whose event it is, the tombstone's owner if need be.
+    /// The owner of the event. If `appUser` is a tombstone, this is the record that it points at.
     let owner: Owner?
 
     var counter: EventCounter? { EventCounter(owner: owner?.id, timestamp: timestamp) }
 }
 
 extension [StoredEvent] {
-    /// The row that an event updates: the one of its time, since there can be no second one, else the latest.
+    /// The row that an event updates: the row with the same time if there is one, otherwise the latest row. Two rows
+    /// cannot have the same time.
     fileprivate func target(of event: NewEvent) -> StoredEvent? {
         first { $0.timestamp == event.timestamp } ?? self.max { $0.timestamp < $1.timestamp }
     }

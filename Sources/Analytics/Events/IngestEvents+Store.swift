@@ -3,13 +3,14 @@ import MariaDB
 import Time
 
 extension AnalyticsTransaction {
-    /// Where undated events look for their duplicates (analytics §8.3).
+    /// The time span in which events without a timestamp look for duplicates (analytics §8.3).
     var recently: ClosedRange<Timestamp> { (now - .seconds(48 * 3600))...Timestamp.storable.upperBound }
 
-    /// The time of the app's latest live event with each of these client ids in a span. Ids without one are missing.
+    /// For each of these client ids, the time of the app's latest live event within a span. Ids without such an event
+    /// are missing.
     ///
-    /// Of an id one key is read in each month's partition, from its end, however many events have it. That is why the
-    /// statement has the beginning of a month in place of that of the span.
+    /// However many events an id has, the statement reads one key in each month's partition, from its end. Therefore
+    /// the statement begins at the start of the month, not at the start of the span.
     func latestStored(
         _ ids: Set<UUID>, of app: App, in span: ClosedRange<Timestamp>
     ) throws -> [UUID: Timestamp] {
@@ -34,7 +35,7 @@ extension AnalyticsTransaction {
         return latest
     }
 
-    /// The same for an id that has an event after the span, which few have: one key that the index finds.
+    /// The same for one id that has an event after the span. Few have, and the index finds the key.
     private func latestStored(_ id: UUID, of app: App, in span: ClosedRange<Timestamp>) throws -> Timestamp? {
         try connection.first(
             """
@@ -46,7 +47,7 @@ extension AnalyticsTransaction {
         ) { row in try row.read() }
     }
 
-    /// - Returns: how many were inserted; the others were there.
+    /// - Returns: how many were inserted. The others existed already.
     func insert(_ events: [PlacedEvent], from source: EventSource) throws -> Int {
         try connection.executeMany(
             """
@@ -69,7 +70,7 @@ extension AnalyticsTransaction {
         }.affectedRows
     }
 
-    /// Which of these events there are.
+    /// The events that were inserted.
     func storedIDs(of events: [PlacedEvent]) throws -> Set<UUID> {
         let times = events.map(\.event.timestamp)
         return Set(
@@ -83,12 +84,12 @@ extension AnalyticsTransaction {
             ) { row in try row.read() })
     }
 
-    /// Attachments that were reserved before their event came. One reserved meanwhile waits for our lock on the event, since
-    /// the event was inserted before this looks.
+    /// Links attachments that were reserved before their event arrived. A concurrent reservation waits for the lock on
+    /// the event, which was inserted before this statement, and then links itself.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
         var clients: Set<UUID> = []
         let links = events.compactMap { placed -> JSONValue? in
-            // Of several with one client id the first is linked.
+            // If several events have the same client id, the first one is linked.
             guard let client = placed.event.clientEventID, clients.insert(client).inserted else { return nil }
             return [
                 .string(placed.id.digits), .string(client.digits),
@@ -121,8 +122,8 @@ extension AnalyticsTransaction {
 }
 
 extension AnalyticsTransaction {
-    /// The users of these events were seen now, in this app and with these clients (analytics §8.4). What a user's own events
-    /// do not tell is taken from the first event of the batch that does.
+    /// Notes that the users of these events were seen now, in this app and with these clients (analytics §8.4). If a
+    /// user's own events lack a fact, it is taken from the first event of the batch that has it.
     func noteSightings(in events: [PlacedEvent], from source: EventSource) throws {
         let owned = Dictionary(grouping: events) { $0.owner }
         let batch = SeenClient(events)
@@ -156,7 +157,7 @@ extension AnalyticsTransaction {
     }
 }
 
-/// What events tell about the clients they come from: of each fact the first that is told.
+/// The facts that events state about their clients. The first event that states a fact decides.
 private struct SeenClient {
     private(set) var appVersion: String?
     private(set) var sdkName: String?

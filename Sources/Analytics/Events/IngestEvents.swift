@@ -2,25 +2,25 @@ package import Database
 import MariaDB
 import Time
 
-/// What became of a batch.
+/// The result of a batch.
 package struct IngestOutcome: Equatable, Sendable {
     package var accepted: Int
     package var rejected: [RejectedEvent]
     package var duplicates: Int
 }
 
-/// An event with what the tables add to it.
+/// An event, with its id and its owner in the tables.
 struct PlacedEvent {
-    /// Also of its copy.
+    /// The id of the copy, too.
     let id: UUID
-    /// Locked until the transaction ends.
+    /// The record is locked until the transaction ends.
     let owner: Record.ID?
     let event: NewEvent
 }
 
 extension Analytics {
-    /// `POST /v1/ingest` (analytics §8): everything in one transaction, in a number of statements that does not depend on
-    /// the number of events.
+    /// `POST /v1/ingest` (analytics §8). One transaction, with a number of statements that does not depend on the
+    /// number of events.
     package func ingest(
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> IngestOutcome {
@@ -47,7 +47,7 @@ extension AnalyticsTransaction {
         }
         let placed = try insertNew(candidates, from: source)
         if placed.count < candidates.count {
-            // A user whose events are all duplicates leaves no trace.
+            // A user whose events are all duplicates must leave no record.
             let used = Set(placed.compactMap(\.owner))
             for owner in owners.values where owner.isNew && !used.contains(owner.id) { try removeUnused(owner) }
         }
@@ -59,8 +59,8 @@ extension AnalyticsTransaction {
         return placed.count
     }
 
-    /// Without the events that have no timestamp and whose client id the app stored within 48 hours, or that occurs earlier
-    /// in the batch. All others the unique key decides on.
+    /// Leaves out each event without a timestamp whose client id the app stored within 48 hours, or occurs earlier in
+    /// the batch. The unique key finds all other duplicates.
     private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
         let undated = Set(events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID))
         var seen = Set(try latestStored(undated, of: app, in: recently).keys)
@@ -72,7 +72,8 @@ extension AnalyticsTransaction {
         }
     }
 
-    /// - Returns: those that were inserted. The others have a client id and an event time that the app has an event with.
+    /// - Returns: the events that were inserted. The app already has an event with the client id and time of each other
+    ///   one.
     func insertNew(_ events: [PlacedEvent], from source: EventSource) throws -> [PlacedEvent] {
         if try insert(events, from: source) == events.count { return events }
         let stored = try storedIDs(of: events)

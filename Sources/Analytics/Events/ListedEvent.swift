@@ -2,7 +2,7 @@ import JSON
 import MariaDB
 import Time
 
-/// An event as reads show it, in the members and the order of analytics §13.1.
+/// An event as reads show it, with the members and their order of analytics §13.1.
 package struct ListedEvent: Encodable, Sendable {
     package typealias ID = EntityID<ListedEvent>
 
@@ -31,7 +31,7 @@ package struct ListedEvent: Encodable, Sendable {
     let timestamp: WireTime
     let receivedAt: WireTime
 
-    /// From columns in the order of the members.
+    /// The columns are in the order of the members.
     init(from row: inout Row) throws {
         id = try row.read()
         appID = try row.read()

@@ -2,9 +2,9 @@ package import JSON
 internal import Text
 package import Time
 
-/// One event as it was sent, checked (analytics §8.2).
+/// One event from a request, checked (analytics §8.2).
 ///
-/// A class, because there are too many fields to copy them on each step of that way.
+/// It is a class because it has too many fields to copy at each step.
 package final class NewEvent: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case info, debug, warn, error
@@ -24,13 +24,13 @@ package final class NewEvent: Sendable {
     package let timestamp: Timestamp
     /// Whether `timestamp` was sent; otherwise it is the time of arrival.
     package let hasTimestamp: Bool
-    /// In order, each once; nil when none were sent, or nothing that can be used.
+    /// In order, without repetition; nil if none were sent, or none are valid.
     package let supportedLanguages: [String]?
 
-    /// Nothing but strings, cut.
+    /// Attributes whose values are all strings, truncated to their limits.
     package struct Attributes: Sendable {
         package let values: JSONObject
-        /// As JSON.
+        /// As JSON text.
         let text: String
 
         init(_ values: JSONObject) {
@@ -41,7 +41,7 @@ package final class NewEvent: Sendable {
         subscript(name: String) -> String? { values[name]?.string }
     }
 
-    /// The software an event comes from.
+    /// The software that sent an event.
     package struct Client: Sendable {
         package var osVersion: String?
         package var appVersion: String?
@@ -53,9 +53,10 @@ package final class NewEvent: Sendable {
         package var preferredLanguage: String?
     }
 
-    /// Reads one entry of a batch. Checks in the specification's order; the answer has the text of the first check that fails.
+    /// Reads one entry of a batch, and checks it in the specification's order. The answer has the text of the first
+    /// check that fails.
     ///
-    /// - Parameter platform: of the app that sends it.
+    /// - Parameter platform: the platform of the sending app.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
     package init(_ entry: JSONValue, of platform: AppPlatform, within times: inout EventTimes) throws {
         guard case .object(let fields) = entry else { throw EventFault("must be an object") }
@@ -123,7 +124,7 @@ package final class NewEvent: Sendable {
 
 /// The fields of an event.
 extension JSONObject {
-    /// An optional field: absent, `null` and `""` are all nil.
+    /// The value of an optional field; nil if it is absent, `null` or `""`.
     fileprivate func value(_ name: String) -> JSONValue? {
         switch self[name] {
         case nil, .null: nil
@@ -139,7 +140,7 @@ extension JSONObject {
         return text
     }
 
-    /// From 1970 on, cut to milliseconds; nil when there is none.
+    /// The timestamp, truncated to milliseconds, from 1970 on; nil if there is none.
     fileprivate func timestamp() throws(EventFault) -> Timestamp? {
         guard let value = value("timestamp") else { return nil }
         let timestamp: Timestamp? =
@@ -156,7 +157,7 @@ extension JSONObject {
         return timestamp
     }
 
-    /// Of ECMAScript's dates, in milliseconds.
+    /// The latest time of an ECMAScript date, in milliseconds.
     private static let latestTime: Int64 = 8_640_000_000_000_000
 
     fileprivate func clientEventID() throws(EventFault) -> UUID? {
@@ -171,7 +172,7 @@ extension JSONObject {
         return isDev
     }
 
-    /// Every value as a string, cut.
+    /// The attributes with every value as a string, truncated to its limit.
     fileprivate func attributes() throws(EventFault) -> NewEvent.Attributes? {
         guard let value = value("custom_attributes") else { return nil }
         guard case .object(let object) = value else { throw EventFault("custom_attributes must be an object") }
@@ -182,9 +183,9 @@ extension JSONObject {
             })
     }
 
-    /// The languages of an app as an event lists them (analytics §8.4): trimmed, without empty ones and `Base`, each once
-    /// and in the order of their bytes. Nil for what is no array of strings, holds a NUL, or leaves nothing; and for what is
-    /// no list of languages: more than there are to choose from, or one that is longer than `preferred_language` may be.
+    /// The languages of the app, as an event lists them (analytics §8.4): trimmed, in byte order, without repetition,
+    /// empty names and `Base`. Nil if the value is not an array of strings, if a string has a NUL, or if no name is
+    /// left. Also nil if there are too many names, or if one is longer than `preferred_language` may be.
     fileprivate func supportedLanguages() -> [String]? {
         guard let values = self["supported_languages"]?.array else { return nil }
         let languages = values.compactMap { $0.string?.trimmed }

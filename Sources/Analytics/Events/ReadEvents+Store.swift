@@ -1,27 +1,27 @@
 import Database
 import MariaDB
 
-/// Which rows of `events` a filter is looked up by.
+/// How the rows that a filter selects are found in `events`.
 struct EventSelection {
     enum Path {
         case apps
         case session(UUID)
-        /// Those of the user asked for, with the tombstones that were merged into them.
+        /// By record: the user asked for, and the tombstones that point at that user.
         case records([Record.ID])
-        /// Records whose tombstones are too many to be looked up one by one.
+        /// By app: the user has too many tombstones to look them up one by one.
         case owners([Record.ID])
     }
 
-    /// At least one.
+    /// Has at least one.
     var apps: [App.ID]
     var path: Path
 
-    /// With more records than this the events of the apps are looked at instead.
+    /// If a user has more records than this, the apps' events are read instead.
     static let mostRecords = 256
 }
 
 extension Connection {
-    /// - Returns: nil when there is nothing to show.
+    /// - Returns: nil if there is nothing to show.
     func selection(of filter: EventFilter, _ team: Team.ID) throws -> EventSelection? {
         let apps = try visibleApps(of: team, in: filter.scope)
         if apps.isEmpty { return nil }
@@ -59,7 +59,7 @@ extension Connection {
     private static let joinOwners: StaticString =
         "LEFT JOIN app_users u ON u.id = e.app_user_id LEFT JOIN app_users o ON o.id = u.merged_into"
 
-    /// In no order.
+    /// In no particular order.
     func events(_ page: PageKeys<ListedEvent.ID>) throws -> [ListedEvent] {
         guard let times = page.times else { return [] }
         var sql = ComposedSQL(Self.selectEvents)
@@ -70,11 +70,11 @@ extension Connection {
         return try all(sql) { row in try ListedEvent(from: &row) }
     }
 
-    /// - Throws: 1969 when it takes longer than what this may take of a worker.
+    /// - Throws: error 1969 if it takes longer than a worker may spend on it.
     func countEvents(_ selection: EventSelection, _ filter: EventFilter) throws -> EventCount {
         var rows = selection.rows(filter)
         if let condition = selection.condition(filter) { rows.append(condition) }
-        // Each user is resolved once, not for each event.
+        // Resolves each user once, not each event.
         var sql = ComposedSQL(
             """
             SET STATEMENT max_statement_time = 2 FOR
@@ -121,7 +121,7 @@ extension EventSelection {
         ListWalk(
             order: order, time: "e.timestamp", id: "e.id",
             sources: filter.dataMode.modes.flatMap { sources(filter, isDev: $0) }, condition: condition(filter),
-            // Attributes take about eight times their text when they are parsed.
+            // Parsed attributes take about eight times the size of their text.
             size: (
                 """
                 SELECT page.id, page.sort_value,
@@ -155,7 +155,7 @@ extension EventSelection {
         }
     }
 
-    /// All sources together, for a count: `FROM … WHERE …`.
+    /// All sources in one statement, for a count: `FROM … WHERE …`.
     func rows(_ filter: EventFilter) -> ComposedSQL {
         var sql: ComposedSQL
         switch path {
@@ -173,14 +173,14 @@ extension EventSelection {
         return sql
     }
 
-    /// What is put to the rows one after the other.
+    /// The conditions that are checked row by row.
     func condition(_ filter: EventFilter) -> ComposedSQL? {
         var sql = ComposedSQL("")
         switch path {
         case .apps: break
         case .session, .records: sql.append(" AND e.app_id IN ", oneOf: apps)
         case .owners(let owners):
-            // No join, which the server might begin with.
+            // A subquery, because the server might start with the other table of a join.
             sql.append(
                 """
                  AND (SELECT COALESCE(t.merged_into, t.id) FROM app_users t WHERE t.id = e.app_user_id) IN
@@ -198,7 +198,7 @@ extension EventSelection {
 }
 
 extension ComposedSQL {
-    /// The times of a filter on `events e`. Rows before the horizon are not there.
+    /// Restricts `events e` to the filter's times and to rows after the horizon.
     fileprivate mutating func append(within filter: EventFilter) {
         append(" AND e.timestamp >= (SELECT h.horizon FROM retention_horizons h WHERE h.table_name = 'events')")
         if let since = filter.since { append(" AND e.timestamp >= ?", since) }

@@ -1,8 +1,8 @@
 package import Database
 import MariaDB
 
-/// Reads of events (analytics §13.1). Rows count for whom their record was merged into, and rows before the horizon are not
-/// there.
+/// Reads of events (analytics §13.1). A row that names a tombstone counts for the record that the tombstone points at.
+/// Rows before the horizon are not shown.
 extension Analytics {
     package func events(
         _ filter: EventFilter, _ order: ListOrder, after cursor: Cursor<ListedEvent.ID>?, limit: PageLimit,
@@ -22,7 +22,7 @@ extension Analytics {
         }
     }
 
-    /// - Throws: `notFound` unless it is an event of a live app of the team.
+    /// - Throws: `notFound` unless the event belongs to a live app of the team.
     package func event(_ id: String, of team: Team.ID, _ database: Database) throws -> EventDetail {
         let detail = try ListedEvent.ID(id).flatMap { id in
             try database.snapshot { connection in try connection.event(id, of: team) }
@@ -32,7 +32,7 @@ extension Analytics {
     }
 }
 
-/// How many events there are, of how many people, in how many sessions (analytics §13.1).
+/// The number of events, of their users and of their sessions (analytics §13.1).
 package struct EventCount: Encodable, Sendable {
     var count = 0
     var uniqueUsers = 0

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What feedback and answers to questionnaires tell about the client they come from (analytics §10).
+/// The facts that feedback and answers to questionnaires state about their client (analytics §10).
 package struct ClientMetadata: Sendable {
     package let environment: String?
     package let osVersion: String?
@@ -10,7 +10,7 @@ package struct ClientMetadata: Sendable {
     package let deviceModel: String?
     package let isDev: Bool
 
-    /// Trims and cuts. What is no string counts as null.
+    /// Trims and truncates each value. A value that is not a string counts as null.
     package init(_ body: JSONObject) {
         environment = body.text("environment", cutTo: 50)
         osVersion = body.text("os_version", cutTo: 50)
@@ -21,7 +21,7 @@ package struct ClientMetadata: Sendable {
         isDev = body["is_dev"] == true
     }
 
-    /// - Throws: an environment that the platform does not have, then a NUL in any field.
+    /// - Throws: if the environment does not fit the platform; then if a field has a NUL.
     func check(for platform: AppPlatform) throws(Refusal) {
         if let environment, let objection = platform.objection(to: environment) { throw .invalid(objection) }
         try osVersion?.checkForNUL(field: "os_version")
@@ -31,6 +31,6 @@ package struct ClientMetadata: Sendable {
         try deviceModel?.checkForNUL(field: "device_model")
     }
 
-    /// What a record starts with that is made for a row with this metadata (§4.1).
+    /// A new record for the user of a row with this metadata (§4.1).
     func newRecord(for platform: AppPlatform) -> NewRecord { NewRecord(isDev: isDev && platform != .backend) }
 }

@@ -14,7 +14,7 @@ package struct Feedback: Sendable {
     let userID: EndUserID?
     let client: ClientMetadata
 
-    /// - Throws: the first check of the body that fails, from `message` on.
+    /// - Throws: the first check of the body that fails, starting with `message`.
     package init(_ body: JSONObject, for platform: AppPlatform) throws(Refusal) {
         message = body["message"]?.string?.trimmed ?? ""
         if message.isEmpty { throw .invalid("message is required") }

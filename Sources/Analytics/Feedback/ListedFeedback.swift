@@ -1,7 +1,7 @@
 import JSON
 import MariaDB
 
-/// One message of a user as reads show it, in the members and the order of analytics §13.3.
+/// One message of a user as reads show it, with the members and their order of analytics §13.3.
 package struct ListedFeedback: Encodable, Sendable {
     package typealias ID = EntityID<ListedFeedback>
 
@@ -26,10 +26,10 @@ package struct ListedFeedback: Encodable, Sendable {
     let updatedAt: WireTime
     let appName: String
     let projectName: String
-    /// Nil without a user.
+    /// Nil if the message has no user.
     @Nullable var userProperties: JSONValue?
 
-    /// From columns in the order of the members.
+    /// The columns are in the order of the members.
     init(from row: inout Row) throws {
         id = try row.read()
         appID = try row.read()

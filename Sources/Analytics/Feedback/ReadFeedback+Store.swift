@@ -30,7 +30,7 @@ extension ListWalk<ListedFeedback.ID> {
 }
 
 extension Connection {
-    /// In no order.
+    /// In no particular order.
     func feedback(_ page: PageKeys<ListedFeedback.ID>) throws -> [ListedFeedback] {
         if page.ids.isEmpty { return [] }
         var sql = ComposedSQL(

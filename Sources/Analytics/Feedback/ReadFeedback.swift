@@ -6,24 +6,24 @@ package struct FeedbackFilter: Sendable {
     package var scope: ReadScope
     package var status: String?
     package var isDev: Bool?
-    /// Production, unless it is named or `isDev` is.
+    /// Nil means production, unless `isDev` is set.
     package var dataMode: DataMode?
 
     package init(_ scope: ReadScope) { self.scope = scope }
 
-    /// What `is_dev` may be.
+    /// The values of `is_dev` to show.
     var modes: [Bool] {
         (dataMode ?? (isDev == nil ? .production : .all)).modes.filter { isDev == nil || $0 == isDev }
     }
 }
 
-/// Reads of feedback (analytics §13.3). Deleted messages are not there.
+/// Reads of feedback (analytics §13.3). Deleted messages are not shown.
 extension Analytics {
     package func feedback(
         _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit, of team: Team.ID,
         _ database: Database
     ) throws -> Page<ListedFeedback> {
-        // No status has other characters.
+        // Every status is ASCII.
         if filter.status?.isASCII == false { return Page() }
         return try database.snapshot { connection in
             let apps = try connection.visibleApps(of: team, in: filter.scope)
@@ -36,7 +36,7 @@ extension Analytics {
 
     /// The feedback of one project.
     ///
-    /// - Throws: `notFound` unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and belongs to the team.
     package func feedback(
         ofProject id: String, _ filter: FeedbackFilter, after cursor: Cursor<ListedFeedback.ID>?, limit: PageLimit,
         of team: Team.ID, _ database: Database

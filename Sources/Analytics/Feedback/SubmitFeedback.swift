@@ -3,7 +3,7 @@ import MariaDB
 package import Time
 
 extension Analytics {
-    /// `POST /v1/feedback` (analytics §10): one row under its resolved owner.
+    /// `POST /v1/feedback` (analytics §10): stores one row under its owner.
     package func submit(
         _ feedback: Feedback, from app: App, country: String?, _ database: Database
     ) throws -> (id: Feedback.ID, createdAt: Timestamp) {

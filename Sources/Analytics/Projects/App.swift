@@ -1,4 +1,4 @@
-/// What a client or import key belongs to, as the authenticating read saw it.
+/// The app of a client or import key, as it was when the key was read.
 package struct App: Sendable {
     package typealias ID = EntityID<App>
 
@@ -8,12 +8,12 @@ package struct App: Sendable {
     package var bundleID: String?
     package var isDeleted: Bool
 
-    /// Neither it nor its project is deleted.
+    /// Whether neither the app nor its project is deleted.
     package var isLive: Bool { !isDeleted && !project.isDeleted }
 
-    /// Checks that a request names the app it comes from (analytics §8.1, checks 5 and 6).
+    /// Checks that a request names the app that it comes from (analytics §8.1, checks 5 and 6).
     ///
-    /// - Parameter bundleID: nil when the request has none, or no string.
+    /// - Parameter bundleID: nil if the request has none, or if it is not a string.
     package func check(bundleID: String?) throws(Refusal) {
         guard let expected = self.bundleID else { return }
         guard let bundleID else { throw .invalid("bundle_id is required") }

@@ -13,7 +13,7 @@ package enum AppPlatform: String, Sendable, CaseIterable, Bindable, Readable {
         }
     }
 
-    /// Why an environment does not fit; nil when it does.
+    /// Why an environment does not fit this platform; nil if it does.
     package func objection(to environment: String) -> String? {
         if environments.contains(where: { $0.utf8.elementsEqual(environment.utf8) }) { return nil }
         let allowed = environments.joined(separator: ", ")

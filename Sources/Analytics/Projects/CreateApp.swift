@@ -6,7 +6,7 @@ package struct NewApp: Sendable {
     package var project: Project.ID
     package var name: String
     package var platform: AppPlatform
-    /// What its SDK sends along; nil: it is not asked for. Apps of platform `backend` have none.
+    /// The id that the SDK must send; nil if it need not send one. Apps of platform `backend` have none.
     package var bundleID: String?
 
     package init(project: Project.ID, name: String, platform: AppPlatform, bundleID: String? = nil) {
@@ -56,7 +56,7 @@ extension AnalyticsTransaction {
 }
 
 extension Connection {
-    /// The live apps, of one project or of all, in the order of their creation.
+    /// The live apps of one project, or of all, in order of creation.
     package func apps(project: Project.ID? = nil) throws -> [AppSummary] {
         try all(
             """

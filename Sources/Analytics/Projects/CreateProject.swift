@@ -28,7 +28,7 @@ extension AnalyticsTransaction {
         return project
     }
 
-    /// Changes settings of a live project.
+    /// Changes the settings of a live project.
     ///
     /// - Parameter change: may run more than once.
     package func setProject(_ id: Project.ID, _ change: (inout ProjectSettings) -> Void) throws -> ProjectSummary {
@@ -57,7 +57,7 @@ extension OperatorError {
 }
 
 extension ProjectSettings {
-    /// In the order of the table.
+    /// In the order of the table's columns.
     fileprivate var columns: [(any Bindable)?] {
         [
             name, slug, color, claimConflict, retentionDays.events, retentionDays.metrics, retentionDays.funnels,
@@ -72,7 +72,7 @@ extension ProjectSettings {
 }
 
 extension Connection {
-    /// The live projects, of one team or of all, in the order of their creation.
+    /// The live projects of one team, or of all, in order of creation.
     package func projects(team: Team.ID? = nil) throws -> [ProjectSummary] {
         try all(
             """
@@ -84,7 +84,7 @@ extension Connection {
         ) { row in try ProjectSummary(from: &row) }
     }
 
-    /// Nil when there is none, or it is deleted.
+    /// Nil if there is no such project, or it is deleted.
     package func project(_ id: Project.ID) throws -> ProjectSummary? {
         try first(
             """

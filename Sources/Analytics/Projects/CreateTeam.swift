@@ -9,7 +9,7 @@ package struct TeamSummary: Sendable {
 }
 
 extension AnalyticsTransaction {
-    /// Names need not be distinct.
+    /// Several teams may have the same name.
     package func createTeam(name: String) throws -> TeamSummary {
         try OperatorError.check(name: name, of: "the team")
         let team = TeamSummary(id: Team.ID(at: now), name: name, createdAt: now)
@@ -26,7 +26,7 @@ extension Connection {
         }
     }
 
-    /// Every team in the order of their creation.
+    /// All teams in order of creation.
     package func teams() throws -> [TeamSummary] {
         try all("SELECT id, name, created_at FROM teams ORDER BY created_at, id") { row in
             TeamSummary(id: try row.read(), name: try row.read(), createdAt: try row.read())

@@ -1,6 +1,6 @@
-/// What an operator decides about a project.
+/// The settings of a project, which an operator chooses.
 package struct ProjectSettings: Sendable {
-    /// In days, by what is kept; nil: the default of the specification (analytics §14.2).
+    /// In days, for each kind of event; nil for the default of the specification (analytics §14.2).
     package struct Retention: Sendable {
         package var events: Int64?
         package var metrics: Int64?
@@ -14,13 +14,13 @@ package struct ProjectSettings: Sendable {
     }
 
     package var name: String
-    /// Distinct within the team.
+    /// Unique within the team.
     package var slug: String
-    /// `#rrggbb`, for what shows projects.
+    /// `#rrggbb`, for user interfaces.
     package var color: String?
     package var claimConflict: Project.ClaimConflict
     package var retentionDays: Retention
-    /// In bytes; nil: the default (analytics §11.1).
+    /// In bytes; nil for the default (analytics §11.1).
     package var attachmentUserQuota: Int64?
     package var attachmentProjectQuota: Int64?
 

@@ -2,7 +2,7 @@ package import Database
 import JSON
 import MariaDB
 
-/// Reads of what a team has: its live apps and projects, the oldest first (analytics §13.3).
+/// Reads of a team's live apps and projects, the oldest first (analytics §13.3).
 extension Analytics {
     package func apps(_ scope: ReadScope, of team: Team.ID, _ database: Database) throws -> [ListedApp] {
         if scope.excludes(team) { return [] }
@@ -42,7 +42,7 @@ extension Connection {
     }
 }
 
-/// An app as reads show it, in the members and the order of analytics §13.3.
+/// An app as reads show it, with the members and their order of analytics §13.3.
 package struct ListedApp: Encodable, Sendable {
     let id: App.ID
     let teamID: Team.ID
@@ -51,12 +51,12 @@ package struct ListedApp: Encodable, Sendable {
     let platform: String
     @Nullable var bundleID: String?
     @Nullable var supportedLanguages: JSONValue?
-    /// Secrets are not recoverable.
+    /// Always nil: secrets cannot be recovered.
     @Nullable var clientSecret: String?
     let createdAt: WireTime
 }
 
-/// A project as reads show it, in the members and the order of analytics §13.3.
+/// A project as reads show it, with the members and their order of analytics §13.3.
 package struct ListedProject: Encodable, Sendable {
     let id: Project.ID
     let teamID: Team.ID
@@ -76,7 +76,7 @@ package struct ListedProject: Encodable, Sendable {
     let claimConflict: String
     let createdAt: WireTime
 
-    /// From columns in the order of the members, but for the effective ones, which follow from the others.
+    /// The columns are in the order of the members. The effective values have no columns; they follow from the others.
     init(from row: inout Row) throws {
         id = try row.read()
         teamID = try row.read()

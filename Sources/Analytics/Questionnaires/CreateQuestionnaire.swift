@@ -5,14 +5,14 @@ package import Time
 package struct QuestionnaireSummary: Sendable {
     package var id: Questionnaire.ID
     package var project: Project.ID
-    /// The only app that asks it; nil: every app of the project.
+    /// The only app that shows it; nil for every app of the project.
     package var app: App.ID?
     package var definition: QuestionnaireDefinition
     package var createdAt: Timestamp
 }
 
 extension AnalyticsTransaction {
-    /// - Parameter app: the only one that asks it; nil: every app of the project.
+    /// - Parameter app: the only app that shows it; nil for every app of the project.
     package func createQuestionnaire(
         _ definition: QuestionnaireDefinition, project: Project.ID, app: App.ID? = nil
     ) throws -> QuestionnaireSummary {

@@ -4,7 +4,7 @@ extension DefinitionReader {
     private static let idRule = "must be 1 to 32 of a-z, 0-9 and _"
     private static let types = ["text", "single_choice", "multi_choice", "rating", "nps"]
 
-    /// - Returns: nil when there was a fault.
+    /// - Returns: nil if there was a fault.
     mutating func schema(_ json: JSONValue, at path: String) -> QuestionnaireSchema? {
         let before = faults.count
         guard let object = object(json, at: path, members: ["version", "questions"]) else { return nil }
@@ -28,19 +28,19 @@ extension DefinitionReader {
         text(object, "title", at: path, longest: 200)
         optionalString(object, "subtitle", at: path)
         let isRequired = bool(object, "required", at: path)
-        // Without an id of its own it is compared with no other; it is a fault already.
+        // The missing id is a fault already, so there is nothing to compare.
         guard let id else { return nil }
         return (Question(id: id, kind: kind ?? .text, isRequired: isRequired ?? false), path)
     }
 
-    /// Those that only this type of question has.
+    /// The members that only this type of question has.
     private func members(ofType type: String?) -> [String] {
         switch type {
         case "text": ["placeholder", "multiline"]
         case "single_choice", "multi_choice": ["options"]
         case "rating": ["scale"]
         case "nps": []
-        // Which it should have nobody knows.
+        // The type is unknown, so any of these members may be right.
         default: ["placeholder", "multiline", "options", "scale"]
         }
     }

@@ -1,9 +1,9 @@
 import JSON
 internal import Text
 
-/// Reads a definition to its end and notes everything that is wrong with it.
+/// Reads a definition to its end and collects all faults.
 ///
-/// It is strict: members that nobody knows are faults, and so is `null`.
+/// Unknown members and `null` are faults.
 struct DefinitionReader {
     /// `<path>: <what to do>`
     private(set) var faults: [String] = []
@@ -26,7 +26,7 @@ struct DefinitionReader {
         return object
     }
 
-    /// - Returns: what there is, also when there is too little or too much of it.
+    /// - Returns: the elements, even if there are too few or too many.
     mutating func array(
         _ object: JSONObject, _ name: String, at path: String, _ count: ClosedRange<Int>
     ) -> [JSONValue] {
@@ -37,7 +37,7 @@ struct DefinitionReader {
         return elements ?? []
     }
 
-    /// A string that says something.
+    /// A string that is not blank.
     @discardableResult
     mutating func text(
         _ object: JSONObject, _ name: String, at path: String, longest: Int? = nil

@@ -2,7 +2,8 @@ package import Database
 package import Time
 
 extension Analytics {
-    /// `POST /v1/questionnaires/dismiss` (analytics §12): the user is asked nothing any more, in any app of the project.
+    /// `POST /v1/questionnaires/dismiss` (analytics §12): no app of the project shows the user a questionnaire from now
+    /// on.
     package func dismissQuestionnaires(
         for userID: EndUserID, in app: App, _ database: Database
     ) throws -> Timestamp {

@@ -1,9 +1,9 @@
 import MariaDB
 
 extension AnalyticsTransaction {
-    /// Gives a real record the live responses of an anonymous one, both locked (analytics §5, "Questionnaire responses in a
-    /// merge"): slug by slug what the real one has stays, and the other's is soft-deleted under the anonymous id. Two
-    /// statements, whatever there is to do.
+    /// Gives a real record the live responses of an anonymous record; both are locked (analytics §5, "Questionnaire
+    /// responses in a merge"). For each slug, the real record's own response stays. The anonymous one is then
+    /// soft-deleted under the anonymous id. Always takes two statements.
     package func mergeQuestionnaireResponses(of anonymous: Record, into real: Record) throws {
         try connection.execute(
             """

@@ -12,7 +12,7 @@ extension Questionnaire {
 }
 
 extension Connection {
-    /// A live definition of the app's project that is pinned to no other app.
+    /// A live definition of the app's project, unless it belongs to another app only.
     func questionnaire(_ slug: Questionnaire.Slug, for app: App) throws -> Questionnaire? {
         try first(
             """

@@ -34,9 +34,9 @@ package struct Questionnaire: Sendable {
 }
 
 extension APIKey {
-    /// The app that a questionnaire is asked in.
+    /// The app that shows a questionnaire.
     ///
-    /// - Parameter bundleID: nil when the request has none, or no string.
+    /// - Parameter bundleID: nil if the request has none, or if it is not a string.
     package func questionnaireApp(bundleID: String?) throws(Refusal) -> App {
         guard kind == .client else { throw .forbidden("Client key required") }
         let app = try ingestApp()

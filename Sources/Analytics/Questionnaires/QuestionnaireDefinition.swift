@@ -1,6 +1,6 @@
 package import JSON
 
-/// A questionnaire as an operator writes it down: `{"slug", "name", "description"?, "is_active"?, "schema"}`.
+/// A questionnaire in the form that an operator writes: `{"slug", "name", "description"?, "is_active"?, "schema"}`.
 package struct QuestionnaireDefinition: Sendable {
     package let slug: Questionnaire.Slug
     package let name: String
@@ -8,10 +8,10 @@ package struct QuestionnaireDefinition: Sendable {
     package let isActive: Bool
     package let schema: QuestionnaireSchema
 
-    /// Bytes that the column takes.
+    /// The size of the column, in bytes.
     private static let longestDescription = 65_535
 
-    /// - Throws: everything that is wrong with it at once.
+    /// - Throws: all faults at once.
     package init(_ json: JSONValue) throws(InvalidQuestionnaire) {
         var reader = DefinitionReader()
         let root = ""
@@ -36,8 +36,8 @@ package struct QuestionnaireDefinition: Sendable {
     }
 }
 
-/// A definition that cannot be used.
+/// Why a definition cannot be used.
 package struct InvalidQuestionnaire: Error, Equatable {
-    /// All that is wrong with it, a line each: `schema.questions[0].title: must be …`.
+    /// All faults, one line each: `schema.questions[0].title: must be …`.
     package let faults: [String]
 }

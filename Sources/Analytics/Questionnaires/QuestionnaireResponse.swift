@@ -2,7 +2,7 @@ package import JSON
 import MariaDB
 package import Time
 
-/// What one end user answered, or one save without a user.
+/// The answers of one end user, or of one save without a user.
 package struct QuestionnaireResponse: Sendable {
     package typealias ID = EntityID<QuestionnaireResponse>
 

@@ -1,14 +1,15 @@
 import JSON
 internal import Text
 
-/// Rules for answers (analytics §12). The texts of its table stand here.
+/// Rules for answers (analytics §12). The texts of the specification's table stand here.
 extension QuestionnaireSchema {
     static let longestText = 4000
 
     /// Checks the answers of one save.
     ///
-    /// - Returns: those that are answered. Null, a blank string and an empty array are no answers.
-    /// - Throws: the first fault: what is no question, in the order sent; then questions in their order.
+    /// - Returns: the answers that are not empty. Null, a blank string and an empty array are empty.
+    /// - Throws: the first fault. Unknown questions come first, in the order sent; then the faults of answers, in the
+    ///   order of the questions.
     func check(_ answers: JSONValue?) throws(Refusal) -> JSONObject {
         guard case .object(let answers) = answers else { throw .invalid("answers must be an object") }
         let answered = JSONObject(answers.members.filter { !$0.value.isUnanswered }.map { ($0.name, $0.value) })
@@ -21,9 +22,9 @@ extension QuestionnaireSchema {
         return answered
     }
 
-    /// What a completed response keeps: the answers to questions there still are.
+    /// The answers that a completed response keeps: those to questions that still exist.
     ///
-    /// - Throws: a required question that is not answered.
+    /// - Throws: if a required question has no answer.
     func complete(_ answers: JSONObject) throws(Refusal) -> JSONObject {
         for question in questions where question.isRequired && answers[question.id] == nil {
             throw .invalid("\"\(question.id)\" is required")
@@ -33,7 +34,7 @@ extension QuestionnaireSchema {
 }
 
 extension JSONObject {
-    /// These answers, with those of a later save over them.
+    /// These answers, overridden by the answers of a later save.
     func merged(with later: JSONObject) -> JSONObject {
         JSONObject((members + later.members).map { ($0.name, $0.value) })
     }
@@ -67,7 +68,7 @@ extension Question {
     }
 
     private func check(_ option: String, among options: Set<String>) throws(Refusal) {
-        // A hash of text that long costs its square, if it is of combining marks.
+        // Checks the length first: hashing a long text of combining marks takes quadratic time.
         let isOne = option.utf8.count <= Self.longestID && options.contains(option)
         if !isOne { throw .invalid("\"\(option)\" is not a valid option for \"\(id)\"") }
     }

@@ -2,14 +2,14 @@ package import JSON
 
 /// The questions of a questionnaire (analytics §12).
 package struct QuestionnaireSchema: Sendable {
-    /// As it was defined: what clients and snapshots get.
+    /// The JSON as it was defined. Clients and snapshots get this.
     package let json: JSONValue
     let questions: [Question]
 
-    /// The text that is stored.
+    /// The JSON text to store.
     var text: String { String(decoding: json.json(), as: UTF8.self) }
 
-    /// - Throws: `InvalidQuestionnaire` when somebody else than `create` wrote it.
+    /// - Throws: `InvalidQuestionnaire` if the stored text is not valid, because somebody changed it by hand.
     init(stored: String) throws {
         var reader = DefinitionReader()
         let schema = reader.schema(try JSONValue(json: Array(stored.utf8)), at: "schema")
@@ -23,21 +23,21 @@ package struct QuestionnaireSchema: Sendable {
     }
 }
 
-/// One question of a schema, as far as its answers depend on it.
+/// The part of a question that its answers depend on.
 struct Question: Sendable {
     enum Kind: Sendable {
         case text
-        /// With the ids of the options.
+        /// The ids of the options.
         case singleChoice(Set<String>)
         case multiChoice(Set<String>)
         case rating
         case nps
     }
 
-    /// Of this one and of options, in bytes.
+    /// The longest id of a question or an option, in bytes.
     static let longestID = 32
 
-    /// Of `a-z 0-9 _`, like the ids of options: `String`'s equality of such text is that of its bytes.
+    /// 1 to 32 of `a-z 0-9 _`, like the ids of options. For such text `String` equality is byte equality.
     let id: String
     let kind: Kind
     let isRequired: Bool

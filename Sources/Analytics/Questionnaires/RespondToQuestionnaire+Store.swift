@@ -1,10 +1,10 @@
 import JSON
 import MariaDB
 
-/// What a save writes: a row is that of its latest save, but for its id, user and time of creation.
+/// The columns that a save writes. A later save overwrites all columns but the id, the user and the creation time.
 struct ResponseContent {
     let answers: JSONObject
-    /// Set: the response is complete.
+    /// Set if the response is complete.
     let snapshot: QuestionnaireSchema?
     let sessionID: UUID?
     let client: ClientMetadata
@@ -15,7 +15,7 @@ struct ResponseContent {
 }
 
 extension AnalyticsTransaction {
-    /// The live response of a locked user.
+    /// The live response of a user whose record is locked.
     func lockResponse(
         of owner: Record.ID, to slug: Questionnaire.Slug, in project: Project.ID
     ) throws -> QuestionnaireResponse? {

@@ -2,20 +2,21 @@ package import Database
 package import JSON
 package import Time
 
-/// What one save did.
+/// The result of one save.
 package struct SavedResponse: Sendable {
     package let id: QuestionnaireResponse.ID
     package let createdAt: Timestamp
-    /// Whether it made the row.
+    /// Whether the save created the response.
     package let isFirst: Bool
-    /// Whether it completed the response.
+    /// Whether the save completed the response.
     package let wasSubmitted: Bool
 }
 
 extension Analytics {
-    /// `POST /v1/questionnaires/:slug/responses` (analytics §12): saves answers over the user's live draft, and completes it.
+    /// `POST /v1/questionnaires/:slug/responses` (analytics §12): saves answers over the user's live draft, and
+    /// completes the response if the request says so.
     ///
-    /// - Throws: the first check that fails; nothing is kept then.
+    /// - Throws: the first check that fails. Nothing is saved then.
     package func respond(
         to slug: String, _ body: JSONObject, from userID: EndUserID?, in app: App, country: String?,
         _ database: Database
@@ -29,7 +30,7 @@ extension Analytics {
             let sessionID = try body.sessionID()
             let isComplete = body["is_complete"] == true
             let client = ClientMetadata(body)
-            // Held from before the draft is read: saves of one user come one after the other.
+            // Locked before the draft is read, so saves of one user run one after the other.
             let owner = try userID.map { id in
                 try transaction.lockOwner(of: id, in: app.project.id, making: client.newRecord(for: app.platform))
             }
@@ -60,7 +61,7 @@ extension Analytics {
 }
 
 extension QuestionnaireOffer.Reason {
-    /// What answers that are not taken are refused with.
+    /// The refusal for invalid answers.
     fileprivate var refusal: Refusal {
         let text =
             switch self {

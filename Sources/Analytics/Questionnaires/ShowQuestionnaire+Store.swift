@@ -1,16 +1,16 @@
 import MariaDB
 import Time
 
-/// What there is between a questionnaire and an end user.
+/// A questionnaire, and what is stored about one end user's relation to it.
 struct QuestionnaireStanding {
     let questionnaire: Questionnaire
     let hasDismissed: Bool
-    /// The live one.
+    /// The user's live response.
     let response: QuestionnaireResponse?
 }
 
 extension Connection {
-    /// - Returns: nil without such a questionnaire.
+    /// - Returns: nil if there is no such questionnaire.
     func standing(
         of userID: EndUserID?, towards slug: Questionnaire.Slug, in app: App
     ) throws -> QuestionnaireStanding? {
@@ -38,7 +38,7 @@ extension Connection {
 }
 
 extension QuestionnaireResponse {
-    /// Nil for the NULLs of an outer join.
+    /// Nil if the outer join found no row.
     fileprivate init?(fromOuter row: inout Row) throws {
         let (id, answers) = (try row.read(ID?.self), try row.read(String?.self))
         let (isSubmitted, createdAt) = (try row.read(Bool.self), try row.read(Timestamp?.self))

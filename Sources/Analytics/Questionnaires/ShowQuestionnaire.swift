@@ -1,7 +1,7 @@
 package import Database
 import MariaDB
 
-/// Whether an end user is asked (analytics §12).
+/// Whether an app should show a questionnaire to an end user (analytics §12).
 package enum QuestionnaireOffer: Sendable {
     /// Why not.
     package enum Reason: String, Sendable {
@@ -11,14 +11,14 @@ package enum QuestionnaireOffer: Sendable {
     }
 
     case ineligible(Reason)
-    /// With what the user has answered so far.
+    /// The draft has the user's answers so far.
     case eligible(Questionnaire, draft: QuestionnaireResponse?)
 }
 
 extension Analytics {
-    /// `GET /v1/questionnaires/:slug`: one read, so that a claim that lands meanwhile shows wholly or not at all.
+    /// `GET /v1/questionnaires/:slug`. One statement, so that a concurrent claim shows either completely or not at all.
     ///
-    /// - Parameter isForced: whether one who dismissed or answered is asked again.
+    /// - Parameter isForced: whether to offer the questionnaire to a user who has dismissed or answered it.
     package func offer(
         of slug: String, to userID: EndUserID?, isForced: Bool, in app: App, _ database: Database
     ) throws -> QuestionnaireOffer {
@@ -36,6 +36,6 @@ extension Analytics {
 }
 
 extension Properties {
-    /// Whether this user wants to be asked nothing at all.
+    /// Whether this user has dismissed all questionnaires.
     var haveDismissedQuestionnaires: Bool { self[Self.dismissedAt]?.isEmpty == false }
 }

@@ -2,7 +2,7 @@ import JSON
 import MariaDB
 import Time
 
-/// A record as reads show it, in the members and the order of analytics §13.2; never a tombstone.
+/// A record as reads show it, with the members and their order of analytics §13.2; never a tombstone.
 package struct ListedEndUser: Encodable, Sendable {
     struct AppVisit: Encodable, Sendable {
         let appID: App.ID
@@ -11,16 +11,16 @@ package struct ListedEndUser: Encodable, Sendable {
         let lastSeenAt: WireTime
     }
 
-    /// Not shown.
+    /// Not part of the answer.
     let record: Record.ID
     let id: UUID
     let projectID: Project.ID
     let userID: String
     let isAnonymous: Bool
-    /// The anonymous ids of the user's claims, in the order of these; nil: none.
+    /// The anonymous ids that the user has claimed, in the order of the claims; nil for none.
     @Nullable var claimedFrom: [String]?
     let properties: JSONValue
-    /// The live ones.
+    /// Only live apps.
     var apps: [AppVisit] = []
     let firstSeenAt: WireTime
     let lastSeenAt: WireTime
@@ -40,7 +40,7 @@ package struct ListedEndUser: Encodable, Sendable {
         case revenueSyncedAt, isDev
     }
 
-    /// From columns in the order of the members; what other tables know is filled in later.
+    /// The columns are in the order of the members. Members from other tables are filled in later.
     init(from row: inout Row) throws {
         record = try row.read()
         id = try row.read()

@@ -1,13 +1,13 @@
 package import JSON
 
-/// An end user's properties: strings by key, keys compared byte for byte (analytics §6).
+/// An end user's properties: a string for each key (analytics §6). Keys are compared byte for byte.
 package struct Properties: Sendable {
     package typealias Entry = (key: String, value: String)
 
-    /// How many a client may set.
+    /// The most properties that a client may set.
     package static let maximumCount = 50
-    /// How many there may be before a merge leaves `asa_` keys out that only a client can have written: those of two users
-    /// fit in. Without it each claim could bring 50 more.
+    /// The most properties that a merge may produce by adding `asa_` keys that only a client can have written. Two
+    /// users' properties fit. Without this limit, each claim could add 50 more.
     static let maximumMergedCount = 100
 
     package private(set) var entries: [Entry]
@@ -25,7 +25,7 @@ package struct Properties: Sendable {
 
     package subscript(key: String) -> String? { entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value }
 
-    /// Costs what there is, however many keys are deleted.
+    /// The cost depends on the stored properties, not on the number of deleted keys.
     mutating func apply(_ changes: PropertyChanges) {
         let known = Set(entries.map { MemberName($0.key) })
         entries = entries.compactMap { entry in
@@ -35,8 +35,9 @@ package struct Properties: Sendable {
         entries += changes.sets.filter { !known.contains(MemberName($0.key)) }
     }
 
-    /// What a merge makes of them: all of these, and of the anonymous record's other keys those that the server writes, then
-    /// the rest in ascending order while there is room (§6.2); for `asa_` keys there is more.
+    /// Adds the properties of an anonymous record, as a merge does (§6.2). Existing keys keep their values. Keys that
+    /// the server writes are always added. `asa_` keys are added in ascending order up to `maximumMergedCount`, and
+    /// other keys up to `maximumCount`.
     mutating func absorb(_ anonymous: Properties) {
         let known = Set(entries.map { MemberName($0.key) })
         let others = anonymous.entries.filter { !known.contains(MemberName($0.key)) }.sorted {
@@ -50,7 +51,7 @@ package struct Properties: Sendable {
         add(.other, atMost: Self.maximumCount)
     }
 
-    /// The moment all questionnaires were dismissed (§12).
+    /// When the user dismissed all questionnaires (§12).
     package static let dismissedAt = "_questionnaires_dismissed_at"
     /// The network that brought the user (§7).
     package static let attributionSource = "attribution_source"
@@ -58,7 +59,7 @@ package struct Properties: Sendable {
     /// How a merge treats a key.
     private enum Kind {
         case serverWritten
-        /// Another that begins with `asa_`.
+        /// Another key that begins with `asa_`.
         case attribution
         case other
 
@@ -73,18 +74,18 @@ package struct Properties: Sendable {
 
     private static let serverWrittenNames = Set(([dismissedAt] + Attribution.propertyNames).map { MemberName($0) })
 
-    /// As the wire and the table have them.
+    /// The properties as answers and the table have them.
     package var object: JSONObject { JSONObject(entries.map { ($0.key, .string($0.value)) }) }
 }
 
-/// What one request sets and deletes, in one step. Made before anything is locked.
+/// The properties that one request sets and deletes, in one step. It is made before anything is locked.
 package struct PropertyChanges: Sendable {
     /// In the order of the request.
     let sets: [Properties.Entry]
-    /// Of every key that is named; empty for one to delete.
+    /// The value of each named key; empty if the key is to be deleted.
     private let values: [MemberName: String]
 
-    /// - Parameter entries: each key once. An empty value deletes its key.
+    /// - Parameter entries: each key once. An empty value deletes the key.
     package init(_ entries: [Properties.Entry]) {
         sets = entries.filter { !$0.value.isEmpty }
         values = Dictionary(entries.map { (MemberName($0.key), $0.value) }, uniquingKeysWith: { $1 })

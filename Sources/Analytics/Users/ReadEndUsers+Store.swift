@@ -1,22 +1,22 @@
 import MariaDB
 
 extension Connection {
-    /// The members of an `ListedEndUser`, from `app_users u`.
+    /// The members of a `ListedEndUser`, from `app_users u`.
     private static let selectEndUsers: StaticString = """
         SELECT u.id, u.public_id, u.project_id, u.user_id, u.is_anonymous, u.properties, u.first_seen_at,
                u.last_seen_at, u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version,
                u.last_locale, u.last_preferred_language, u.total_revenue_usd_cents, u.revenue_synced_at, u.is_dev
         """
 
-    /// How the users of projects are read. Those of an app that has few are read all; of one that has many, every user of
-    /// its project is asked whether the app has them.
+    /// How a list of users is read. If an app has few users, all of them are read. If it has many, each user of its
+    /// project is checked for a visit to the app.
     func walk(_ filter: EndUserFilter, in projects: [Project.ID]) throws -> ListWalk<Int64> {
         let few = try filter.scope.app.flatMap { try hasFewUsers($0) ? $0 : nil }
         let modes = filter.dataMode.modes
         var condition = ComposedSQL("")
         condition.append(filter)
         if few == nil, let app = filter.scope.app {
-            // No join, which the server might begin with.
+            // A subquery, because the server might start with the other table of a join.
             condition.append(
                 " AND (SELECT TRUE FROM app_user_apps a WHERE a.app_user_id = u.id AND a.app_id = ?) IS NOT NULL", app)
         }
@@ -58,7 +58,7 @@ extension Connection {
         return ListWalk(
             time: filter.sort == .lastSeen ? "u.last_seen_at" : "u.first_seen_at", id: "u.id", sources: sources,
             condition: condition.isEmpty ? nil : condition, isShort: few != nil,
-            // Of the claims, that their ids are not read here: none is longer.
+            // Claims count with the greatest length of an id, because their ids are not read here.
             size: (
                 """
                 SELECT page.id, page.sort_value,
@@ -81,7 +81,7 @@ extension Connection {
         return count.map { $0 <= most } ?? true
     }
 
-    /// In no order.
+    /// In no particular order.
     func endUsers(_ page: PageKeys<Int64>) throws -> [ListedEndUser] {
         if page.ids.isEmpty { return [] }
         var sql = ComposedSQL(Self.selectEndUsers)
@@ -99,7 +99,7 @@ extension Connection {
         return try first(sql) { row in try ListedEndUser(from: &row) }
     }
 
-    /// Fills in the users' apps and claims, each of which is one statement for all of them.
+    /// Adds the users' apps and claims: one statement each for all users.
     func completed(_ users: [ListedEndUser]) throws -> [ListedEndUser] {
         if users.isEmpty { return [] }
         let records = list(users.map(\.record.rawValue))
@@ -147,7 +147,7 @@ extension Connection {
 }
 
 extension ComposedSQL {
-    /// The times of a filter on `app_users u`.
+    /// Restricts `app_users u` to the filter's times.
     fileprivate mutating func append(within filter: EndUserFilter) {
         if let since = filter.since { append(" AND u.last_seen_at >= ?", since) }
         if let until = filter.until { append(" AND u.last_seen_at <= ?", until) }
@@ -158,7 +158,7 @@ extension ComposedSQL {
         if let search = filter.search { append(" AND LOCATE(LOWER(?), LOWER(u.user_id)) > 0", search) }
         if let isAnonymous = filter.isAnonymous { append(" AND u.is_anonymous = ?", isAnonymous) }
         if !filter.billing.isEmpty {
-            // JSON columns have a collation that pads: 'trial ' would be 'trial'.
+            // JSON columns have a collation that pads, so 'trial ' would equal 'trial'.
             append(
                 """
                  AND CASE WHEN JSON_VALUE(u.properties, '$.rc_period_type') COLLATE utf8mb4_nopad_bin = 'trial' THEN 'trial'

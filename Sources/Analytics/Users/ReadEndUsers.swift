@@ -1,7 +1,7 @@
 package import Database
 import MariaDB
 
-/// Reads of end users (analytics §13.2). A tombstone is nobody.
+/// Reads of end users (analytics §13.2). Tombstones are not shown.
 extension Analytics {
     package func endUsers(
         _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID, _ database: Database
@@ -19,7 +19,7 @@ extension Analytics {
 
     /// The users of one app.
     ///
-    /// - Throws: `notFound` unless the app is live and the team's.
+    /// - Throws: `notFound` unless the app is live and belongs to the team.
     package func endUsers(
         ofApp id: String, _ filter: EndUserFilter, after cursor: Cursor<Int64>?, limit: PageLimit, of team: Team.ID,
         _ database: Database
@@ -31,7 +31,7 @@ extension Analytics {
         return try endUsers(filter, after: cursor, limit: limit, of: team, database)
     }
 
-    /// - Throws: `notFound` unless it is a user of a live project of the team.
+    /// - Throws: `notFound` unless the user belongs to a live project of the team.
     package func endUser(_ id: String, of team: Team.ID, _ database: Database) throws -> ListedEndUser {
         let user = try UUID(id).flatMap { id in
             try database.snapshot { connection in

@@ -8,8 +8,8 @@ extension Record {
 extension AnalyticsTransaction {
     /// Sets and deletes properties of a locked record in one step (analytics §6.1).
     ///
-    /// - Parameter isCapped: whether the result may be refused for its size; what the server writes is not (§6.2).
-    /// - Returns: the full state.
+    /// - Parameter isCapped: whether to refuse too many properties. The server's own writes are not capped (§6.2).
+    /// - Returns: all properties afterwards.
     package func setProperties(
         _ changes: PropertyChanges, of owner: Record, isCapped: Bool
     ) throws -> Properties {

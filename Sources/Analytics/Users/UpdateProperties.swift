@@ -1,7 +1,7 @@
 package import Database
 import MariaDB
 
-/// `POST /v1/identity/properties` (analytics §6). What clients may set.
+/// `POST /v1/identity/properties` (analytics §6).
 package struct UpdateProperties: Sendable {
     package var userID: EndUserID
     package var changes: PropertyChanges
@@ -16,7 +16,7 @@ package struct UpdateProperties: Sendable {
 
     /// Checks one entry.
     ///
-    /// - Parameter value: nil when it is no string.
+    /// - Parameter value: nil if it is not a string.
     package static func check(key: String, value: String?) throws(Refusal) {
         if key.isEmpty { throw .invalid("Property keys must be non-empty strings") }
         if key.isLonger(than: maximumKeyLength) {
@@ -30,8 +30,8 @@ package struct UpdateProperties: Sendable {
 }
 
 extension Analytics {
-    /// - Returns: the full state.
-    /// - Throws: `invalid` for more than there may be, before anything is locked when they cannot fit (§6.1).
+    /// - Returns: all properties afterwards.
+    /// - Throws: `invalid` if there would be too many. If the request alone has too many, nothing is locked (§6.1).
     package func updateProperties(
         _ request: UpdateProperties, in project: Project.ID, _ database: Database
     ) throws -> Properties {
@@ -41,7 +41,7 @@ extension Analytics {
             }
         }
         if request.changes.sets.count > Properties.maximumCount { throw Refusal.tooManyProperties }
-        // There is nothing to delete of a user who is not there.
+        // If only keys are deleted, no record need be created.
         let new = request.changes.sets.isEmpty ? nil : NewRecord()
         return try write(database) { transaction in
             guard let owner = try transaction.lockOwner(of: request.userID, in: project, orCreate: new) else {

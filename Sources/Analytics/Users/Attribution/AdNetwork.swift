@@ -7,7 +7,7 @@ package struct AdNetwork: Sendable {
     private let endpoint: String
     private let fetcher: Fetcher
 
-    /// For everything together.
+    /// The most time that a request may take in total.
     package static let timeout = Duration.seconds(10)
 
     package init(endpoint: String) {
@@ -17,14 +17,14 @@ package struct AdNetwork: Sendable {
         options.timeout = Self.timeout
         options.maximumSize = 65_536
         options.cutsBody = true
-        // The configuration has judged the endpoint: plain http gets here in development alone.
+        // The configuration has checked the endpoint: only in development it may use plain http.
         options.allowsLoopbackHTTP = true
         fetcher = Fetcher(options)
     }
 
     /// Asks the network; takes `timeout` at most.
     ///
-    /// - Throws: what the answers of the table in analytics §7 are refused with.
+    /// - Throws: the refusals of the table in analytics §7.
     package func resolve(_ token: String) throws(Refusal) -> Attribution {
         let answer: Fetcher.Response
         do {

@@ -3,13 +3,13 @@ import JSON
 import MariaDB
 import Text
 
-/// Which campaign brought a user, as the ad network says (analytics §7).
+/// Which campaign brought a user, according to the ad network (analytics §7).
 package enum Attribution: Sendable {
     /// The network does not know yet.
     case pending
     case resolved(isAttributed: Bool, properties: [Properties.Entry])
 
-    /// From the network's answer.
+    /// Interprets the network's answer.
     init(_ answer: JSONObject) {
         guard answer["attribution"] == true else {
             self = .resolved(isAttributed: false, properties: [(Properties.attributionSource, "none")])
@@ -41,7 +41,7 @@ package enum Attribution: Sendable {
     /// The keys of all properties that attribution stores.
     static let propertyNames = [Properties.attributionSource] + numbers.map(\.1) + [claimType]
 
-    /// What a developer asks to be told; nil when that is nothing known.
+    /// The outcome that a developer's request names; nil if it names no known outcome.
     package init?(mock: String) {
         switch mock {
         case "pending": self = .pending
@@ -59,7 +59,7 @@ package enum Attribution: Sendable {
 }
 
 extension Analytics {
-    /// Merges an attribution's properties into the properties of whoever the id belongs to by now (analytics §7).
+    /// Merges an attribution's properties into those of the id's present owner (analytics §7).
     package func store(
         _ properties: [Properties.Entry], of user: EndUserID, in project: Project.ID, _ database: Database
     ) throws {
@@ -71,7 +71,7 @@ extension Analytics {
     }
 }
 
-/// A number above zero in decimal; nil for anything else.
+/// A positive number in decimal; nil for anything else.
 private func positive(_ value: JSONValue?) -> String? {
     switch value {
     case .integer(let number) where number > 0: "\(number)"
