@@ -1,18 +1,18 @@
 package import MariaDB
 package import Time
 
-/// How the background work on events gets on, seen from the ends of a few indexes: cheap enough for twice a minute.
+/// How far the background work on events is behind. Reads only the ends of a few indexes, so it may run twice a minute.
 package struct AnalyticsUpkeep: Sendable {
-    /// Since a merged record was due for `Compaction`; of many, not always the oldest.
+    /// How long ago a merged record became due for `Compaction`. If there are many, this may not be the oldest.
     package let compactionDelay: Duration
-    /// Since the oldest deleted attachment was due for `AttachmentCleanup`.
+    /// How long ago the oldest deleted attachment became due for `AttachmentCleanup`.
     package let attachmentDelay: Duration
-    /// How long events still have partitions of their month.
+    /// How far into the future events have partitions of their month.
     package let partitionsAhead: Duration
 }
 
 extension Connection {
-    /// - Parameter grace: `Compaction`'s.
+    /// - Parameter grace: the grace period of `Compaction`.
     package func analyticsUpkeep(at now: Timestamp, grace: Duration) throws -> AnalyticsUpkeep? {
         let end = try partitions(of: .events).compactMap(\.end).max()
         return try first(

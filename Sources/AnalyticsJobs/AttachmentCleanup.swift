@@ -3,16 +3,16 @@ package import Database
 import MariaDB
 package import Time
 
-/// Removes what is left of attachments (analytics §14.3): rows that were deleted or never filled, files that no row names,
-/// and what uploads left behind that ended with their process.
+/// Removes remains of attachments (analytics §14.3): deleted rows, reservations that nobody filled, files that no row
+/// names, and temporary files of uploads whose process ended.
 ///
-/// Nothing is remembered between two steps, so it may be stopped anywhere, run again, and run on several nodes at once.
+/// It keeps no state between steps, so it may be stopped at any point, repeated, and run on several nodes at once.
 package struct AttachmentCleanup: Sendable {
-    /// What was removed; in a dry run, what would be.
+    /// What was removed; in a dry run, what would be removed.
     package struct Report: Equatable, Sendable {
-        /// Rows deleted long enough ago.
+        /// Rows that were deleted long enough ago.
         package var attachments = 0
-        /// Rows without bytes, deleted or not, older than a day.
+        /// Rows without a file, deleted or not, that are older than a day.
         package var reservations = 0
         package var files = 0
         package var temporaryFiles = 0
@@ -24,15 +24,15 @@ package struct AttachmentCleanup: Sendable {
     private let now: Timestamp
     private let afterlife: Duration
     private let isDryRun: Bool
-    /// One time for the whole run.
+    /// The same time for the whole run.
     private var clock: Clock { Clock { [now] in now } }
 
-    /// How many rows one transaction deletes, and how many files are looked up at once.
+    /// How many rows a transaction deletes, and how many files are looked up at once.
     static let batch = 1000
-    /// How long the rows of deleted attachments stay.
+    /// How long rows of deleted attachments stay.
     package static let afterlife = Duration.seconds(7 * 86_400)
 
-    /// - Parameter afterlife: how long deleted attachments stay. Quotas count them until they are gone.
+    /// - Parameter afterlife: how long deleted attachments stay. Quotas count them until they are removed.
     package init(
         _ store: any AttachmentStore, at now: Timestamp, afterlife: Duration = afterlife, isDryRun: Bool = false
     ) {
@@ -42,7 +42,7 @@ package struct AttachmentCleanup: Sendable {
         self.isDryRun = isDryRun
     }
 
-    /// - Parameter progress: is told after every batch how far it is.
+    /// - Parameter progress: called after each batch with the report so far.
     package func run(_ database: Database, progress: (Report) -> Void = { _ in }) throws -> Report {
         var report = Report()
         try removeRows(.deleted(before: now - afterlife), database) { count in
@@ -53,7 +53,7 @@ package struct AttachmentCleanup: Sendable {
             report.reservations += count
             progress(report)
         }
-        // Now that no row keeps them.
+        // Comes after the rows, so that their files are no longer named.
         try store.list { digests in
             for start in stride(from: 0, to: digests.count, by: Self.batch) {
                 report.files += try removeFiles(Array(digests[start...].prefix(Self.batch)), database)
@@ -71,7 +71,7 @@ package struct AttachmentCleanup: Sendable {
         if isDryRun { return count(try database.read { try $0.count(rows) }) }
         while true {
             let batch = try database.read { try $0.outlived(rows) }
-            // Fewer than the batch has, when another node removes them too.
+            // Fewer than in the batch if another node removes them, too.
             let removed = try Analytics.write(database, at: clock) { try $0.remove(batch, ifStill: rows) }
             count(removed)
             if batch.count < Self.batch { return }
@@ -83,12 +83,12 @@ package struct AttachmentCleanup: Sendable {
         return try unnamed.count { try isDryRun || removeFile($0, database) }
     }
 
-    /// - Returns: false when somebody else has removed it, or a row names it by now.
+    /// - Returns: false if somebody else has removed the file, or a row names it by now.
     private func removeFile(_ digest: ContentDigest, _ database: Database) throws -> Bool {
-        // A repeated transaction finds nothing more to remove.
+        // Stays true in a repeated transaction, which finds no file any more.
         var isRemoved = false
         try Analytics.write(database, at: clock) { transaction in
-            // An upload of this content either has put it in its place by now, and its row names it, or will.
+            // An upload of this content has either finished, and its row names the file, or waits for this lock.
             try transaction.lockContent(digest)
             if try transaction.connection.unnamed([digest]).isEmpty { return }
             if try store.remove(digest) { isRemoved = true }

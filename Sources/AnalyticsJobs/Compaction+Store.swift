@@ -3,7 +3,7 @@ import MariaDB
 import Time
 
 extension Connection {
-    /// The next claims in the order of their ids, each with the live record of the id it claims, if there is one.
+    /// The next claims by id, each with the live record that still has the claimed id, if there is one.
     func claimedNames(after last: Int64) throws -> [(id: Int64, stray: Record.ID?)] {
         try all(
             """
@@ -16,7 +16,7 @@ extension Connection {
         ) { row in (try row.read(), try row.read()) }
     }
 
-    /// The next tombstones, by owner, of those merged until a moment.
+    /// The next tombstones, sorted by owner, that were merged by a given time.
     func tombstones(mergedUntil due: Timestamp, after last: Tombstone) throws -> [Tombstone] {
         try all(
             """
@@ -47,7 +47,7 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    /// Whoever claimed the id of a live anonymous record last.
+    /// The record whose user last claimed the id of a live anonymous record.
     func claimant(ofStray record: Record.ID) throws -> Record.ID? {
         try connection.first(
             """
@@ -60,7 +60,7 @@ extension AnalyticsTransaction {
         ) { row in try row.read() }
     }
 
-    /// Claims that a tombstone and its owner hold both: the owner's stays.
+    /// If a tombstone and its owner have a claim of the same id, removes the tombstone's.
     func removeRepeatedClaims(of tombstone: Record.ID, heldBy owner: Record.ID) throws {
         try connection.execute(
             """
@@ -72,9 +72,9 @@ extension AnalyticsTransaction {
             """, owner, tombstone)
     }
 
-    /// The index is named because a scan would wait for the locks of other users' rows.
+    /// Names the index, because a scan would wait for locks on other users' rows.
     ///
-    /// - Returns: how many rows were re-pointed; fewer than `limit`: no row names the tombstone any more.
+    /// - Returns: how many rows were re-pointed. If fewer than `limit`, no row names the tombstone any more.
     func repoint(
         _ reference: RecordReference, of tombstone: Record.ID, to owner: Record.ID, atMost limit: Int
     ) throws -> Int {
@@ -103,7 +103,7 @@ extension AnalyticsTransaction {
                 UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user) SET app_user_id = ?
                 WHERE app_user_id = ? LIMIT ?
                 """
-            // United with the owner's before.
+            // Added to the owner's rows before.
             case .apps, .eventCounts: nil
             case .claims:
                 """

@@ -3,19 +3,19 @@ package import Database
 import MariaDB
 package import Time
 
-/// Carries merges through to the last row, so that tombstones can go (analytics §14.1).
+/// Re-points the rows of merged users to their owners, and then removes the tombstones (analytics §14.1).
 ///
-/// This target owns what is done beside the requests: compaction, retention, what is left of attachments, and the check of
-/// what must hold of the tables at any moment. Each job is a sequence of short transactions, may run on several nodes at
-/// once, and goes on where another run ended, however that was. The rules it shares with requests, such as how records are
-/// locked and merged, are those of `Analytics`; when a job runs is for `merganserctl` and its timers to say.
+/// This target owns the work outside requests: compaction, retention, clean-up and recounts of attachments, and the
+/// check of the rules that the tables must keep at any moment. Each job is a sequence of short transactions and may run
+/// on several nodes at once. If a run is interrupted, the next one continues. The rules that jobs share with requests,
+/// such as locking and merging records, are in `Analytics`. `merganserctl` and its timers decide when a job runs.
 package struct Compaction: Sendable {
-    /// What was done; in a plan, what would be.
+    /// What was done; in a plan, what would be done.
     package struct Report: Equatable, Sendable {
-        /// Live anonymous records that were merged into the record of whoever claimed their id.
+        /// Live anonymous records that were merged into the record that claimed their id.
         package fileprivate(set) var folded = 0
         package fileprivate(set) var repointed: [RecordReference: Int] = [:]
-        /// Tombstones that nothing names any more.
+        /// Tombstones that were removed.
         package fileprivate(set) var removed = 0
 
         package init() {}
@@ -33,9 +33,9 @@ package struct Compaction: Sendable {
         self.clock = clock
     }
 
-    /// Runs to completion: what is left are tombstones within their grace period.
+    /// Runs to completion. Only tombstones within their grace period remain.
     ///
-    /// - Parameter step: called after each transaction with what was done so far; what it throws ends the run.
+    /// - Parameter step: called after each transaction with the report so far. If it throws, the run ends.
     @discardableResult
     package func run(_ database: Database, step: (Report) throws -> Void = { _ in }) throws -> Report {
         var report = Report()
@@ -45,7 +45,8 @@ package struct Compaction: Sendable {
                 try step(report)
             }
         }
-        // One pass leaves only a tombstone that another one pointed at; the next takes it, as long as there is progress.
+        // A pass cannot remove a tombstone that another one points at; the next pass can. Repeats as long as a pass
+        // removes one.
         var removedBefore: Int
         repeat {
             removedBefore = report.removed
@@ -62,7 +63,7 @@ package struct Compaction: Sendable {
         return report
     }
 
-    /// What `run` would do now; nothing is changed.
+    /// The report that `run` would return now. Changes nothing.
     package func plan(_ database: Database) throws -> Report {
         var report = Report()
         try forEachStray(database) { _ in report.folded += 1 }
@@ -104,23 +105,23 @@ struct Tombstone {
 }
 
 extension Compaction {
-    /// What one transaction did for one tombstone.
+    /// The result of one transaction for one tombstone.
     struct Chunk {
         var repointed: [RecordReference: Int] = [:]
-        /// Nothing is left to do, or nothing can be done.
+        /// Whether nothing is left to do for the tombstone, or nothing can be done.
         var isLast = false
         var isRemoved = false
     }
 }
 
 extension AnalyticsTransaction {
-    /// Merges a live anonymous record whose id is claimed, as the claim would have done.
+    /// Merges a live anonymous record whose id is claimed, as the claim should have done.
     ///
-    /// - Returns: false when there is no such record any more.
+    /// - Returns: false if there is no such record any more.
     fileprivate func fold(_ stray: Record.ID) throws -> Bool {
         guard let owner = try claimant(ofStray: stray) else { return false }
         let locked = try lockRecords([stray, owner])
-        // Only now: the name or the claim may have changed before the locks were taken.
+        // Read under the locks: the name or the claim may have changed before.
         guard try claimant(ofStray: stray) == owner, let anonymous = locked[stray], let real = locked[owner] else {
             throw TransactionMustRestart()
         }
@@ -129,11 +130,12 @@ extension AnalyticsTransaction {
         return true
     }
 
-    /// Re-points at most `Compaction.chunk` rows of a tombstone, and removes it when nothing names it any more.
+    /// Re-points at most `Compaction.chunk` rows of a tombstone, and removes the tombstone when no row names it any
+    /// more.
     ///
-    /// Whoever stores a record's id holds the record's lock from before it reads `merged_into` until it commits, and stores
-    /// no tombstone's (§4.4). So under the tombstone's lock every row that names it is there to be found, and there will
-    /// be no other.
+    /// A transaction that stores a record's id holds the record's lock from before it reads `merged_into` until it
+    /// commits, and never stores a tombstone's id (§4.4). So under the tombstone's lock, every row that names it is
+    /// visible, and no new one can appear.
     fileprivate func repoint(_ tombstone: Tombstone) throws -> Compaction.Chunk {
         let locked = try lockRecords([tombstone.id, tombstone.owner])
         guard let anonymous = locked[tombstone.id], anonymous.mergedInto == tombstone.owner,
@@ -156,8 +158,8 @@ extension AnalyticsTransaction {
     }
 }
 
-/// A column that holds the id of a record, `app_users.merged_into` included: what must be rewritten before a tombstone can
-/// go. A table that gets such a column gets a case here.
+/// A column that holds the id of a record, including `app_users.merged_into`. All of them are rewritten before a
+/// tombstone is removed. A new column of this kind needs a case here.
 package enum RecordReference: String, CaseIterable, Sendable {
     case events
     case metricEvents = "metric_events"

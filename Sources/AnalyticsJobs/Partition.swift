@@ -1,16 +1,16 @@
 package import Time
 
-/// One partition of an event table. `later`, the last, has no end and takes the rows of months that have none of their own;
-/// the first takes everything older too.
+/// One partition of an event table. The last one, `later`, has no end and takes the rows of all months without a
+/// partition. The first one also takes all older rows.
 package struct Partition: Equatable, Sendable {
-    /// The open-ended one; the migrations make it.
+    /// The partition without an end; the migrations create it.
     static let last = "later"
 
     package let name: String
-    /// The first moment behind it; nil: there is none.
+    /// The first moment after the partition; nil if it has no end.
     package let end: Timestamp?
 
-    /// In an `ALTER TABLE`.
+    /// The partition's definition in an `ALTER TABLE`.
     static func definition(of month: Month) -> String {
         "PARTITION \(name(of: month)) VALUES LESS THAN ('\(month + 1)-01')"
     }
@@ -20,7 +20,7 @@ package struct Partition: Equatable, Sendable {
 
 /// A calendar month, UTC.
 package struct Month: Hashable, Comparable, Sendable {
-    /// Counted from January of the year 0.
+    /// The number of months since January of the year 0.
     private let number: Int
 
     private init(number: Int) { self.number = number }
@@ -36,7 +36,7 @@ package struct Month: Hashable, Comparable, Sendable {
 
     package static func + (month: Month, count: Int) -> Month { Month(number: month.number + count) }
 
-    /// From this one to another, both included; none when that one is earlier.
+    /// The months from this one to another, both included; none if the other is earlier.
     package func through(_ last: Month) -> [Month] {
         (number..<max(number, last.number + 1)).map(Month.init(number:))
     }

@@ -10,7 +10,7 @@ extension Connection {
         } ?? Timestamp(milliseconds: 0)
     }
 
-    /// In the order of their ends.
+    /// Sorted by their ends.
     func partitions(of table: EventTable) throws -> [Partition] {
         try all(
             """
@@ -22,7 +22,7 @@ extension Connection {
         ) { row in Partition(name: try row.read(), end: try row.read()) }
     }
 
-    /// In days: the largest of all projects, deleted ones included, since those may be restored.
+    /// The longest retention of all projects, in days. Deleted projects count, because they may be restored.
     func longestRetention(of table: EventTable) throws -> Int {
         let sql: StaticString =
             switch table {
@@ -34,7 +34,7 @@ extension Connection {
         return (days ?? nil) ?? table.defaultRetentionDays
     }
 
-    /// In days, what the project of each app says; nil: nothing. Deleted apps too.
+    /// The retention of each app's project, in days; nil for the default. Includes deleted apps.
     func retentionDays(of table: EventTable) throws -> [(App.ID, Int?)] {
         let sql: StaticString =
             switch table {
@@ -48,7 +48,7 @@ extension Connection {
         return try all(sql) { row in (try row.read(), try row.read()) }
     }
 
-    /// Counter rows of months before a moment, at most `Retention.chunk`.
+    /// At most `Retention.chunk` counters of months before the horizon.
     func counters(before horizon: Timestamp) throws -> [(record: Record.ID, month: String)] {
         try all(
             """
@@ -83,7 +83,8 @@ extension Connection {
         return try first(sql, app, start, end) { row in try row.read() } ?? 0
     }
 
-    /// At most `Retention.chunk`. Sorted by time alone, as the index is in every partition, so that no more rows are read.
+    /// At most `Retention.chunk` rows. Sorted by time only, like the index in each partition, so that no further rows
+    /// are read.
     func oldestRows(of table: EventTable, app: App.ID, before cutoff: Timestamp) throws -> [EventRow] {
         let sql: StaticString =
             switch table {
@@ -108,13 +109,13 @@ extension Connection {
                 """
             }
         let arguments: [any Bindable] = [app, cutoff]
-        // Production and development stand apart in the index of events.
+        // The index has production and development events apart.
         return try all(sql, arguments: table == .events ? arguments + arguments : arguments) { row in
             try EventRow(from: &row)
         }
     }
 
-    /// The records that these were merged into.
+    /// The records that these tombstones point at.
     func owners(of records: Set<Record.ID>) throws -> Set<Record.ID> {
         Set(
             try all(
@@ -129,7 +130,7 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    /// Waits for every transaction that relies on where the horizon is.
+    /// Locks the horizon. Waits for every transaction that relies on its position.
     func lockHorizon(of table: EventTable) throws -> Timestamp {
         try connection.first(
             "SELECT horizon FROM retention_horizons WHERE table_name = ? FOR UPDATE", table.name
@@ -146,7 +147,7 @@ extension AnalyticsTransaction {
             counters.map { [$0.record, $0.month] })
     }
 
-    /// Those of these rows that are still there, locked and as they are now.
+    /// Those of the rows that still exist, locked, with their present values.
     func eventsStillThere(_ rows: [EventRow]) throws -> [EventRow] {
         try connection.all(
             """
@@ -160,7 +161,7 @@ extension AnalyticsTransaction {
         ) { row in try EventRow(from: &row) }
     }
 
-    /// - Returns: how many were still there.
+    /// - Returns: how many of the rows still existed.
     func delete(_ rows: [EventRow], from table: EventTable) throws -> Int {
         let sql: StaticString =
             switch table {
@@ -172,7 +173,7 @@ extension AnalyticsTransaction {
     }
 }
 
-/// The key of a row of an event table, and whom the row names.
+/// The key of a row of an event table, and the record that the row names.
 struct EventRow {
     let id: UUID
     let timestamp: Timestamp
@@ -184,7 +185,7 @@ struct EventRow {
         record = try row.read()
     }
 
-    /// The keys, as a parameter for as many rows as there are.
+    /// The keys of any number of rows as one parameter.
     static func list(_ rows: [EventRow]) -> String {
         String(decoding: rows.map { Key(id: $0.id.digits, timestamp: $0.timestamp.sql) }.json(), as: UTF8.self)
     }
@@ -196,6 +197,6 @@ struct EventRow {
 }
 
 extension Timestamp {
-    /// As MariaDB writes a `DATETIME(3)`.
+    /// The format in which MariaDB writes a `DATETIME(3)`.
     fileprivate var sql: String { String(iso8601Milliseconds.dropLast()).replacing("T", with: " ") }
 }

@@ -3,47 +3,48 @@ package import Database
 import MariaDB
 package import Time
 
-/// Deletes what is older than its project keeps it, and makes the months to come (analytics §14.2). One event table.
+/// Deletes events that are older than their project's retention, and creates partitions for future months (analytics
+/// §14.2). One value works on one event table.
 ///
-/// A horizon is moved forward to the end of a partition only, in a transaction that waits for every writer of older events;
-/// from its commit on the rows before it are dead and no other will come. It is moved back only in a transaction that sees
-/// that neither a partition nor a counter before it is left, so no dead row comes to life. A partition once found before
-/// the horizon can therefore be dropped at any time by anybody: the horizon stays behind it until it is gone, and its name
-/// does not come again.
+/// Rows before the horizon are dead: no read shows them, and no new ones are stored. The horizon moves forward only to
+/// the end of a partition, in a transaction that waits for every writer of older events. It moves back only in a
+/// transaction that sees neither a partition nor a counter before it, so no dead row comes back to life. So once a
+/// partition is before the horizon, anybody may drop it at any time: the horizon does not move back before the
+/// partition is gone, and its name is not used again.
 package struct Retention {
-    /// What was done; in a plan, what would be.
+    /// What was done; in a plan, what would be done.
     package struct Report: Equatable, Sendable {
         package let table: EventTable
         package fileprivate(set) var monthsMade: [Month] = []
-        /// Where rows begin to be live.
+        /// Rows before this time are dead.
         package fileprivate(set) var horizon: Timestamp
-        /// The names of partitions.
+        /// The names of dropped partitions.
         package fileprivate(set) var dropped: [String] = []
-        /// Counter rows of months before the horizon.
+        /// Counters of months before the horizon.
         package fileprivate(set) var countersDeleted = 0
         package fileprivate(set) var rowsDeleted = 0
     }
 
     /// The most rows that one transaction deletes.
     package static let chunk = 1000
-    /// How many months after this one always have a partition.
+    /// How many months after the present one always have a partition.
     package static let monthsAhead = 3
-    /// How many before it have one from the beginning; rows that are older share the first.
+    /// How many past months have a partition at first. Older rows share the first partition.
     private static let monthsBack = 24
 
     private let table: EventTable
     private let clock: Clock
     private let say: (String) -> Void
 
-    /// - Parameter say: gets a line about what takes time.
+    /// - Parameter say: called with a line about each step that takes long.
     package init(of table: EventTable, clock: Clock = .system, say: @escaping (String) -> Void = { _ in }) {
         self.table = table
         self.clock = clock
         self.say = say
     }
 
-    /// Makes partitions until `Retention.monthsAhead` months from now; with a table that has none, from the oldest month
-    /// that is kept. Needs the account that owns the tables.
+    /// Creates partitions up to `Retention.monthsAhead` months from now. If the table has none yet, they start with the
+    /// oldest month that is kept. Needs the account that owns the tables.
     @discardableResult
     package func makeMonths(_ database: Database) throws -> [Month] {
         let missing = try missingMonths(database)
@@ -60,12 +61,12 @@ package struct Retention {
 
     /// Runs to completion. Needs the account that owns the tables.
     ///
-    /// - Parameter step: called after each transaction with what was done so far; what it throws ends the run.
+    /// - Parameter step: called after each transaction with the report so far. If it throws, the run ends.
     @discardableResult
     package func run(_ database: Database, step: (Report) throws -> Void = { _ in }) throws -> Report {
         var report = Report(table: table, horizon: try database.read { try $0.horizon(of: table) })
         report.monthsMade = try makeMonths(database)
-        // What an earlier run began comes first: only then the horizon may move back.
+        // Finishes an earlier run first: the horizon may move back only after that.
         try dropDead(&report, database, step)
         let horizon = try Analytics.write(database, at: clock) { try $0.moveHorizon(of: table) }
         if horizon != report.horizon {
@@ -87,7 +88,7 @@ package struct Retention {
         return report
     }
 
-    /// What `run` would do now; nothing is changed.
+    /// The report that `run` would return now. Changes nothing.
     package func plan(_ database: Database) throws -> Report {
         let missing = try missingMonths(database)
         return try database.read { connection in
@@ -134,7 +135,7 @@ package struct Retention {
         } while count == Retention.chunk
     }
 
-    /// - Returns: false when another node was faster, and the partition is made or dropped already.
+    /// - Returns: false if another node was faster, and the partition exists or is dropped already.
     private func alter(_ sql: String, _ database: Database) throws -> Bool {
         do {
             try persistently(say) { _ = try database.read { try $0.query(sql) } }
@@ -146,14 +147,14 @@ package struct Retention {
 }
 
 extension AnalyticsTransaction {
-    /// - Returns: where the horizon is now.
+    /// - Returns: the horizon afterwards.
     fileprivate func moveHorizon(of table: EventTable) throws -> Timestamp {
         let horizon = try lockHorizon(of: table)
         let partitions = try connection.partitions(of: table)
         let oldest = now.days(before: try connection.longestRetention(of: table))
         let target = horizon.moved(to: oldest, past: partitions)
         if target < horizon {
-            // Not before everything behind it is gone, or dead rows would come to life.
+            // Not before all partitions and counters before the horizon are gone, or dead rows would come back to life.
             guard partitions.ended(by: horizon).isEmpty else { return horizon }
             if table == .events, try connection.countCounters(before: horizon) > 0 { return horizon }
         }
@@ -161,17 +162,17 @@ extension AnalyticsTransaction {
         return target
     }
 
-    /// Counter rows of months before the horizon, which stays where it is meanwhile.
+    /// Deletes counters of months before the horizon, which is locked meanwhile.
     ///
-    /// - Returns: how many; fewer than `Retention.chunk`: none is left.
+    /// - Returns: how many were deleted. If fewer than `Retention.chunk`, none is left.
     fileprivate func deleteDeadCounters() throws -> Int {
         let dead = try connection.counters(before: try lockEventHorizon())
         try deleteCounters(dead)
         return dead.count
     }
 
-    /// Rows that are older than their project keeps them. With events their counters go in the same transaction, under
-    /// the locks of the records that they count for (analytics §4.4, §4.5).
+    /// Deletes rows that are older than their project's retention. The counters of events change in the same
+    /// transaction, under the locks of the records that they count for (analytics §4.4, §4.5).
     ///
     /// - Returns: how many were deleted, and whether none is left.
     fileprivate func deleteRows(
@@ -182,7 +183,7 @@ extension AnalyticsTransaction {
         if table == .events {
             let records = Set(old.compactMap(\.record))
             let owners = try lockResolvedOwners(of: records)
-            // Only now nobody else gives the rows to another record.
+            // Read under the locks: no other transaction can give the rows to another record now.
             var counts: [EventCounter: Int] = [:]
             for row in try eventsStillThere(old) {
                 guard let record = row.record else { continue }
@@ -191,20 +192,20 @@ extension AnalyticsTransaction {
                 } else if !records.contains(record) {
                     throw TransactionMustRestart()
                 }
-                // Else it names nobody, which is damage that `verify` reports.
+                // Otherwise no record has this id. That is damage, which `verify` reports.
             }
             try subtract(from: counts)
         }
         return (try delete(old, from: table), old.count < Retention.chunk)
     }
 
-    /// The records that rows of some records count for, by those; all of both are locked.
+    /// The owner of each of these records. Owners and records are locked.
     private func lockResolvedOwners(of records: Set<Record.ID>) throws -> [Record.ID: Record.ID] {
         let seen = try connection.owners(of: records)
         let locked = try lockRecords(records.union(seen))
         return try locked.filter { records.contains($0.key) }.mapValues { record in
             guard let owner = record.mergedInto else { return record.id }
-            // Merged since it was read.
+            // The record was merged after it was read.
             guard locked[owner] != nil else { throw TransactionMustRestart() }
             return owner
         }
@@ -214,8 +215,8 @@ extension AnalyticsTransaction {
 extension Timestamp {
     fileprivate func days(before count: Int) -> Timestamp { self - .seconds(count * 86_400) }
 
-    /// Where a horizon goes when nothing older than a moment is kept: forward to the end of a partition, back to the start
-    /// of a month.
+    /// Where the horizon moves if nothing before `oldest` is kept: forward to the end of a partition, or back to the
+    /// start of a month.
     fileprivate func moved(to oldest: Timestamp, past partitions: [Partition]) -> Timestamp {
         if let end = partitions.ended(by: oldest).compactMap(\.end).max(), end > self { return end }
         return min(self, Month(containing: oldest).start)
@@ -223,7 +224,7 @@ extension Timestamp {
 }
 
 extension [Partition] {
-    /// Those that hold nothing but rows from before a moment.
+    /// The partitions that have only rows from before a moment.
     fileprivate func ended(by moment: Timestamp) -> [Partition] {
         filter { partition in partition.end.map { $0 <= moment } ?? false }
     }

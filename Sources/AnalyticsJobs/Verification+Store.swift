@@ -1,14 +1,15 @@
 import MariaDB
 
 extension Connection {
-    /// One statement, and so one moment.
+    /// One statement, so all rows are from the same moment.
     func violations(of invariant: Invariant) throws -> [String] {
         try all(invariant.violations) { row in try row.read() }
     }
 }
 
 extension Invariant {
-    /// Finds at most `Violation.limit` rows that break it: the table and the key of each.
+    /// A statement that finds at most `Violation.limit` rows that break the invariant. It names each by its table and
+    /// its key.
     var violations: StaticString {
         switch self {
         case .oneRecordPerName:

@@ -1,6 +1,6 @@
 package import Database
 
-/// Checks every invariant, each at one moment: writers need not be stopped. Reads all tables from end to end.
+/// Checks every invariant, each at a single moment, while writers continue. Reads all tables from end to end.
 package enum Verification {
     /// - Parameter step: called before each check.
     package static func run(_ database: Database, step: (Invariant) -> Void = { _ in }) throws -> [Violation] {
@@ -14,15 +14,15 @@ package enum Verification {
 
 /// Rows that break an invariant.
 package struct Violation: Equatable, Sendable {
-    /// The most rows of one invariant that are named.
+    /// The most rows of one invariant that are listed.
     package static let limit = 100
 
     package let invariant: Invariant
-    /// Each a table and the key of its row; never what people sent.
+    /// Each row's table and key, never data that people sent.
     package let rows: [String]
 }
 
-/// What holds of the tables at every commit (analytics §3.2, §4.2, §4.4, §4.5, §5).
+/// Rules that the tables keep at every commit (analytics §3.2, §4.2, §4.4, §4.5, §5).
 package enum Invariant: String, CaseIterable, Sendable {
     case oneRecordPerName = "one_record_per_name"
     case kindFollowsName = "kind_follows_name"
@@ -41,7 +41,7 @@ package enum Invariant: String, CaseIterable, Sendable {
     case horizonsAreMonths = "horizons_are_months"
     case deadEventsAwaitTheirDrop = "dead_events_await_their_drop"
 
-    /// The same in words.
+    /// The rule in words.
     package var meaning: String {
         switch self {
         case .oneRecordPerName: "a project has one record of each name"

@@ -3,8 +3,8 @@ import MariaDB
 extension ComposedSQL {
     /// The first rows of a list as a derived table `page` of `id` and `sort_value`.
     ///
-    /// Each branch walks an index that has the list's order already, only as far as the page goes; what is sorted is no
-    /// more than a page of each.
+    /// Each branch reads an index that already has the list's order, and no further than one page. So only one page of
+    /// each branch is sorted.
     ///
     /// - Parameter branches: at least one SELECT of `id` and `sort_value` with ORDER BY and LIMIT.
     static func page(_ branches: [ComposedSQL], _ order: ListOrder, _ limit: Int) -> ComposedSQL {
@@ -22,7 +22,7 @@ extension ComposedSQL {
         return sql
     }
 
-    /// For the columns `sort_value` and `id`.
+    /// Sorts by the columns `sort_value` and `id`.
     mutating func appendOrder(_ order: ListOrder) {
         switch order {
         case .ascending: append(" ORDER BY sort_value, id")
@@ -30,8 +30,8 @@ extension ComposedSQL {
         }
     }
 
-    /// `column IN (?, …)` for keys of a page. Their number is rounded up to a power of two by repeating the last, so that
-    /// pages of all lengths share a few prepared statements.
+    /// `column IN (?, …)` for the keys of a page. The last key is repeated until their number is a power of two, so
+    /// that pages of all lengths share a few prepared statements.
     mutating func append(_ sql: StaticString, oneOfFew values: [any Bindable]) {
         guard let last = values.last else { return append(sql, oneOf: values) }
         var count = 1

@@ -2,8 +2,8 @@ import JOSE
 import Text
 package import Time
 
-/// Where a page of a list ended: the sort value and the id of its last row. Clients hand it back as they got it
-/// (analytics §13).
+/// Where a page of a list ended: the sort value and the id of its last row. Clients return it unchanged to get the next
+/// page (analytics §13).
 package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
     package let time: Timestamp
     package let id: ID
@@ -13,7 +13,7 @@ package struct Cursor<ID: LosslessStringConvertible & Sendable>: Sendable {
         self.id = id
     }
 
-    /// Nil for what is no cursor, which is read like none at all.
+    /// Nil if the text is not a cursor. Lists then start from the beginning.
     package init?(_ text: String) {
         guard let bytes = Base64URL.decode(text), let plain = String(validating: bytes, as: Unicode.ASCII.self) else {
             return nil
@@ -36,7 +36,8 @@ extension Cursor: CustomStringConvertible {
     package var description: String { Base64URL.encode(Array("\(time.milliseconds) \(id)".utf8)) }
 }
 
-/// Which way a list goes by its sort value; rows with the same value go by their id, the same way.
+/// The direction in which a list is sorted by its sort value. Rows with the same sort value are sorted by id in the
+/// same direction.
 package enum ListOrder: String, Sendable, CaseIterable {
     case ascending = "asc"
     case descending = "desc"

@@ -1,11 +1,12 @@
 import MariaDB
 import Time
 
-/// How a list is read, so that a page costs the same wherever it is (analytics §13).
+/// How a list is read, so that every page costs the same (analytics §13).
 ///
-/// A list is the merge of its *sources*, such as the apps of a project, production and development apart. An index has the
-/// rows of each by sort value and id, and a page reads as many entries of it as it shows rows. A *condition* that no index
-/// serves is put to one row after the other: then a page ends with the last of `rowsLookedAt` rows, whatever it found.
+/// A list merges several *sources*, such as the apps of a project, with production and development rows apart. An index
+/// has the rows of each source by sort value and id, and a page reads no more index entries of it than it shows rows. A
+/// *condition* that no index serves is checked row by row. The page then ends at the latest after `rowsLookedAt` rows,
+/// even if it is empty.
 struct ListWalk<ID: Bindable & Readable & Comparable & LosslessStringConvertible & Sendable> {
     typealias Position = Cursor<ID>
 
@@ -13,20 +14,20 @@ struct ListWalk<ID: Bindable & Readable & Comparable & LosslessStringConvertible
     /// The columns of the sort value and of the id.
     var time: StaticString
     var id: StaticString
-    /// `FROM t FORCE INDEX (i) WHERE …`: what leads to each source's rows, and nothing else.
+    /// `FROM t FORCE INDEX (i) WHERE …`: selects the rows of each source, through an index that has their order.
     var sources: [ComposedSQL]
-    /// ` AND …`; nil: every row of a source is one of the list.
+    /// ` AND …`; nil if all rows of the sources belong to the list.
     var condition: ComposedSQL?
-    /// Whether the sources have so few rows that a page may look at all of them.
+    /// Whether the sources have so few rows that a page may check all of them.
     var isShort = false
-    /// What stands before and after the derived table `page` of `id` and `sort_value` to add how many bytes a row takes.
+    /// The SQL before and after the derived table `page`, which adds the size of each row in bytes.
     var size: (before: StaticString, after: StaticString)
 
-    /// How many rows a page looks at for a condition, in all sources together.
+    /// How many rows a page checks against a condition, in all sources together.
     static var rowsLookedAt: Int { 10_000 }
-    /// How many it may look at in each when there are very many, so that it always gets on.
+    /// How many rows it checks in each source at least, even if there are very many sources. So every page advances.
     private static var leastRowsLookedAt: Int { 100 }
-    /// Each costs the server a tenth of a millisecond to prepare.
+    /// The server takes a tenth of a millisecond to prepare each source.
     private static var sourcesPerStatement: Int { 64 }
 
     fileprivate var groups: [ArraySlice<ComposedSQL>] {
@@ -57,7 +58,7 @@ struct ListWalk<ID: Bindable & Readable & Comparable & LosslessStringConvertible
         return sql
     }
 
-    /// Of the rows at which each source would have been looked at enough, the first.
+    /// The position at which the page ends. Each source has a last row that may be checked; this is the first of these.
     fileprivate func bound(
         of group: ArraySlice<ComposedSQL>, after start: Position?, through end: Position?
     ) -> ComposedSQL {
@@ -72,8 +73,8 @@ struct ListWalk<ID: Bindable & Readable & Comparable & LosslessStringConvertible
         return sql
     }
 
-    /// The form of the conditions is what the server makes ranges of, with all parts of the key: of a row constructor it
-    /// makes none, and of `a <= ? AND (a < ? OR b < ?)` one of `a` alone.
+    /// The server derives a range over the whole key from this form of the conditions. It derives no range from a row
+    /// constructor, and from `a <= ? AND (a < ? OR b < ?)` only a range over `a`.
     private func select(_ source: ComposedSQL, after start: Position?, through end: Position?) -> ComposedSQL {
         var sql = ComposedSQL("SELECT ")
         sql.append(id)
@@ -111,12 +112,12 @@ extension ComposedSQL {
 }
 
 extension Connection {
-    /// Which rows the page after a position shows.
+    /// The keys of the page after a position.
     func page<ID>(of walk: ListWalk<ID>, after start: Cursor<ID>?, _ limit: PageLimit) throws -> PageKeys<ID> {
         let bound = walk.condition == nil || walk.isShort ? nil : try self.bound(of: walk, after: start)
         var found: [PageKeys<ID>.Key] = []
         for group in walk.groups {
-            // Behind the last row of a full page nothing is worth reading.
+            // If the page is full, rows after its last one are not needed.
             let end = found.count < limit.oneMore ? bound : found.last?.position
             let rows = walk.rows(of: group, after: start, through: end, limit: limit.oneMore)
             found += try all(rows) { row in
@@ -129,7 +130,7 @@ extension Connection {
         return PageKeys(found, limit, bound: bound)
     }
 
-    /// Nil when no source has more rows than may be looked at.
+    /// Nil if no source has more rows than may be checked.
     private func bound<ID>(of walk: ListWalk<ID>, after start: Cursor<ID>?) throws -> Cursor<ID>? {
         try walk.groups.reduce(nil) { nearest, group in
             try first(walk.bound(of: group, after: start, through: nearest)) { row in

@@ -3,7 +3,7 @@ import Time
 /// One page of a list, and the cursor of the next.
 package struct Page<Row: Sendable>: Sendable {
     package var rows: [Row]
-    /// Nil on the last page. A page may be short, even empty, and not be the last: what counts is this.
+    /// Nil on the last page only. Any other page may be short or even empty.
     package var cursor: String?
 
     package var hasMore: Bool { cursor != nil }
@@ -11,16 +11,16 @@ package struct Page<Row: Sendable>: Sendable {
     /// The only page of an empty list.
     package init() { rows = [] }
 
-    /// - Parameter rows: those of the keys, in any order.
+    /// - Parameter rows: the rows of the keys, in any order.
     init<ID: Comparable>(_ keys: PageKeys<ID>, _ order: ListOrder, _ rows: [Row], position: (Row) -> Cursor<ID>) {
         self.rows = rows.sorted { order.areInOrder(position($0), position($1)) }
         cursor = keys.next?.description
     }
 }
 
-/// Which rows a page shows, and where the next one begins.
+/// The rows that a page shows, and where the next page begins.
 package struct PageKeys<ID: LosslessStringConvertible & Sendable>: Sendable {
-    /// A row that was found, and how many bytes it takes to hold.
+    /// A row that was found, and how many bytes of memory it takes.
     package struct Key: Sendable {
         package var position: Cursor<ID>
         package var bytes: Int
@@ -35,12 +35,12 @@ package struct PageKeys<ID: LosslessStringConvertible & Sendable>: Sendable {
     /// Nil on the last page.
     package private(set) var next: Cursor<ID>?
 
-    /// What the rows of a page may take together; one that takes more is a page by itself.
+    /// The most bytes that the rows of a page may take together. A larger row is a page by itself.
     package static var byteBudget: Int { 4 << 20 }
 
     /// - Parameters:
-    ///   - found: in the list's order, one more than `limit` when there are more.
-    ///   - bound: the last row that was looked at; nil when it was the last of the list.
+    ///   - found: in the list's order; one more than `limit` if there is another page.
+    ///   - bound: the last row that was checked; nil if the list ends there.
     package init(_ found: [Key], _ limit: PageLimit, bound: Cursor<ID>? = nil) {
         var bytes = 0
         let shown = found.prefix(limit.rawValue).enumerated().prefix { index, key in
@@ -53,7 +53,7 @@ package struct PageKeys<ID: LosslessStringConvertible & Sendable>: Sendable {
 
     var ids: [ID] { positions.map(\.id) }
 
-    /// From the earliest to the latest sort value, where there is one.
+    /// The range of the sort values; nil if the page is empty.
     var times: ClosedRange<Timestamp>? {
         let times = positions.map(\.time)
         guard let least = times.min(), let greatest = times.max() else { return nil }
@@ -61,11 +61,11 @@ package struct PageKeys<ID: LosslessStringConvertible & Sendable>: Sendable {
     }
 }
 
-/// How many rows a page has at most: 1 to 200 (analytics §13).
+/// The most rows on a page: 1 to 200 (analytics §13).
 package struct PageLimit: Sendable {
     package let rawValue: Int
 
-    /// - Parameter text: as the request has it; what is no integer counts as 50.
+    /// - Parameter text: the text of the request. 50 if it is not an integer.
     package init(_ text: String?) {
         guard let text, let number = Self.integer(text) else {
             rawValue = 50
@@ -74,10 +74,10 @@ package struct PageLimit: Sendable {
         rawValue = min(max(number, 1), 200)
     }
 
-    /// What shows whether there is another page.
+    /// One row more than the page shows: if it exists, there is another page.
     package var oneMore: Int { rawValue + 1 }
 
-    /// Any number of decimal digits, with or without a sign; beyond Int it is the nearest one.
+    /// Decimal digits with an optional minus sign. A number beyond the range of Int becomes the nearest Int.
     private static func integer(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -19,7 +19,7 @@ extension Connection {
         return try all(sql) { row in VisibleApp(id: try row.read(), project: try row.read()) }
     }
 
-    /// Live projects, apps or none.
+    /// Live projects, even those without apps.
     func visibleProjects(of team: Team.ID, in scope: ReadScope) throws -> [Project.ID] {
         if scope.excludes(team) { return [] }
         if scope.app != nil { return try visibleApps(of: team, in: scope).map(\.project) }
@@ -28,7 +28,7 @@ extension Connection {
         return try all(sql) { row in try row.read() }
     }
 
-    /// - Throws: `notFound` unless the project is live and the team's.
+    /// - Throws: `notFound` unless the project is live and belongs to the team.
     func requireProject(_ id: String, of team: Team.ID) throws -> Project.ID {
         guard let project = try visibleProjects(of: team, in: ReadScope(project: id)).first else {
             throw Refusal.notFound("Project not found")
@@ -36,7 +36,7 @@ extension Connection {
         return project
     }
 
-    /// - Throws: `notFound` unless the app is live and the team's.
+    /// - Throws: `notFound` unless the app is live and belongs to the team.
     func requireApp(_ id: String, of team: Team.ID) throws -> App.ID {
         guard let app = try visibleApps(of: team, in: ReadScope(app: id)).first else {
             throw Refusal.notFound("App not found")

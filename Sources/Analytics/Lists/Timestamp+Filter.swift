@@ -1,8 +1,8 @@
 package import Time
 
 extension Timestamp {
-    /// What `since` and `until` take: ISO 8601, or a time before now such as `30s`, `30m`, `1h`, `7d` and `1w` (analytics
-    /// §13). Nothing is from before 1970, so a time before that is the same as 1970.
+    /// The time that `since` or `until` names: ISO 8601, or a span before now such as `30s`, `30m`, `1h`, `7d` and `1w`
+    /// (analytics §13). All data is from after 1970, so an earlier time becomes 1970.
     package init(filter text: String, now: Timestamp) throws(Refusal) {
         if let time = Timestamp(iso8601: text) {
             self = time
@@ -22,7 +22,7 @@ extension Timestamp {
         UInt8(ascii: "w"): 604_800,
     ]
 
-    /// Decimal digits alone; beyond Int64 it is the largest.
+    /// Decimal digits only. A number beyond Int64 becomes the largest Int64.
     private static func count(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

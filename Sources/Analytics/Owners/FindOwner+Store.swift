@@ -15,7 +15,7 @@ extension Record {
 }
 
 extension AnalyticsTransaction {
-    /// The horizon of `events` (analytics §14.2), which stays where it is until this transaction ends.
+    /// The horizon of `events` (analytics §14.2). It cannot move until this transaction ends.
     package func lockEventHorizon() throws -> Timestamp {
         try connection.first(
             "SELECT horizon FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE"
@@ -37,7 +37,8 @@ extension AnalyticsTransaction {
         ) { row in try Record(from: &row) }
     }
 
-    /// Locks in ascending order: the rows are met in the order of the list. Those that are gone are missing.
+    /// Locks records in the order of the list, which is ascending. Records that no longer exist are missing from the
+    /// result.
     package func lockRecords(_ ids: Set<Record.ID>) throws -> [Record.ID: Record] {
         if ids.isEmpty { return [:] }
         let records = try connection.all(
@@ -51,7 +52,7 @@ extension AnalyticsTransaction {
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
     }
 
-    /// Whoever claimed an id last.
+    /// The record whose user claimed an id last.
     func claimant(of id: EndUserID, in project: Project.ID) throws -> Record.ID? {
         try connection.first(
             """
@@ -61,8 +62,8 @@ extension AnalyticsTransaction {
         ) { row in try row.read() }
     }
 
-    /// A record that was not there a moment ago. If another request made it meanwhile, that one, locked like our own: an
-    /// insert that fails would leave a shared lock, and two of those a deadlock.
+    /// Creates a record. If another request has created it meanwhile, locks that one exclusively: an INSERT that fails
+    /// would leave a shared lock, and two transactions with shared locks would deadlock.
     func insertRecord(named id: EndUserID, in project: Project.ID, _ new: NewRecord) throws -> Record {
         let publicID = UUID(at: now)
         let record = try connection.first(
@@ -76,10 +77,10 @@ extension AnalyticsTransaction {
         return try record ?? { throw TransactionMustRestart() }()
     }
 
-    /// Row by row, though in one round trip: an insert that selects its rows holds the table's AUTO-INC lock while it waits
-    /// for one of them, and deadlocks with whoever has that one and inserts another.
+    /// Creates records one by one, but in one round trip. An INSERT … SELECT would hold the table's AUTO-INC lock while
+    /// it waits for a row. If the transaction that holds the row then inserted another, both would deadlock.
     ///
-    /// - Parameter ids: in ascending order, which is the order they are locked in.
+    /// - Parameter ids: in ascending order, so that records are locked in that order.
     func insertRecords(
         named ids: [EndUserID], in project: Project.ID, _ new: NewRecord
     ) throws -> [EndUserID: Record] {
@@ -106,7 +107,7 @@ extension AnalyticsTransaction {
 }
 
 extension Record {
-    /// - Parameter fresh: the public ids that this transaction gave out.
+    /// - Parameter fresh: the public ids that this transaction has generated.
     fileprivate init(from row: inout Row, newIf fresh: Set<UUID>) throws(MariaDBError) {
         try self.init(from: &row)
         isNew = fresh.contains(try row.read())
@@ -114,7 +115,7 @@ extension Record {
 }
 
 extension Connection {
-    /// The record each id's data belongs to at this moment; nil where there is none.
+    /// The present owner of each id; nil if there is none.
     func lookUp(
         _ ids: Set<EndUserID>, in project: Project.ID
     ) throws -> [(id: EndUserID, owner: Record.ID?)] {

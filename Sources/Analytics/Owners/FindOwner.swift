@@ -2,28 +2,29 @@ import Database
 import MariaDB
 import Time
 
-// How a late event finds its owner, as does everything that an SDK sends under an id (analytics §4.2, §4.4). A phone records
-// an event under its anonymous id, its user signs in and claims that id, and only then the event arrives:
+// How a late event finds its owner, and so does everything else that an SDK sends under an id (analytics §4.2, §4.4).
+// For example, a phone records an event under its anonymous id. The user signs in and claims that id. Only then the
+// event arrives:
 //
-// 1. The horizon. An event from before the horizon of `events` is refused (`EventTimes`). Whoever has one from an earlier
-//    month reads the horizon under a shared lock, before any other (`lockEventHorizon`): retention, which moves it and drops
-//    the month, waits for the commit.
-// 2. The owner. The id belongs to the record of whoever claimed it last, or else to the record of that name (`lockOwners`).
-//    The records are locked, and only then the claims are read for good: a claim locks the same records, so that it has
-//    either committed by now or waits for this transaction.
-// 3. The row. It stores the surrogate key of that record, never a tombstone's: claims name none, so there is nothing to
-//    follow when something is written.
-// 4. The tombstone. Rows that came before the claim still name the anonymous record, which the claim has made a tombstone
-//    that points at the owner. Reads follow that pointer, which is one hop (`ReadEvents+Store`); `Compaction` re-points the
-//    rows later, and removes the tombstone when nothing names it.
+// 1. The horizon. An event from before the horizon of `events` is refused (`EventTimes`). If an event is from an
+//    earlier month, the transaction locks the horizon in share mode before it locks anything else (`lockEventHorizon`).
+//    Retention, which moves the horizon and drops the month, then waits for the commit.
+// 2. The owner. The id belongs to the record whose user claimed it last, or else to the record with that name
+//    (`lockOwners`). The records are locked first, and the claims are read again under the lock. A claim locks the same
+//    records, so it either has committed before, or waits for this transaction.
+// 3. The row. It stores the surrogate key of the owner. A claim never names a tombstone, so a writer has no pointer to
+//    follow.
+// 4. The tombstone. Rows that were stored before the claim still name the anonymous record, which the claim has made a
+//    tombstone that points at the owner. Reads follow that pointer, which is always one hop (`ReadEvents+Store`).
+//    `Compaction` re-points the rows later, and removes the tombstone once no row names it.
 
-/// Locks the records that ids belong to until the transaction ends, so that no claim can make them somebody else's before
-/// what is written under them is there.
+/// Locks the owners of ids until the transaction ends. So no claim can give an id to another user before the rows that
+/// this transaction writes under it are committed.
 extension AnalyticsTransaction {
-    /// The record that an id's data belongs to, locked; never a tombstone.
+    /// The owner of an id, locked; never a tombstone.
     ///
-    /// - Parameter new: how to make a record when there is none; nil: none is made.
-    /// - Returns: nil when there is none and none was made.
+    /// - Parameter new: how to create a missing record; nil to create none.
+    /// - Returns: nil if there is no owner and none was created.
     package func lockOwner(
         of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil
     ) throws -> Record? {
@@ -32,7 +33,7 @@ extension AnalyticsTransaction {
             return try new.map { try insertRecord(named: id, in: project, $0) }
         }
         guard id.isAnonymous else { return record }
-        // Only now: a claim that held the record's lock has committed, and the next one waits for ours.
+        // Read under the lock: an earlier claim has committed, and a later one waits.
         if let owner = try claimant(of: id, in: project) {
             return try lockRecord(owner)
         }
@@ -43,14 +44,13 @@ extension AnalyticsTransaction {
         return record
     }
 
-    /// The record that an id's data belongs to, locked, and made when there is none; never a tombstone.
+    /// The owner of an id, locked; never a tombstone. A missing record is created.
     package func lockOwner(of id: EndUserID, in project: Project.ID, making new: NewRecord) throws -> Record {
         guard let owner = try lockOwner(of: id, in: project, orCreate: new) else { throw TransactionMustRestart() }
         return owner
     }
 
-    /// The records that the data of several ids belongs to, all locked, in ascending order; none is a tombstone. Missing
-    /// ones are made.
+    /// The owners of several ids, locked in ascending order; none is a tombstone. Missing records are created.
     package func lockOwners(
         of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord
     ) throws -> [EndUserID: Record] {
@@ -65,7 +65,7 @@ extension AnalyticsTransaction {
         for (id, record) in try insertRecords(named: ids.filter { owners[$0] == nil }.sorted(), in: project, new) {
             owners[id] = record
         }
-        // As in `lockOwner`. A record that was found by its name and is another's by now was claimed meanwhile.
+        // As in `lockOwner`. If a record was found by its name and now has another name, it was claimed meanwhile.
         let unclaimed = ids.filter { owners[$0]?.userID == $0 && $0.isAnonymous }
         let isClaimed = try !unclaimed.isEmpty && connection.hasClaim(ofAnyOf: unclaimed, in: project)
         let isRenamed = owners.contains { $0.key != $0.value.userID && (!$0.key.isAnonymous || $0.value.isAnonymous) }
@@ -75,7 +75,7 @@ extension AnalyticsTransaction {
         return owners
     }
 
-    /// Removes a record made by this transaction that nothing was stored under.
+    /// Removes a record that this transaction created, if nothing was stored under it.
     package func removeUnused(_ record: Record) throws {
         precondition(record.isNew)
         try connection.execute("DELETE FROM app_users WHERE id = ?", record.id)
@@ -83,7 +83,7 @@ extension AnalyticsTransaction {
 }
 
 extension Connection {
-    /// The record that an id's data belongs to at this moment: nothing is locked or made.
+    /// The present owner of an id. Locks nothing and creates nothing.
     package func owner(of id: EndUserID, in project: Project.ID) throws -> Record? {
         try first(
             """

@@ -2,7 +2,7 @@ import MariaDB
 
 /// A record: one end user of a project.
 package struct Record: Sendable {
-    /// The surrogate key that every row about this user has.
+    /// The surrogate key, by which every row names this user.
     package struct ID: RawRepresentable, Hashable, Comparable, Sendable, Bindable, Readable {
         package let rawValue: Int64
 
@@ -14,15 +14,15 @@ package struct Record: Sendable {
     package let id: ID
     package let userID: EndUserID
     package let isAnonymous: Bool
-    /// Set: a tombstone.
+    /// If set, this record is a tombstone.
     package let mergedInto: ID?
-    /// A JSON object of strings; nil when there are none.
+    /// A JSON object of strings; nil if there are none.
     let properties: String?
-    /// Whether this transaction made it.
+    /// Whether this transaction created it.
     package internal(set) var isNew: Bool
 }
 
-/// What a record made by a request starts with, beside its name and the time.
+/// The values of a new record, except its name and its time.
 package struct NewRecord: Sendable {
     package var isDev: Bool
 

@@ -2,10 +2,10 @@ package import Database
 package import MariaDB
 package import Time
 
-/// One run of one request's writes. The whole may run again from the start, with a new value.
+/// One attempt to run one rule's writes. If the attempt fails, the rule runs again from the start with a new value.
 ///
-/// Order of locks: the horizon of events if any may be before it, records of end users in ascending order of their
-/// surrogate keys (analytics §4.4), then everything else.
+/// Order of locks: the horizon of events if an event may be before it; then records of end users in ascending order of
+/// their surrogate keys (analytics §4.4); then everything else.
 package final class AnalyticsTransaction {
     package let connection: Connection
     package let now: Timestamp
@@ -17,10 +17,10 @@ package final class AnalyticsTransaction {
 }
 
 extension Analytics {
-    /// Runs a rule in one transaction. Requests, commands and jobs have no other way into one on the analytics tables.
+    /// Runs a rule in one transaction. Requests, commands and jobs have no other way to write the analytics tables.
     ///
-    /// What the rule throws leaves nothing behind. It may run several times, from its first line, and finds the time of its
-    /// own run.
+    /// If the rule throws, nothing is written. The rule may run several times from its first line; each run gets its
+    /// own time.
     package static func write<Result>(
         _ database: Database, at clock: Clock = .system, _ rule: (AnalyticsTransaction) throws -> Result
     ) throws -> Result {
@@ -29,12 +29,13 @@ extension Analytics {
         }
     }
 
-    /// The same at this context's clock.
+    /// The same with this context's clock.
     func write<Result>(_ database: Database, _ rule: (AnalyticsTransaction) throws -> Result) throws -> Result {
         try Self.write(database, at: clock, rule)
     }
 
-    /// A duplicate on one of these indexes means that another request was faster: the repeat sees its row (analytics §3.3).
+    /// A duplicate on one of these indexes means that another request was faster. The repeated transaction sees that
+    /// request's row (analytics §3.3).
     package static let retryPolicy = RetryPolicy(
         attempts: 8,
         racyKeys: [

@@ -1,8 +1,8 @@
 import MariaDB
 
-/// The string by which an SDK names an end user, compared byte for byte (analytics §1).
+/// The string by which an SDK names an end user (analytics §1). Compared byte for byte.
 package struct EndUserID: RawRepresentable, Sendable, CustomStringConvertible, Bindable, Readable {
-    /// What the ids of people who have not signed in begin with.
+    /// The prefix of the ids of users who have not signed in.
     package static let anonymousPrefix = "owl_anon_"
     /// In UTF-16 code units.
     package static let maximumLength = 255
@@ -16,7 +16,7 @@ package struct EndUserID: RawRepresentable, Sendable, CustomStringConvertible, B
 }
 
 extension EndUserID {
-    /// Checks what every request checks of the ids it names (analytics §2.4).
+    /// The check that every request makes of the ids it names (analytics §2.4).
     package func check(field: String) throws(Refusal) {
         if rawValue.isLonger(than: Self.maximumLength) {
             throw .invalid("\(field) exceeds max length of \(Self.maximumLength)")
@@ -24,7 +24,7 @@ extension EndUserID {
         try rawValue.checkForNUL(field: field)
     }
 
-    /// The user that a `user_id` names; nil when there is none, or an empty one.
+    /// The user that a `user_id` names; nil if the text is absent or empty.
     package init?(named text: String?) throws(Refusal) {
         guard let text, !text.isEmpty else { return nil }
         self.init(rawValue: text)
@@ -39,8 +39,8 @@ extension EndUserID: Hashable, Comparable {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
-    /// The bytes, eight at a time. A `String` hashes its canonically equivalent spellings alike, and of an id of é's there
-    /// are as many as anybody likes.
+    /// Hashes the bytes, eight at a time. `String` gives canonically equivalent texts the same hash, so a client could
+    /// send any number of ids that collide.
     package func hash(into hasher: inout Hasher) {
         let bytes = rawValue.utf8Span.span
         var word: UInt64 = 0

@@ -1,19 +1,19 @@
 import MariaDB
 package import Time
 
-/// The id of one kind of row. Ids of different kinds are different types, so that one cannot pass for another.
+/// The id of one kind of row. Each kind has its own type, so that the compiler finds ids that are mixed up.
 package struct EntityID<Entity>: RawRepresentable, Hashable, Comparable, Sendable, Encodable, Bindable, Readable {
     package let rawValue: UUID
 
     package init(rawValue: UUID) { self.rawValue = rawValue }
 
-    /// Nil for what is no UUID.
+    /// Nil if the text is not a UUID.
     package init?(_ text: String) {
         guard let uuid = UUID(text) else { return nil }
         self.init(rawValue: uuid)
     }
 
-    /// A fresh one.
+    /// A new id.
     package init(at time: Timestamp) { self.init(rawValue: UUID(at: time)) }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -1,7 +1,7 @@
 import JSON
 import MariaDB
 
-/// JSON between Swift and SQL: a column that holds some, and a parameter that holds as many values as there are.
+/// JSON in SQL: columns of JSON text, and one parameter that holds any number of values.
 extension Row {
     /// A column of JSON text; nil for NULL.
     mutating func readJSON() throws -> JSONValue? {

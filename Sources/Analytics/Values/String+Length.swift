@@ -7,7 +7,7 @@ extension String {
         return bytes.indices.contains { bytes[$0] == 0 }
     }
 
-    /// Refuses what no column takes (analytics §2.4).
+    /// Refuses a NUL, which no column may hold (analytics §2.4).
     package func checkForNUL(field: String) throws(Refusal) {
         if hasNUL { throw .invalid("\(field) must not contain NUL characters") }
     }

@@ -2,15 +2,15 @@ import MariaDB
 package import Time
 
 extension Timestamp {
-    /// What a DATETIME column and an answer can hold: the years 1 to 9999.
+    /// The times that a DATETIME column and an answer can hold: the years 1 to 9999.
     package static let storable =
         Timestamp(
             CivilTime(year: 1, month: 1, day: 1))...Timestamp(
             CivilTime(year: 9999, month: 12, day: 31, hour: 23, minute: 59, second: 59, millisecond: 999))
 
-    /// An ISO 8601 date (midnight), or date and time with or without a zone; none is UTC. In the extended format, to the
-    /// minute, second or any fraction of it, which is cut to milliseconds. Nil for anything else, and for days, times and
-    /// offsets that do not exist.
+    /// An ISO 8601 date (which means midnight), or a date and time in the extended format, to the minute, the second or
+    /// a fraction of a second. Fractions are truncated to milliseconds. A time without a zone is UTC. Nil for anything
+    /// else, and for days, times and offsets that do not exist.
     package init?(iso8601 text: String) {
         var reader = FieldReader(text)
         guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
@@ -41,7 +41,7 @@ extension Timestamp {
     }
 }
 
-/// An instant that is written as answers of the analytics surface have it (analytics §2.2).
+/// A time in the format of analytics answers (analytics §2.2).
 package struct WireTime: RawRepresentable, Hashable, Sendable, Readable, Encodable {
     package let rawValue: Timestamp
 
@@ -58,7 +58,7 @@ private func daysIn(month: Int, year: Int) -> Int {
     }
 }
 
-/// Reads a text's fields one after another.
+/// Reads the fields of a text one after another.
 private struct FieldReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -88,7 +88,7 @@ private struct FieldReader {
         return number < limit ? number : nil
     }
 
-    /// One digit at least; those behind the third are dropped.
+    /// At least one digit. Digits after the third are ignored.
     mutating func milliseconds() -> Int? {
         guard let first = digit() else { return nil }
         let second = digit()
@@ -97,7 +97,7 @@ private struct FieldReader {
         return first * 100 + (second ?? 0) * 10 + (third ?? 0)
     }
 
-    /// Minutes east of UTC: 0 without a zone and for `Z`, else `±hh`, `±hhmm` or `±hh:mm`.
+    /// Minutes east of UTC: 0 for `Z` or no zone, otherwise `±hh`, `±hhmm` or `±hh:mm`.
     mutating func zone() -> Int? {
         if isAtEnd || take("Z") { return 0 }
         let isWest = take("-")

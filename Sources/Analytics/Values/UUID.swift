@@ -3,7 +3,7 @@ import OpenSSL
 import Text
 package import Time
 
-/// 128 bits (RFC 9562), written 8-4-4-4-12 in lower case.
+/// 128 bits (RFC 9562), written as 8-4-4-4-12 lower-case digits.
 package struct UUID: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -13,7 +13,7 @@ package struct UUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Nil unless it is 8-4-4-4-12 hexadecimal digits, of either case and any version.
+    /// Nil unless the text is 8-4-4-4-12 hexadecimal digits, in upper or lower case, of any version.
     package init?(_ text: String) {
         let bytes = text.utf8Span.span
         guard bytes.count == 36 else { return nil }
@@ -31,11 +31,11 @@ package struct UUID: Hashable, Sendable {
         self.init(high: high, low: low)
     }
 
-    /// A fresh one of version 7 (RFC 9562 §5.7): those of later milliseconds sort behind, so that a table's newest rows
-    /// lie together.
+    /// A new UUID of version 7 (RFC 9562 §5.7). Later milliseconds sort after earlier ones, so the newest rows of a
+    /// table are stored together.
     package init(at time: Timestamp) { self.init(at: time, random: randomBytes(10)[...]) }
 
-    /// As many fresh ones: randomness for all is got faster than for each.
+    /// Several new UUIDs. Fetching randomness once for all of them is faster.
     package static func fresh(_ count: Int, at time: Timestamp) -> [UUID] {
         let random = randomBytes(10 * count)
         return (0..<count).map { UUID(at: time, random: random[10 * $0..<10 * $0 + 10]) }
@@ -52,7 +52,7 @@ package struct UUID: Hashable, Sendable {
 
 extension UUID: CustomStringConvertible {
     package var description: String {
-        // The hyphens stand where no digit is put.
+        // The positions without a digit keep their hyphen.
         var text = [UInt8](repeating: UInt8(ascii: "-"), count: 36)
         for index in 0..<16 {
             let position = 2 * index + (index < 4 ? 0 : min(index / 2 - 1, 4))
@@ -61,7 +61,7 @@ extension UUID: CustomStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The 32 digits alone, which SQL's `UNHEX` takes: for lists that are JSON.
+    /// The 32 digits without hyphens, for SQL's `UNHEX` in lists that are JSON.
     package var digits: String {
         var text = [UInt8](repeating: 0, count: 32)
         for index in 0..<16 { (text[2 * index], text[2 * index + 1]) = digits(ofByte: index) }
