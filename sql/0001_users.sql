@@ -2,17 +2,17 @@
 
 CREATE TABLE users (
     id                   BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
-    -- Written by every merge: a cluster certifies only rows that were written.
+    -- Every merge writes it, because a cluster certifies only rows that were written.
     version              INT UNSIGNED NOT NULL DEFAULT 0,
     anonymous            BOOLEAN NOT NULL DEFAULT FALSE,
     previously_anonymous BOOLEAN NOT NULL DEFAULT FALSE,
     name                 VARCHAR(200) NULL,
     nickname             VARCHAR(200) NULL,
-    -- Shown to people. Not unique, possibly unverified.
+    -- Shown to the user. Not unique, and possibly unverified.
     contact_email        VARCHAR(320) NULL,
-    -- Verified and lower-cased (ASCII), never shown: what a sign-in may be matched by …
+    -- Verified, ASCII letters in lower case, never shown. A sign-in may match an account by it …
     login_email          VARCHAR(320) NULL,
-    -- … once a provider with the last word on it has vouched for it.
+    -- … once a provider that is authoritative for the address has vouched for it.
     login_email_authoritative BOOLEAN NOT NULL DEFAULT FALSE,
     role                 ENUM ('user', 'developer', 'admin') NOT NULL DEFAULT 'user',
     custom_claims        JSON NULL,
@@ -20,7 +20,8 @@ CREATE TABLE users (
     last_active_at       DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     deleted_at           DATETIME(3) NULL,
     purge_at             DATETIME(3) NULL,
-    -- Unique among users that are not soft-deleted. Stored: an indexed virtual column rules out instant ALTERs.
+    -- Unique among users that are not soft-deleted. Stored, because an index on a virtual column rules out instant
+    -- ALTERs.
     live_login_email     VARCHAR(320) AS (IF(deleted_at IS NULL, login_email, NULL)) STORED,
     PRIMARY KEY (id),
     UNIQUE KEY users_live_login_email (live_login_email),
@@ -36,7 +37,7 @@ CREATE TABLE identities (
     sub            VARCHAR(255) NOT NULL,
     email          VARCHAR(320) NULL,
     email_verified BOOLEAN NOT NULL DEFAULT FALSE,
-    -- Whether the provider had the last word on it.
+    -- Whether the provider is authoritative for the address.
     email_authoritative BOOLEAN NOT NULL DEFAULT FALSE,
     linked_at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     PRIMARY KEY (id),
@@ -61,7 +62,7 @@ CREATE TABLE identity_links (
     CONSTRAINT identity_links_not_itself CHECK (primary_user_id <> linked_user_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
--- The forest stays flat: nobody is both absorbed and a survivor.
+-- Merges do not chain: an absorbed account is never a survivor.
 CREATE TRIGGER identity_links_flat_insert BEFORE INSERT ON identity_links FOR EACH ROW
 BEGIN
     IF EXISTS (SELECT 1 FROM identity_links WHERE linked_user_id = NEW.primary_user_id OR primary_user_id = NEW.linked_user_id) THEN

@@ -1,4 +1,4 @@
--- Relying parties, and the counter that puts each one's events into commit order.
+-- Relying parties, and for each one a counter that gives its events an order of commits.
 
 CREATE TABLE applications (
     id                     BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -7,7 +7,7 @@ CREATE TABLE applications (
     client_type            ENUM ('public', 'confidential') NOT NULL,
     secret_digest          BINARY(32) NULL,
     redirect_uris          JSON NOT NULL DEFAULT '[]',
-    -- Space separated, as OAuth writes scopes.
+    -- Separated by spaces, like OAuth's scope parameter.
     allowed_scopes         TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     status                 ENUM ('pending', 'active', 'suspended') NOT NULL DEFAULT 'pending',
     owner_user_id          BIGINT UNSIGNED NULL,
@@ -25,7 +25,7 @@ CREATE TABLE applications (
 
 CREATE TABLE application_event_counters (
     application_id BIGINT UNSIGNED NOT NULL,
-    -- The 26 characters of the newest event id's ULID; empty before the first.
+    -- The 26 characters of the newest event's ULID; empty before the first event.
     last_ulid      VARCHAR(26) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     PRIMARY KEY (application_id),
     CONSTRAINT application_event_counters_application_fk

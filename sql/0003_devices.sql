@@ -3,10 +3,10 @@
 CREATE TABLE devices (
     id                   BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     user_id              BIGINT UNSIGNED NOT NULL,
-    -- In the spelling first registered, compared without case.
+    -- As it was first registered; compared without regard to case.
     device_uuid          VARCHAR(36) CHARACTER SET ascii COLLATE ascii_general_nopad_ci NOT NULL,
     platform             VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-    -- NULL: voided, no secret opens the device until a sign-in gives it a new one.
+    -- NULL: no secret opens the device until a sign-in issues a new one.
     secret_digest        BINARY(32) NULL,
     attestation_verified BOOLEAN NOT NULL DEFAULT FALSE,
     application_id       BIGINT UNSIGNED NULL,
@@ -27,7 +27,7 @@ CREATE TABLE paks (
     device_id      BIGINT UNSIGNED NULL,
     application_id BIGINT UNSIGNED NULL,
     digest         BINARY(32) NOT NULL,
-    -- Space separated.
+    -- Separated by spaces.
     scopes         VARCHAR(500) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     label          VARCHAR(255) NULL,
     created_at     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),

@@ -1,10 +1,10 @@
--- Consents, what was issued under them, and the subs that were swapped or merged away.
+-- Consents, the credentials issued under them, and the subs that ended with a swap or a merge.
 
 CREATE TABLE grants (
     id             BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     user_id        BIGINT UNSIGNED NOT NULL,
     application_id BIGINT UNSIGNED NOT NULL,
-    -- Frozen: it stays when the grant moves to another user.
+    -- Never changes, even if the grant moves to another user.
     sub            VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     scopes         TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     created_at     DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
@@ -17,7 +17,7 @@ CREATE TABLE grants (
     CONSTRAINT grants_application_fk FOREIGN KEY (application_id) REFERENCES applications (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
--- Codes and refresh families name their grant alone, so they follow it to another user without being written.
+-- Codes and refresh families name only their grant. If it moves to another user, they follow without a write.
 CREATE TABLE authorization_codes (
     id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     grant_id   BIGINT UNSIGNED NOT NULL,

@@ -1,4 +1,4 @@
--- What people approve on their phones: actions of agents, and sign-ins elsewhere.
+-- Requests that people approve on their phones: actions of agents, and sign-ins elsewhere.
 
 CREATE TABLE agents (
     id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -19,7 +19,7 @@ CREATE TABLE agent_approvals (
     agent_id             BIGINT UNSIGNED NOT NULL,
     public_id            VARCHAR(20) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     status               ENUM ('pending', 'approved', 'rejected', 'expired', 'cancelled') NOT NULL DEFAULT 'pending',
-    -- Lower-case hex SHA-256, as agents and phones compare it.
+    -- SHA-256 in lower-case hexadecimal, which agents and phones compare.
     display_payload_hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     created_at           DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     PRIMARY KEY (id),

@@ -1,4 +1,4 @@
--- What else hangs on an account and dies with it.
+-- Further rows that belong to an account and are deleted with it.
 
 CREATE TABLE swap_tickets (
     id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

@@ -1,11 +1,11 @@
--- Answers kept for ten minutes, so that a request whose answer was lost can be repeated.
+-- Answers are kept for ten minutes, so that a client can repeat a request whose answer was lost.
 
 CREATE TABLE idempotency_records (
     caller_digest   BINARY(32) NOT NULL,
-    -- A bootstrap's key protects its answer, so no key is stored as it is.
+    -- The key of a bootstrap protects its answer, so keys are stored only as digests.
     key_digest      BINARY(32) NOT NULL,
     fingerprint     BINARY(32) NOT NULL,
-    -- Status, header fields and body, encrypted. NULL only inside the transaction that makes the effect.
+    -- Status, header fields and body, encrypted. NULL only within the transaction that does the request's work.
     answer          MEDIUMBLOB NULL,
     expires_at      DATETIME(3) NOT NULL,
     PRIMARY KEY (caller_digest, key_digest),

@@ -1,4 +1,5 @@
--- Events for relying parties: polled, or sent by the dispatcher. The payload's bytes are made once, here.
+-- Events for relying parties, which poll them or receive them from the dispatcher. The payload's bytes are written
+-- once.
 
 CREATE TABLE webhook_outbox (
     id              BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -7,7 +8,7 @@ CREATE TABLE webhook_outbox (
     event_type      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     raw_payload     MEDIUMBLOB NOT NULL,
     attempts        INT UNSIGNED NOT NULL DEFAULT 0,
-    -- NULL: for polling only.
+    -- NULL: the event can only be polled.
     next_attempt_at DATETIME(3) NULL,
     delivered_at    DATETIME(3) NULL,
     dlq_at          DATETIME(3) NULL,

@@ -1,4 +1,4 @@
--- Who changed which identity, when and from where. Append-only: a row loses its user, nothing else.
+-- Who changed which identity, when and from where. Append-only: the only change of a row is the removal of its user.
 
 CREATE TABLE audit_log (
     id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -12,7 +12,7 @@ CREATE TABLE audit_log (
     PRIMARY KEY (id),
     KEY audit_log_user (user_id, id),
     KEY audit_log_at (at),
-    -- The cascade does not fire the triggers below.
+    -- The foreign key's cascade does not fire the triggers below.
     CONSTRAINT audit_log_user_fk FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE SET NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 

@@ -1,6 +1,6 @@
--- Whose data the analytics surface keeps: teams, their projects, the projects' apps, and the keys those call with.
+-- The owners of analytics data: teams, their projects, the projects' apps, and the API keys of the apps.
 --
--- Ids are the 16 bytes of a UUID: MariaDB's UUID type refuses a quarter of them, by their version and variant.
+-- Ids are the 16 bytes of a UUID. MariaDB's UUID type refuses a quarter of all UUIDs, by their version and variant.
 
 CREATE TABLE teams (
     id         BINARY(16) NOT NULL,
@@ -15,15 +15,15 @@ CREATE TABLE projects (
     name                           VARCHAR(200) NOT NULL,
     slug                           VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     color                          VARCHAR(32) NULL,
-    -- What a claim of an id that somebody else claimed does.
+    -- What happens if somebody claims an id that another user has claimed.
     claim_conflict                 ENUM ('latest', 'refuse') NOT NULL DEFAULT 'latest',
-    -- NULL: the default of the specification.
+    -- NULL: the specification's default.
     retention_days_events          INT UNSIGNED NULL,
     retention_days_metrics         INT UNSIGNED NULL,
     retention_days_funnels         INT UNSIGNED NULL,
     attachment_user_quota_bytes    BIGINT UNSIGNED NULL,
     attachment_project_quota_bytes BIGINT UNSIGNED NULL,
-    -- What its rows in event_attachments declare, and how many there are; triggers there keep both.
+    -- The sum of size_bytes of its rows in event_attachments, and their number. Triggers on that table keep both.
     attachment_bytes               BIGINT UNSIGNED NOT NULL DEFAULT 0,
     attachment_files               BIGINT UNSIGNED NOT NULL DEFAULT 0,
     created_at                     DATETIME(3) NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE apps (
     name                       VARCHAR(200) NOT NULL,
     platform                   ENUM ('apple', 'android', 'web', 'backend') NOT NULL,
     bundle_id                  VARCHAR(255) COLLATE utf8mb4_nopad_bin NULL,
-    -- A sorted array of language tags, and who set it.
+    -- A sorted array of language tags, and whether the SDK or an operator set it.
     supported_languages        JSON NULL,
     supported_languages_source VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
     created_at                 DATETIME(3) NOT NULL,
@@ -56,14 +56,14 @@ CREATE TABLE api_keys (
     id            BINARY(16) NOT NULL,
     secret_sha256 BINARY(32) NOT NULL,
     key_type      ENUM ('client', 'import', 'agent') NOT NULL,
-    -- With the last characters: what operators recognize a key by.
+    -- The prefix and the last characters, by which operators recognize a key.
     prefix        VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     last4         VARCHAR(4) NOT NULL,
-    -- Client and import keys.
+    -- Set for client and import keys.
     app_id        BINARY(16) NULL,
     team_id       BINARY(16) NOT NULL,
     name          VARCHAR(200) NOT NULL,
-    -- An array of permissions.
+    -- An array of permission names.
     permissions   JSON NOT NULL,
     last_used_at  DATETIME(3) NULL,
     expires_at    DATETIME(3) NULL,

@@ -1,5 +1,5 @@
--- The end users of a project, which anonymous ids they claimed, and how many events each has. Apps and projects are
--- never deleted, only marked: foreign keys to them would only make every write lock their rows.
+-- The end users of a project, the anonymous ids that they claimed, and the number of events of each. Apps and projects
+-- are only marked as deleted. They have no foreign keys here, because these would make every write lock their rows.
 
 CREATE TABLE app_users (
     id                      BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -7,11 +7,11 @@ CREATE TABLE app_users (
     project_id              BINARY(16) NOT NULL,
     user_id                 VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
     is_anonymous            BOOLEAN NOT NULL,
-    -- Set: a tombstone, whose rows count as rows of the real record named.
+    -- If set, this is a tombstone, and its rows count for the real record that it names.
     merged_into             BIGINT UNSIGNED NULL,
-    -- The latest claim that made it a tombstone.
+    -- When the latest claim made it a tombstone.
     merged_at               DATETIME(3) NULL,
-    -- An object of strings.
+    -- A JSON object of strings.
     properties              JSON NULL,
     first_seen_at           DATETIME(3) NOT NULL,
     last_seen_at            DATETIME(3) NOT NULL,
@@ -24,14 +24,14 @@ CREATE TABLE app_users (
     total_revenue_usd_cents BIGINT NULL,
     revenue_synced_at       DATETIME(3) NULL,
     is_dev                  BOOLEAN NOT NULL DEFAULT FALSE,
-    -- What its rows in event_attachments declare, and how many there are; triggers there keep both.
+    -- The sum of size_bytes of its rows in event_attachments, and their number. Triggers on that table keep both.
     attachment_bytes        BIGINT UNSIGNED NOT NULL DEFAULT 0,
     attachment_files        BIGINT UNSIGNED NOT NULL DEFAULT 0,
     PRIMARY KEY (id),
     UNIQUE KEY app_users_project_user (project_id, user_id),
     UNIQUE KEY app_users_public_id (public_id),
     KEY app_users_merged_into (merged_into),
-    -- Lists show no tombstones, and either production or development.
+    -- Lists exclude tombstones, and show either production or development.
     KEY app_users_last_seen (project_id, merged_into, is_dev, last_seen_at),
     KEY app_users_first_seen (project_id, merged_into, is_dev, first_seen_at),
     CONSTRAINT app_users_merged_into_fk FOREIGN KEY (merged_into) REFERENCES app_users (id),
@@ -44,12 +44,12 @@ CREATE TABLE identity_claims (
     project_id   BINARY(16) NOT NULL,
     anonymous_id VARCHAR(255) COLLATE utf8mb4_nopad_bin NOT NULL,
     app_user_id  BIGINT UNSIGNED NOT NULL,
-    -- Increases for each anonymous id and for each user, by a microsecond where the clock has not moved.
+    -- Increases for each anonymous id and for each user: by a microsecond if the clock has not advanced.
     claimed_at   DATETIME(6) NOT NULL,
     PRIMARY KEY (id),
     UNIQUE KEY identity_claims_claim (project_id, anonymous_id, app_user_id),
     KEY identity_claims_user (app_user_id, claimed_at),
-    -- Whose an id is says its latest claim.
+    -- The latest claim of an id decides whose it is.
     KEY identity_claims_latest (project_id, anonymous_id, claimed_at),
     CONSTRAINT identity_claims_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
@@ -64,10 +64,10 @@ CREATE TABLE app_user_apps (
     CONSTRAINT app_user_apps_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
--- Changes in the transaction that changes the rows it counts.
+-- A counter changes in the same transaction as the rows that it counts.
 CREATE TABLE app_user_event_counts (
     app_user_id BIGINT UNSIGNED NOT NULL,
-    -- The first day of the month of the events' time.
+    -- The first day of the month in which the events happened.
     month       DATE NOT NULL,
     n           BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (app_user_id, month),

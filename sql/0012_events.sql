@@ -1,5 +1,6 @@
--- What SDKs send. Partitioned by month of event time: `merganserctl retention` makes months ahead and drops old ones. The
--- first partition holds everything older than its month, the last is open-ended. Partitioned tables take no foreign keys.
+-- Events that SDKs send, partitioned by the month of the event's time. `merganserctl retention` creates partitions for
+-- future months and drops old ones. The first partition takes all older events, and the last one has no end.
+-- Partitioned tables cannot have foreign keys.
 
 CREATE TABLE events (
     id                 BINARY(16) NOT NULL,
@@ -27,12 +28,12 @@ CREATE TABLE events (
     timestamp          DATETIME(3) NOT NULL,
     received_at        DATETIME(3) NOT NULL,
     PRIMARY KEY (id, timestamp),
-    -- What makes ingest exactly-once.
+    -- Makes ingest exactly-once.
     UNIQUE KEY events_client_event (app_id, client_event_id, timestamp),
-    -- With the id, which lists are ordered by last: of a partitioned table the server does not see that an index ends in
-    -- the primary key, and would sort every row. Lists show either production or development.
+    -- Has the id, by which lists are sorted last. For a partitioned table, the server does not see that every index
+    -- ends with the primary key, so it would sort all rows. Lists show either production or development.
     KEY events_user (app_user_id, is_dev, timestamp, id),
-    -- What comes after the id is what counts are made of.
+    -- The columns after the id are those that counts need.
     KEY events_app (app_id, is_dev, timestamp, id, level, environment, session_id, app_user_id),
     KEY events_session (session_id, is_dev, timestamp, id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
@@ -100,7 +101,7 @@ CREATE TABLE funnel_events (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin
     PARTITION BY RANGE COLUMNS (timestamp) (PARTITION later VALUES LESS THAN (MAXVALUE));
 
--- Rows of an event table before its horizon are not live: they wait for their partition to be dropped.
+-- Rows before a table's horizon are not live. They remain until their partition is dropped.
 CREATE TABLE retention_horizons (
     table_name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     horizon    DATETIME(3) NOT NULL,

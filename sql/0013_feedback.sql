@@ -1,5 +1,5 @@
--- What people write and send by themselves: feedback, attachments, answers to questionnaires. A row that was soft-deleted
--- before its anonymous user was claimed keeps the anonymous id in frozen_user_id, and names no record.
+-- Data that people send on purpose: feedback, attachments, answers to questionnaires. If a row was soft-deleted before
+-- its anonymous user was claimed, it keeps the anonymous id in frozen_user_id and names no record.
 
 CREATE TABLE feedback (
     id              BINARY(16) NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE event_attachments (
     created_at        DATETIME(3) NOT NULL,
     deleted_at        DATETIME(3) NULL,
     PRIMARY KEY (id),
-    -- For the events that come after their attachments; for the list of an event's attachments.
+    -- Finds attachments for events that arrive after them, and the attachments of an event.
     KEY event_attachments_client_event (app_id, event_client_id, event_id),
     KEY event_attachments_client_created (app_id, event_client_id, deleted_at, created_at),
     KEY event_attachments_project (project_id, created_at),
@@ -57,14 +57,16 @@ CREATE TABLE event_attachments (
     KEY event_attachments_event (event_id, deleted_at, created_at),
     KEY event_attachments_app (app_id, deleted_at, created_at),
     KEY event_attachments_deleted (deleted_at),
-    -- What clean-up looks for.
+    -- Finds reservations for clean-up.
     KEY event_attachments_pending (uploaded_at, created_at),
     CONSTRAINT event_attachments_user_fk FOREIGN KEY (app_user_id) REFERENCES app_users (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_nopad_bin;
 
--- The project and the end user of each row count it, deleted or not, so that a quota costs the same however many there are.
--- A row changes its end user and never its project or its size. A count that is too low already is damage for
--- `merganserctl verify` to tell, not a reason to stop.
+-- Triggers add the size of each row to its project and its end user, whether the row is deleted or not. So checking a
+-- quota costs the same for any number of rows. A row may change its end user, but not its project or size. If a count
+-- is too low already, the triggers continue, and `merganserctl verify` reports it.
+--
+-- A statement that writes event_attachments cannot read app_users or projects: MariaDB refuses it (error 1442).
 
 CREATE TRIGGER event_attachments_added AFTER INSERT ON event_attachments FOR EACH ROW
 BEGIN
@@ -101,8 +103,8 @@ BEGIN
     WHERE id = OLD.project_id;
 END;
 
--- Empty but for rows of transactions under way, which exclude each other by them: who puts a file in its place and who
--- removes it.
+-- A transaction that stores or removes a file inserts a row and deletes it again, to exclude others that do so with the
+-- same content. So the table has only rows of open transactions.
 CREATE TABLE attachment_locks (
     sha256 CHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     PRIMARY KEY (sha256)
@@ -111,7 +113,7 @@ CREATE TABLE attachment_locks (
 CREATE TABLE questionnaires (
     id          BINARY(16) NOT NULL,
     project_id  BINARY(16) NOT NULL,
-    -- Set: for this app only.
+    -- If set, only this app shows the questionnaire.
     app_id      BINARY(16) NULL,
     slug        VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     name        VARCHAR(200) NOT NULL,
@@ -153,7 +155,8 @@ CREATE TABLE questionnaire_responses (
     created_at       DATETIME(3) NOT NULL,
     updated_at       DATETIME(3) NOT NULL,
     deleted_at       DATETIME(3) NULL,
-    -- The user of a live row: one row a user and slug. Not the foreign key's column, which a generated one may not use.
+    -- TRUE for a live row, otherwise NULL, so that a user has one live row for each slug. It does not hold the user,
+    -- because a generated column may not use the column of this foreign key.
     is_live          BOOLEAN AS (IF(deleted_at IS NULL, TRUE, NULL)) STORED,
     PRIMARY KEY (id),
     UNIQUE KEY questionnaire_responses_live (project_id, slug, app_user_id, is_live),

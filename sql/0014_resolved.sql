@@ -1,5 +1,6 @@
--- What the tables look like when every claim is carried through: app_user_id and user_id are those of the record a row
--- counts for, or user_id is the anonymous id it is frozen under. Rows of the event tables before their horizon are not there.
+-- The tables as they would be if all claims were carried through. app_user_id and user_id are those of the record that
+-- a row counts for. For a frozen row, user_id is its anonymous id. Rows of event tables before their horizon are
+-- missing.
 
 CREATE SQL SECURITY INVOKER VIEW events_resolved AS
 SELECT t.id, t.app_id, t.client_event_id, t.session_id, COALESCE(u.merged_into, t.app_user_id) AS app_user_id, t.api_key_id, t.level, t.source_module,

@@ -1,16 +1,16 @@
--- What codes are bound to, refresh families with their rotation, and access tokens revoked before their time.
+-- Data that codes are bound to, refresh families with their rotation, and access tokens that were revoked early.
 
 ALTER TABLE users
-    -- Imported, or written by an operator's verifier.
+    -- Imported, or written by an operator's own verification.
     ADD COLUMN phone_number   VARCHAR(32) NULL,
     ADD COLUMN address        VARCHAR(500) NULL,
     ADD COLUMN postal_code    VARCHAR(32) NULL,
-    -- 3: a person was checked by a provider. What follows from address and number is not stored.
+    -- 3 if a provider has verified the person. Levels that follow from address and number are not stored.
     ADD COLUMN verified_level TINYINT UNSIGNED NOT NULL DEFAULT 0,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 ALTER TABLE absorbed_subs
-    -- The event that told the relying party; NULL when there was none.
+    -- The event that informed the relying party; NULL if there was none.
     ADD COLUMN source_event_id VARCHAR(30) CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
@@ -20,25 +20,25 @@ ALTER TABLE authorization_codes
     ADD COLUMN nonce             TEXT COLLATE utf8mb4_nopad_bin NULL,
     ADD COLUMN scopes            TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     ADD COLUMN authenticated_at  DATETIME(3) NULL,
-    -- Of the tokens made from it.
+    -- The family of the tokens that the code was exchanged for.
     ADD COLUMN refresh_family_id BIGINT UNSIGNED NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 ALTER TABLE refresh_families
-    -- What an access token's jti begins with.
+    -- The first part of an access token's jti.
     ADD COLUMN handle             BINARY(16) NULL,
     ADD COLUMN scopes             TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
     ADD COLUMN authenticated_at   DATETIME(3) NULL,
     ADD COLUMN current_digest     BINARY(32) NULL,
-    -- Of the current token; when the family was revoked before that: then.
+    -- When the current token expires, or when the family was revoked, if that was earlier.
     ADD COLUMN current_expires_at DATETIME(3) NULL,
-    -- Of the token that was current before the last rotation.
+    -- The digest of the token before the last rotation.
     ADD COLUMN predecessor_digest BINARY(32) NULL,
-    -- The last answer, encrypted, for its predecessor's repetition. Row identity: `refresh_family:<id>`.
+    -- The last answer, encrypted, which is repeated if its predecessor is sent again. Bound to `refresh_family:<id>`.
     ADD COLUMN sealed_answer      MEDIUMBLOB NULL,
-    -- Until when it is repeated; NULL once it is gone.
+    -- When the answer may no longer be repeated; NULL after it was removed.
     ADD COLUMN answer_expires_at  DATETIME(3) NULL,
-    -- The scope parameter that the last answer was made for; NULL: there was none.
+    -- The scope parameter of the request for the last answer; NULL if there was none.
     ADD COLUMN answered_scope     TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
@@ -48,7 +48,8 @@ ALTER TABLE refresh_families
     ADD KEY refresh_families_answer_expires (answer_expires_at),
     ALGORITHM = NOCOPY, LOCK = NONE;
 
--- Every refresh token of a family, the current one included, until it expires: a retired one that comes again is a theft.
+-- All refresh tokens of a family until they expire, including the current one. If an older one is sent again, it was
+-- stolen.
 CREATE TABLE refresh_tokens (
     digest            BINARY(32) NOT NULL,
     refresh_family_id BIGINT UNSIGNED NOT NULL,
@@ -59,7 +60,7 @@ CREATE TABLE refresh_tokens (
     CONSTRAINT refresh_tokens_family_fk FOREIGN KEY (refresh_family_id) REFERENCES refresh_families (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
--- Access tokens that were revoked one by one, until they would have expired.
+-- Access tokens that were revoked one by one, until they expire.
 CREATE TABLE revoked_access_tokens (
     jti        BINARY(24) NOT NULL,
     expires_at DATETIME(3) NOT NULL,

@@ -1,14 +1,14 @@
--- The device flow (RFC 8628): a device asks, a person decides elsewhere.
+-- The device flow (RFC 8628): a device asks, and a person decides on another device.
 
 CREATE TABLE device_codes (
     id               BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     digest           BINARY(32) NOT NULL,
-    -- Eight characters, upper case, without the dash.
+    -- Eight upper-case characters, without the dash.
     user_code        CHAR(8) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     application_id   BIGINT UNSIGNED NOT NULL,
     scopes           TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     status           ENUM ('pending', 'approved', 'denied', 'used') NOT NULL DEFAULT 'pending',
-    -- Of the person who approved.
+    -- The grant of the person who approved.
     grant_id         BIGINT UNSIGNED NULL,
     authenticated_at DATETIME(3) NULL,
     interval_seconds INT UNSIGNED NOT NULL,
