@@ -99,7 +99,7 @@ def clients(bench, seconds: float) -> list[Curve]:
 
 
 def table(bench, seconds: float, events: int) -> Curve:
-    """Ingest of 20 events into an empty table, and into one that has that many events."""
+    """Ingest of 20 events into an empty table, and into a table of this many events."""
     sql("TRUNCATE events; UPDATE app_user_event_counts SET n = 0")
     curve = Curve("ingest of 20 events", "events in the table", "requests/s")
     curve.add(float(sql("SELECT COUNT(*) FROM events")[0][0]), throughput(bench, "ingest-20", seconds))
@@ -116,7 +116,7 @@ def table(bench, seconds: float, events: int) -> Curve:
 
 
 def measure(bench, seconds: float, rows: int, events: int) -> list[Curve]:
-    """All curves: claims and swaps up to that many rows, ingest up to that many events."""
+    """All curves: claims and swaps up to `rows` rows, ingest up to `events` events."""
     powers = [10**power for power in range(1, 7) if 10**power <= rows]
     return [
         claims(powers),

@@ -125,7 +125,7 @@ def unpack() -> None:
     """Debian's package, and installs what it is linked with."""
     for folder in (PACKAGE, FOLDER / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
-    # As root apt would give up its rights, and with them those to the folder.
+    # If apt runs as root, it switches to another user, who may not write the folder.
     subprocess.run(["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "glewlwyd"], cwd=FOLDER, check=True)
     archive = next(FOLDER.glob("glewlwyd_*.deb"))
     depends = subprocess.run(
@@ -138,7 +138,7 @@ def unpack() -> None:
 def create_database() -> None:
     schema = gzip.decompress((PACKAGE / "usr/share/doc/glewlwyd/database/init.mariadb.sql.gz").read_bytes()).decode()
     sql(f"""
-        -- For the tables that an earlier run left in it.
+        -- An earlier run may have left tables.
         SET foreign_key_checks = 0;
         CREATE OR REPLACE DATABASE glewlwyd CHARACTER SET utf8mb4;
         SET foreign_key_checks = 1;
@@ -244,7 +244,7 @@ def over_http(text: str, ports: list[int]) -> str:
 
     tokens = f"""
     upstream tokens {{
-        # So that the nginx workers count together.
+        # A zone, so that the nginx workers count together.
         zone tokens 64k;
         least_conn;
 {servers(PROCESSES, " max_conns=1")}

@@ -35,7 +35,7 @@ Value = bytes | None
 
 @dataclass(slots=True)
 class Statement:
-    """One statement with its arguments and what came of it."""
+    """One statement with its arguments and its result."""
 
     sql: bytes
     prepared: bool
@@ -48,7 +48,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Recording:
-    """What one request led to."""
+    """The statements of one request, and its answer."""
 
     fields: Sequence[str]
     time: float
@@ -63,7 +63,7 @@ class Recording:
 
     @property
     def secrets(self) -> list[bytes]:
-        """What of the answer may be chance: its longer strings."""
+        """The strings of the answer that may be random: the longer ones."""
         try:
             return [text.encode() for text in strings(json.loads(self.body)) if 20 <= len(text) < 128]
         except ValueError:
@@ -81,7 +81,7 @@ def strings(value: object) -> Iterator[str]:
 
 
 def read_statements(lines: Sequence[str]) -> list[Statement]:
-    """Those of one thread's lines, in their order."""
+    """The statements in one thread's lines, in their order."""
     statements: list[Statement] = []
     for line in lines:
         _, kind, *words = line.split()
@@ -108,7 +108,7 @@ def parameter(word: str) -> tuple[str, Value]:
 
 
 class Plan:
-    """Learns from recordings, which must be alike but for their values."""
+    """Learns from recordings, which may differ only in their values."""
 
     def __init__(self, name: str, recordings: Sequence[Recording], signatures: int = 0, chain: str = "") -> None:
         """chain: the member of the answer that the next request needs, which therefore must be new each time."""
@@ -157,7 +157,7 @@ class Plan:
         return " ".join([kind, *parts])
 
     def source(self, index: int, kind: str, values: list[bytes], pieces: bool = True) -> list[str] | None:
-        """The parts that make these values, one of each recording; None when they are not explained."""
+        """The parts that make these values, one value for each recording; None if no source explains them."""
         if len(set(values)) == 1:
             return ["c" + values[0].hex()]
         explained = self.whole(index, kind, values)
@@ -248,7 +248,7 @@ def same(kind: str, value: Value) -> Value:
 
 
 def uuid_bytes(kind: str, value: bytes) -> bytes:
-    """Those of a UUID of version 4 or 7, from them or from its digits, with hyphens or without; empty for what is none."""
+    """The bytes of a UUID of version 4 or 7, given as bytes or as digits; empty if it is not a UUID."""
     if kind == "s" and UUID.fullmatch(value):
         value = bytes.fromhex(value.decode().replace("-", ""))
     return value if len(value) == 16 and value[6] >> 4 in (4, 7) and value[8] >> 6 == 2 else b""

@@ -1,8 +1,8 @@
--- Sends the requests of a file through wrk, and prints what came of it as one JSON object.
+-- Sends the requests of a file through wrk, and prints the result as one JSON object.
 -- Usage: wrk … -s requests.lua URL -- FILE (loop | once | refresh) THREADS
--- The file holds requests as they go over the wire, each after its length in eight digits. Threads share them out.
--- once: ends when all are sent. refresh: a thread has one connection and one request, whose refresh token it replaces by
--- that of each answer.
+-- The file has requests as bytes of the wire, each preceded by its length in eight digits. Threads share them out.
+-- once: ends when all are sent. refresh: each thread has one connection and one request. After each answer, it
+-- replaces the request's refresh token by the answer's.
 
 local ffi = require("ffi")
 ffi.cdef [[
@@ -42,7 +42,7 @@ function init(arguments)
     failed, last = 0, 0
     if mode == "refresh" then
         template = requests[at]
-        -- Only here: with a callback wrk keeps and parses every answer.
+        -- Set only here, because wrk keeps and parses every answer if there is a callback.
         response = take_token
     end
 end

@@ -28,7 +28,7 @@ class Request:
     fields: tuple[str, ...] = ()
 
     def wire(self, address: str) -> bytes:
-        """As wrk sends it. Both sides get the same bytes, the floor's fields among them."""
+        """The bytes that wrk sends. Both sides get the same bytes, including the floor's fields."""
         headers = {"Host": address, **self.headers}
         if self.fields:
             headers["X-Floor"] = ",".join(self.fields)
@@ -44,7 +44,7 @@ class Request:
 
 
 class Refused(Exception):
-    """An answer with another status than the one that was expected."""
+    """An answer whose status was not expected."""
 
 
 _thread = threading.local()
@@ -84,7 +84,7 @@ def parallel(action: Callable, items: Iterable) -> list:
 
 
 def sql(script: str) -> list[list[str]]:
-    """Runs statements as the database's administrator; the rows of the results, unescaped."""
+    """Runs statements as the database's administrator, and returns the rows of the results, unescaped."""
     done = subprocess.run(
         [os.environ["MERGANSER_DB"], "--batch", "--raw", "--skip-column-names"],
         input=script.encode(),
@@ -95,9 +95,7 @@ def sql(script: str) -> list[list[str]]:
 
 
 def tell_ids_apart() -> None:
-    """Has each table count from a number of its own: where two of a fresh database count alike, a plan takes one's id for
-    the other's.
-    """
+    """Makes the ids of each table start at another number. If two tables had the same ids, a plan could confuse them."""
     rows = sql(
         "SELECT table_name FROM information_schema.tables"
         " WHERE table_schema = DATABASE() AND auto_increment IS NOT NULL ORDER BY table_name"

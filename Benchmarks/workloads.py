@@ -133,7 +133,7 @@ def link_conflict(count: int) -> list[Request]:
 
 @cache
 def applications() -> list[int]:
-    """Ten that anonymous users may be connected to."""
+    """Ten applications that anonymous users may connect to."""
     clients = [
         json.loads(
             merganserctl(
@@ -156,7 +156,7 @@ def applications() -> list[int]:
 
 
 def give(users: list[int], agent_approvals: int = 5, push_approvals: int = 5, grants: bool = True) -> None:
-    """Connected applications and pending approvals, as `merganserctl dev seed` gives them, to thousands at once."""
+    """Connected applications and pending approvals for thousands of accounts, as `merganserctl dev seed` makes for one."""
     for start in range(0, len(users), 500):
         chosen = ", ".join(f"({user})" for user in users[start : start + 500])
         connected = (
@@ -253,8 +253,8 @@ def claim(anonymous: str, user: str) -> Request:
 
 
 def add_events(users: list[str], numbers: str, apart: str) -> None:
-    """To users that have one: copies of the first one's, for each number of a sequence, so far apart. Their ids begin with
-    the time, as UUIDs of version 7 do.
+    """Copies the first event of each user, once for each number of a sequence, at times that far apart. The ids begin with
+    the time, like UUIDs of version 7.
     """
     copied = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
     chosen = ", ".join(f"'{user}'" for user in users)
@@ -271,7 +271,7 @@ def add_events(users: list[str], numbers: str, apart: str) -> None:
 
 
 def anonymous_users(count: int, events: int) -> list[str]:
-    """Each with so many events."""
+    """Makes anonymous users with this many events each."""
     names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
     parallel(lambda name: send(batch(name, 1)), names)
     at_once = max(1, 200_000 // events)
@@ -324,7 +324,7 @@ class Tokens:
 
     @property
     def handle(self) -> str:
-        """Of the refresh family, which the access token's jti begins with; in hexadecimal digits."""
+        """The refresh family's handle, the first part of the access token's jti, in hexadecimal digits."""
         payload = json.loads(base64.urlsafe_b64decode(self.access.split(".")[1] + "=="))
         return base64.urlsafe_b64decode(payload["jti"] + "==")[:16].hex()
 
@@ -421,7 +421,7 @@ def fixed(path: str) -> Callable[[int], list[Request]]:
     return lambda count: [get(path)]
 
 
-# In this order. static is nginx alone; hello, of an unknown path, and health do not reach the database.
+# In this order. static is answered by nginx alone. hello (an unknown path) and health do not reach the database.
 WORKLOADS = [
     Workload("static", "nginx's own answer", fixed("/static")),
     Workload("hello", "an unknown path, 404", fixed("/hello"), status=404),

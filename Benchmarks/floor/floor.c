@@ -1,13 +1,14 @@
-/* The floor: what this architecture cannot be faster than.
+/* The floor: the least cost that this architecture can have.
 
-   A FastCGI responder with Merganser's accept loop (one epoll instance, every thread waits on it, kept connections) that
-   asks the database what Merganser was recorded to ask for the same request, over libmariadb with one connection a thread
-   and statements prepared once. It parses no JSON, checks nothing, knows no user and logs nothing. What it needs to know
-   of a request stands in its X-Floor header: the plan's name, then the values that differ from request to request.
+   A FastCGI responder with Merganser's accept loop: one epoll instance on which every thread waits, and kept connections.
+   For each request it sends the statements that were recorded when Merganser answered the same request. It uses
+   libmariadb, with one connection a thread and statements prepared once. It parses no JSON, checks nothing, knows no users
+   and logs nothing. A request's X-Floor header has what the floor needs: the name of the plan, then the values that differ
+   from request to request.
 
-   Usage: floor SOCKET PLANS THREADS, with the database in $FLOOR_DATABASE_SOCKET, _NAME, _USER and _PASSWORD_FILE. The plans are
-   written by plans.py, which also says what their lines mean. With X-Floor-Check the answer tells how many rows each
-   statement touched, to be compared with the recording. */
+   Usage: floor SOCKET PLANS THREADS, with the database in $FLOOR_DATABASE_SOCKET, _NAME, _USER and _PASSWORD_FILE. plans.py
+   writes the plans, and says what their lines mean. With X-Floor-Check, the answer has the number of rows that each
+   statement touched, so that it can be compared with the recording. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -192,7 +193,7 @@ struct value {
     char bytes[COLUMN];
 };
 
-/* What a statement on one connection has found out, for those after it. */
+/* The result of a statement, for later statements on the same connection. */
 struct result {
     MYSQL_STMT *handle;
     MYSQL_BIND *binds;              /* of parameters */
@@ -237,7 +238,7 @@ struct thread {
 
 static EVP_PKEY *key;
 
-/* xorshift128+: uniqueness is all that is asked of it. */
+/* xorshift128+: the numbers need only be unique. */
 static uint64_t draw(struct thread *thread)
 {
     uint64_t a = thread->random[0], b = thread->random[1];
@@ -278,7 +279,7 @@ static MYSQL_TIME time_at(struct thread *thread, int offset)
                         .time_type = MYSQL_TIMESTAMP_DATETIME};
 }
 
-/* The request's UUID of that number, of version 4, or of version 7, which begins with the time. */
+/* The request's UUID with this number: of version 4, or of version 7, which begins with the time. */
 static const unsigned char *uuid(struct thread *thread, int number, int version)
 {
     unsigned char *bytes = thread->uuids[number];
@@ -294,7 +295,7 @@ static const unsigned char *uuid(struct thread *thread, int number, int version)
     return bytes;
 }
 
-/* As 16 bytes, as 32 digits, or as 36 characters, hyphens among them. */
+/* As 16 bytes, as 32 digits, or as 36 characters with hyphens. */
 static void put_uuid(struct thread *thread, const struct part *part, int version)
 {
     const unsigned char *bytes = uuid(thread, part->a, version);
@@ -309,7 +310,7 @@ static void put_uuid(struct thread *thread, const struct part *part, int version
     }
 }
 
-/* A chunk of chance; one of the same number is the same throughout the request. */
+/* Random bytes. The same number gives the same bytes throughout a request. */
 static void put_random(struct thread *thread, const struct part *part)
 {
     struct chance *chance = &thread->chances[part->b];
@@ -412,7 +413,7 @@ static void bind_one(const struct statement *statement, struct cell *cells, MYSQ
     }
 }
 
-/* Arrays as COM_STMT_BULK_EXECUTE wants them: a column has one type, that of its first value that is not NULL. */
+/* Arrays for COM_STMT_BULK_EXECUTE. Each column has one type: that of its first value that is not NULL. */
 static void bind_many(struct thread *thread, const struct statement *statement, struct cell *cells, MYSQL_BIND *binds)
 {
     size_t rows = (size_t)statement->rows, columns = (size_t)statement->columns;
@@ -447,7 +448,7 @@ static int prepare(struct thread *thread, const struct statement *statement, str
     return 0;
 }
 
-/* After the first execution: before it, nobody knows the columns of INSERT … RETURNING. */
+/* Called after the first execution, because the columns of INSERT … RETURNING are unknown before. */
 static void make_room(const struct statement *statement, struct result *result)
 {
     unsigned int count = result->column_count = mysql_stmt_field_count(result->handle);
@@ -554,7 +555,7 @@ static unsigned int run_plan(struct thread *thread, const struct plan *plan, con
         *message = handle ? mysql_stmt_error(handle) : mysql_error(thread->database);
         mysql_rollback(thread->database);
         if ((code != ER_LOCK_DEADLOCK && code != ER_LOCK_WAIT_TIMEOUT) || attempt == 100) return code;
-        /* With jitter, as Merganser repeats: two that met would meet again. */
+        /* With jitter, as in Merganser: otherwise two transactions that collided would collide again. */
         usleep((useconds_t)(draw(thread) % (2000u << (attempt < 5 ? attempt : 5))));
     }
 }
@@ -661,7 +662,7 @@ int main(int count, char **arguments)
     signal(SIGPIPE, SIG_IGN);
     read_plans(arguments[2]);
     if (mysql_library_init(0, NULL, NULL) || FCGX_Init()) die("a library cannot be initialized");
-    /* FCGX_Init has taken it. */
+    /* FCGX_Init has set a handler. */
     signal(SIGTERM, SIG_DFL);
     key = must(EVP_RSA_gen(2048));
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,15 +1,15 @@
-/* Writes down what a program asks its MariaDB server and what the server answers, for the floor to ask the same.
+/* Records the statements of a program and the answers of its MariaDB server, so that the floor can send the same.
 
-   Loaded with LD_PRELOAD before libmariadb, into a server with one worker thread. $MERGANSER_RECORD is the file; one event
-   a line, in hexadecimal what is text:
+   Loaded with LD_PRELOAD before libmariadb, into a server with one worker thread. $MERGANSER_RECORD names the file. It has
+   one event a line; text is in hexadecimal:
 
      THREAD query SQL
      THREAD execute SQL ROWS PARAMETER…      ROWS 0: not in bulk. A PARAMETER is n, i:NUMBER, d:NUMBER, t:TIME, s:TEXT or
-                                             b:BYTES; of a bulk execution row by row
+                                             b:BYTES; a bulk execution has them row by row
      THREAD done AFFECTED INSERT_ID          after a statement without rows
      THREAD rows COUNT COLUMNS VALUE…        row by row, a VALUE is n or s:TEXT
 
-   The values are those of the run, secrets of a throwaway instance among them. */
+   The values are those of the run, including secrets of a throwaway instance. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
