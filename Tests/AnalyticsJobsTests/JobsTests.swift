@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import Time
 
-/// What the background jobs know about the tables.
+/// The jobs cover all tables that they must.
 @Suite struct JobsTests {
-    /// A table that stores the id of a record and is forgotten here would keep rows of removed tombstones.
+    /// If a table stores ids of records and has no case here, its rows would name removed tombstones.
     @Test func everyColumnWithARecordsIDIsRewritten() throws {
         let database = try TestDatabase()
         let tables = try database.connect().all(

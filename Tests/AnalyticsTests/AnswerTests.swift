@@ -3,7 +3,7 @@ import Testing
 
 @testable import Analytics
 
-/// What answers may be, and what saves make of them (analytics §12).
+/// Which answers are valid, and how saves combine them (analytics §12).
 @Suite struct AnswerTests {
     private let schema: QuestionnaireSchema
 
@@ -55,7 +55,7 @@ import Testing
             (["stars": true], #""stars" must be an integer 1-5"#),
             (["nps": -1], #""nps" must be an integer 0-10"#), (["nps": 11], #""nps" must be an integer 0-10"#),
             (["nps": [5]], #""nps" must be an integer 0-10"#),
-            // What is no question comes first, then questions in their order.
+            // Unknown questions come first, then questions in their order.
             (["stars": 0, "words": 5, "other": 1, "another": 2], #"unknown question id "other""#),
             (["stars": 0, "words": 5], #""words" must be a string"#),
         ] as [(JSONValue?, String)])

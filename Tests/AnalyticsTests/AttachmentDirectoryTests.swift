@@ -34,7 +34,7 @@ import Time
         #expect(directory.text("store/\(digest.prefix(2))/\(digest)") == "one two")
     }
 
-    /// Nor is there anything else by which one who sends it tells that others did.
+    /// A file must not reveal when, or whether, somebody else sent the same content.
     @Test func whatIsKeptHasNoTime() throws {
         let content = try put(["secret"])
         try content.keep()
@@ -93,9 +93,10 @@ import Time
         #expect(try !abandoned[0].remove())
     }
 
-    /// Who knows a digest may read its file; nobody else may list, and what is still written is nobody's.
+    /// A member of the group who knows a digest may read its file. The group may not list files, nor read files that
+    /// are still being written.
     @Test func whatIsKeptMayBeReadByAGroup() throws {
-        // Root may give a file to any group, others to one of theirs.
+        // Root may give a file to any group, other users only to one of theirs.
         let number = geteuid() == 0 ? 12_345 : getegid()
         let shared = AttachmentDirectory(directory.file("shared"), readers: Group("\(number)"))
         for _ in 0..<2 { try shared.prepare() }

@@ -10,7 +10,7 @@ struct EventChecksTests {
     private static let session: JSONValue = "01234567-89ab-cdef-0123-456789abcdef"
     private static let complete: JSONValue = ["message": "hi", "level": "info", "session_id": session]
 
-    /// Fields added to, or taken from, a complete event.
+    /// A complete event with fields added or removed.
     private static func event(_ fields: [String: JSONValue?]) -> JSONValue {
         guard case .object(let object) = complete else { return .null }
         var members: [(String, JSONValue)] = object.members.map { ($0.name, $0.value) }
@@ -179,7 +179,7 @@ struct EventChecksTests {
             #expect(fault("a", limit) == nil)
             #expect(fault("a", limit + 1) == tooLong)
             #expect(fault("é", limit) == nil)
-            // One code unit each, although they are drawn as one.
+            // One code unit each, although they are drawn as one character.
             #expect(fault("\u{301}", limit) == nil)
             #expect(fault("e\u{301}", limit / 2) == nil)
             #expect(fault("e\u{301}", limit / 2 + 1) == tooLong)
@@ -208,7 +208,7 @@ struct EventChecksTests {
         let text = "custom_attributes must not contain NUL characters"
         #expect(fault(Self.event(["custom_attributes": ["a": "\0"]])) == text)
         #expect(fault(Self.event(["custom_attributes": ["\0": "a"]])) == text)
-        // Not stored as one: text of a nested value, and what is cut off.
+        // These are not stored: text of a nested value, and truncated text.
         #expect(fault(Self.event(["custom_attributes": ["a": ["\0"]]])) == nil)
         let cutOff = JSONValue.string(String(repeating: "a", count: 200) + "\0")
         #expect(fault(Self.event(["custom_attributes": ["a": cutOff]])) == nil)
@@ -231,7 +231,7 @@ struct EventChecksTests {
         }
     }
 
-    /// Each event fails a check and every one behind it.
+    /// Each event fails one check and all later ones.
     @Test func theFirstFailureTells() {
         var fields: [String: JSONValue?] = [
             "message": "\0", "level": "x", "session_id": "x", "timestamp": "x", "environment": "tvos",
@@ -291,10 +291,10 @@ struct EventChecksTests {
         #expect(try text("_error_stack", .string(long))?.utf16.count == 16_000)
         #expect(try text("_error_stacks", .string(long))?.utf16.count == 200)
         #expect(try text("a", [.string(long)]) == #"[""# + String(repeating: "a", count: 198))
-        // Half a pair is left.
+        // Half of the surrogate pair remains.
         let emoji = "a" + String(repeating: "😀", count: 100)
         #expect(try text("a", .string(emoji)) == "a" + String(repeating: "😀", count: 99) + "\u{FFFD}")
-        // A mark loses its letter, which is allowed.
+        // A combining mark loses its letter, which is allowed.
         let marks = String(repeating: "e\u{301}", count: 101)
         #expect(try text("a", .string(marks))?.unicodeScalars.count == 200)
         let names = (0..<5000).map { ("name \($0)", JSONValue.integer(Int64($0))) }
@@ -314,7 +314,7 @@ struct EventChecksTests {
         #expect(languages?.map { Array($0.utf8) } == expected?.map { Array($0.utf8) })
     }
 
-    /// A longer list is no list of languages, and no reason to refuse the event.
+    /// A list that is too long is ignored, and the event is accepted.
     @Test func languagesAreAsManyAndAsLongAsThereAre() throws {
         func count(_ languages: [String]) throws -> Int? {
             let value = JSONValue.array(languages.map { .string($0) })

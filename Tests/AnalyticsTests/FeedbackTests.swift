@@ -3,13 +3,13 @@ import Testing
 
 @testable import Analytics
 
-/// Analytics §10, as far as it needs no database.
+/// The part of analytics §10 that needs no database.
 @Suite struct FeedbackTests {
     @Test(arguments: [
         ("a@b.c", true), ("first.last+tag@sub.example.co", true), ("ä@bücher.example", true), ("a@b..c", true),
         ("", false), ("a", false), ("a@b", false), ("@b.c", false), ("a@.c", false), ("a@c.", false), ("a@@b.c", false),
         ("a@b@c.d", false), ("a b@c.d", false), ("a@b.c d", false), ("a@b\u{A0}.c", false), ("a@b.c\n", false),
-        // Marks on the characters looked for do not hide them.
+        // Combining marks on `@` and `.` do not hide these characters.
         ("a@\u{301}b.\u{301}c", true), ("a \u{301}@b.c", false),
     ])
     func anAddressHasTheShapeOfOne(text: String, isOne: Bool) { #expect(Feedback.isEmailAddress(text) == isOne) }
@@ -26,7 +26,7 @@ import Testing
         #expect(client.appVersion == nil)
         #expect(client.sdkName == nil)
         #expect(client.sdkVersion == nil)
-        // The first half of the pair is the hundredth unit.
+        // The first half of the surrogate pair is the hundredth code unit.
         #expect(client.deviceModel == String(repeating: "x", count: 99) + "\u{FFFD}")
         #expect(client.isDev)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Analytics
 
-/// What a definition may be (analytics §12).
+/// Which definitions are valid (analytics §12).
 @Suite struct QuestionnaireDefinitionTests {
     private static let question: JSONValue = ["id": "q", "type": "text", "title": "Why?", "required": false]
     private static let options: JSONValue = [["id": "a", "label": "A"], ["id": "b", "label": "B"]]

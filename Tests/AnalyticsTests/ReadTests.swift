@@ -47,7 +47,8 @@ struct ReadTests {
         #expect(Cursor<Int64>(text) == nil)
     }
 
-    /// base64url of: nothing, one part, no number, no id, three parts, another kind of id, a time that no column holds.
+    /// base64url of: nothing, one part, no number, no id, three parts, an id of another kind, a time that no column can
+    /// hold.
     @Test(arguments: [
         "", "MQ", "eCAx", "MSA", "MSAyIDM", "MSB4", "OTIyMzM3MjAzNjg1NDc3NTgwNyAx", "LTkyMjMzNzIwMzY4NTQ3NzU4MDggMQ",
         "MSAx=",

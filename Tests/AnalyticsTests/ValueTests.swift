@@ -28,7 +28,7 @@ struct ValueTests {
         #expect(UUID(at: Timestamp(seconds: 1)) != UUID(at: Timestamp(seconds: 1)))
     }
 
-    /// What ECMAScript's `trim` removes: WhiteSpace and LineTerminator, with the category Zs of Unicode.
+    /// The characters that ECMAScript's `trim` removes: WhiteSpace and LineTerminator, with Unicode's category Zs.
     @Test func trimmingIsThatOfECMAScript() {
         let space: Set<UInt32> = [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0xFEFF, 0x2028, 0x2029]
         for value in 0...0x10FFFF as ClosedRange<UInt32> {
@@ -53,7 +53,7 @@ struct ValueTests {
         #expect(EndUserID(rawValue: "owl_anon_").isAnonymous)
         #expect(!EndUserID(rawValue: "owl_anon").isAnonymous)
         #expect(!EndUserID(rawValue: "Owl_anon_x").isAnonymous)
-        // The prefix is bytes: a combining mark behind it does not hide it.
+        // The prefix is compared as bytes, so a combining mark after it does not hide it.
         #expect(EndUserID(rawValue: "owl_anon_\u{301}").isAnonymous)
     }
 }

@@ -9,10 +9,10 @@ import Testing
 
 @testable import API
 
-/// No key, and nothing that an app sends about its users, is ever logged; no key is stored (analytics §2.5).
+/// No key and no user data that an app sends is ever logged, and no key is stored (analytics §2.5).
 ///
-/// Every route is asked with the same body, which has a member for whatever any of them reads, so that one added later is
-/// asked too.
+/// Every route gets the same body. It has a member for everything that any route reads, so that future routes are
+/// covered.
 @Suite struct AnalyticsSecretsTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -27,7 +27,7 @@ import Testing
         try scene.makeQuestionnaire()
     }
 
-    /// Words that are looked for afterwards.
+    /// The words that the test looks for afterwards.
     private final class Marks: Sendable {
         private let given = Mutex<[String]>([])
 
@@ -43,7 +43,7 @@ import Testing
         func value() -> JSONValue { .string(next()) }
     }
 
-    /// - Parameter isFine: otherwise with what most routes refuse.
+    /// - Parameter isFine: whether the body is valid; otherwise it has what most routes refuse.
     private func body(isFine: Bool) -> JSONValue {
         let session = JSONValue.string(uuid(1))
         var event: JSONValue = ["level": "info", "session_id": session, "client_event_id": session]
@@ -80,7 +80,7 @@ import Testing
         JSONObject((1...count).map { _ in (marks.next(), marks.value()) })
     }
 
-    /// A route's paths: with an id, with names that mean something, and with one that does not.
+    /// The paths of a route: with an id, with known names, and with an unknown name.
     private func paths(_ route: Route) -> [String] {
         let parts = route.pattern.split(separator: /\{[a-z_]+\}/, omittingEmptySubsequences: false)
         guard parts.count > 1 else { return [route.pattern] }
@@ -114,7 +114,7 @@ import Testing
 
     private func leaks(in text: String) -> [String] { (marks.all + keys.flatMap(forms)).filter { text.contains($0) } }
 
-    /// A key, and the part of it that is secret.
+    /// A key, and its secret part.
     private func forms(of key: String) -> [String] { [key, String(key.dropFirst(11))] }
 
     @Test func nothingIsLoggedOfRequestsThatAreAnswered() throws {
@@ -167,7 +167,7 @@ import Testing
         #expect(leaks(in: app.log) == [])
     }
 
-    /// Errors whose text would quote a value.
+    /// Errors whose text would contain a value.
     @Test func nothingIsLoggedOfValuesThatTheDatabaseRefuses() throws {
         let client = app.client()
         let db = try app.database.connect()
@@ -202,7 +202,7 @@ import Testing
         #expect(leaks(in: broken.log) == [])
     }
 
-    /// Else the search would be hollow.
+    /// Proves that the search finds what is logged.
     @Test func theSearchFindsWhatIsLogged() {
         let requestID = marks.next()
         askEverything(app.client(), tokens: [scene.clientKey])
@@ -215,7 +215,7 @@ import Testing
         askEverything(app.client(), tokens: keys)
         let dump = try app.database.dump()
         #expect(keys.flatMap(forms).filter { dump.contains($0) } == [])
-        // Else the search would be hollow: what is sent about users is there.
+        // Proves that the search can find something: the database has the user data.
         #expect(marks.all.contains { dump.contains($0) })
     }
 }

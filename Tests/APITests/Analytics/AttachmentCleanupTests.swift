@@ -49,7 +49,7 @@ import Time
         #expect(try clean(at: nextDay) == report(reservations: 1))
         #expect(try clean(at: start + .seconds(7 * 86_400)) == report())
         let nextWeek = start + .seconds(7 * 86_400) + .milliseconds(1)
-        // What a dry run finds are files that no row names now.
+        // A dry run removes no row, so the row's file is still named.
         #expect(try clean(isDryRun: true, at: nextWeek) == report(attachments: 1))
         #expect(try clean(at: nextWeek) == report(attachments: 1, files: 1))
         #expect(try app.ids("SELECT id FROM event_attachments") == [UUID(kept)])
@@ -115,8 +115,8 @@ import Time
         #expect(try scene.storedFiles().isEmpty)
     }
 
-    /// The file of a content that was deleted is there, no row names it, and somebody uploads the same content again while
-    /// clean-up runs again and again. Whatever the order, a stored row has its bytes.
+    /// A content was deleted, and its file exists without a row. One thread uploads the same content again while
+    /// clean-up runs repeatedly. In whatever order they run, a stored row has its bytes.
     @Test func cleanUpRacesUploadsOfTheSameContent() throws {
         let (app, scene) = (app, scene)
         let bytes: [UInt8] = [1, 2, 3]
@@ -134,7 +134,7 @@ import Time
             }
         }
         for _ in 0..<150 {
-            // The row is gone at once: clean-up may take the file at any moment from here on.
+            // The row is removed, so clean-up may remove the file at any moment from now on.
             try app.change("DELETE FROM event_attachments")
             let id = try scene.attach(client, bytes)
             let link = client.send(.get, "/v1/attachments/\(id)", token: scene.agentKey)["download_url"]?["url"]?.string
@@ -148,7 +148,7 @@ import Time
         #expect(removed.withLock { $0 } > 0)
     }
 
-    /// The other way round: an upload puts a file in its place while clean-up, which saw no row for it, waits to remove it.
+    /// The reverse: clean-up has seen no row for a file and waits to remove it, while an upload stores the file.
     @Test func cleanUpLooksAgainOnceItMayRemove() throws {
         let bytes: [UInt8] = [1, 2, 3]
         let digest = sha256(bytes).hexadecimal
@@ -171,8 +171,8 @@ import Time
         #expect(try scene.storedFiles() == [digest])
     }
 
-    /// Clean-up has found that no row names a file, and holds its lock: an upload of the same content waits, and puts its
-    /// file in place after the removal.
+    /// Clean-up has found that no row names a file, and holds its lock. An upload of the same content waits, and stores
+    /// its file after the removal.
     @Test func anUploadWaitsForTheRemovalOfItsContent() throws {
         let bytes: [UInt8] = [1, 2, 3]
         let digest = sha256(bytes).hexadecimal

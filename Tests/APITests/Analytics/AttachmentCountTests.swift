@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 import Time
 
-/// Projects and end users count their attachments, so that a quota costs the same however many there are (analytics
-/// §11.1).
+/// Projects and end users count their attachments, so that a quota check costs the same for any number of attachments
+/// (analytics §11.1).
 @Suite struct AttachmentCountTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -20,7 +20,7 @@ import Time
         try scene.store.prepare()
     }
 
-    /// What a server does at once with the attachments of a few users: each thread a series of its own.
+    /// Concurrent work on the attachments of a few users. Each thread runs its own series.
     private struct Series {
         let scene: AnalyticsScene
         let client: Client
@@ -39,7 +39,7 @@ import Time
                 if let id = answer["attachment_id"]?.string { reserved.append((id, bytes)) }
                 return answer.status
             case 4, 5: return upload { $0 }
-            // Other bytes than announced end the reservation.
+            // Bytes that differ from the announcement end the reservation.
             case 6: return upload { $0.map { ~$0 } }
             case 7, 8:
                 guard let (id, _) = pick() else { return 200 }
@@ -53,7 +53,7 @@ import Time
             default:
                 let database = scene.database()
                 if numbers.next(2) == 0 {
-                    // Whatever was deleted or never filled.
+                    // At this time, clean-up removes all deleted attachments and unfilled reservations.
                     let later = scene.app.time.now + .seconds(2 * 86_400)
                     _ = try AttachmentCleanup(scene.store, at: later, afterlife: .zero).run(database)
                 } else {
@@ -81,7 +81,7 @@ import Time
         }
     }
 
-    /// SplitMix64: the same series for the same seed.
+    /// SplitMix64: the same seed gives the same series.
     private struct Numbers {
         var state: UInt64
 
@@ -121,7 +121,7 @@ import Time
             let usage = { (client: Client) in
                 scene.get("/v1/projects/\(scene.project)/attachment-usage?user_id=u", client)
             }
-            // Statements are prepared once a connection.
+            // Each connection prepares a statement only once.
             _ = (usage(meter.client), meter.client.send(scene.reservation(of: [1])))
             return try [
                 meter.measure { $0.send(scene.reservation(of: [1])) }.cost.rowsRead,

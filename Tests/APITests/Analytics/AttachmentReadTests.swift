@@ -49,7 +49,7 @@ import Text
     @Test func listsHavePagesThatNeitherRepeatNorSkip() throws {
         var expected: [String] = []
         for number in 0..<7 {
-            // Pairs with one time.
+            // Pairs of attachments have the same time.
             if number.isMultiple(of: 2) { app.time.advance(by: .seconds(1)) }
             expected.append(try scene.reserve(client, [UInt8(number)], ["client_event_id": .string(uuid(number))]))
         }
@@ -248,7 +248,7 @@ import Text
         try scene.attach(client, [1, 2], ["user_id": "owl_anon_a"])
         _ = try scene.reserve(client, [1, 2, 3])
         _ = try scene.reserve(client, [1], ["user_id": nil])
-        // It counts until it is gone.
+        // A deleted attachment counts until clean-up removes it.
         let deleted = try scene.attach(client, [1])
         #expect(client.send(.delete, "/v1/attachments/\(deleted)", token: scene.clientKey).status == 200)
         try app.change("UPDATE projects SET attachment_user_quota_bytes = 7, attachment_project_quota_bytes = 8")

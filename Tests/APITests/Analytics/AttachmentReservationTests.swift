@@ -47,7 +47,7 @@ import Time
         let answer: String
     }
 
-    /// Everything is wrong at first; mended one after the other, each is what the next answer is about.
+    /// At first everything is wrong. Each step corrects one fault, and the answer names the next one.
     @Test func theChecksAreInOrder() throws {
         let long = JSONValue.string(String(repeating: "😀", count: 128))
         func invalid(_ member: String, _ bad: JSONValue?, _ good: JSONValue?, _ message: String) -> Fault {
@@ -171,7 +171,7 @@ import Time
             #","user_quota_bytes":262144000,"user_used_bytes":262144000"#)
         #expect(client.send(scene.reservation(of: bytes)).status == 201)
         #expect("\(client.send(scene.reservation(of: bytes)))" == full)
-        // Whose file it is was not said: the project's quota alone counts.
+        // The reservation names no user, so only the project's quota counts.
         #expect(client.send(scene.reservation(of: bytes, ["user_id": nil])).status == 201)
 
         try occupy(5_368_709_120 - 262_144_000 - 5 - 5, of: nil)
@@ -200,7 +200,7 @@ import Time
                     413, "quota_exhausted", "Project attachment quota would be exceeded (10 + 5 > 14 bytes)",
                     #","quota_bytes":14,"used_bytes":10"#))
         #expect(try scene.records() == ["u", "v"])
-        // What is deleted counts until it is gone.
+        // A deleted attachment counts until clean-up removes it.
         #expect(client.send(.delete, "/v1/attachments/\(first)", token: scene.clientKey).status == 200)
         #expect(client.send(scene.reservation(of: bytes))["user_used_bytes"] == 5)
         #expect(client.send(scene.reservation(of: bytes, ["user_id": nil]))["used_bytes"] == 10)
@@ -212,7 +212,7 @@ import Time
         _ = try AttachmentCleanup(scene.store, at: time, afterlife: afterlife).run(Database(app.database.options))
     }
 
-    /// Reserve, upload, delete, again and again: the files stay for a week, so they count for a week (§11.1).
+    /// Reserve, upload, delete, repeatedly: the files stay for a week, so they count for a week (§11.1).
     @Test func deletedFilesFillTheQuota() throws {
         try app.change("UPDATE projects SET attachment_project_quota_bytes = 20")
         try scene.store.prepare()
@@ -230,7 +230,7 @@ import Time
         }
         #expect(stored == 4)
         #expect(try scene.storedFiles().count == 4)
-        // A dry run and one too early free nothing.
+        // Neither a dry run nor an early run frees anything.
         try clean(at: app.time.now + .seconds(7 * 86_400))
         #expect(client.send(scene.reservation(of: bytes)).status == 413)
         try clean(at: app.time.now + .milliseconds(1), afterlife: .zero)
@@ -238,7 +238,7 @@ import Time
         #expect(client.send(scene.reservation(of: bytes)).status == 201)
     }
 
-    /// A row counts what it declares, whoever else names the same bytes, until the row is gone.
+    /// A row counts its declared size until it is removed, even if other rows name the same bytes.
     @Test func deletedRowsOfASharedFileCountAsWell() throws {
         try app.change("UPDATE projects SET attachment_project_quota_bytes = 14")
         try scene.store.prepare()
@@ -251,7 +251,7 @@ import Time
         #expect(try scene.storedFiles().count == 1)
     }
 
-    /// A deleted reservation counts as one that is not: until it is a day old.
+    /// A deleted reservation counts like any other, until it is a day old.
     @Test func deletedReservationsCountForADay() throws {
         try app.change("UPDATE projects SET attachment_project_quota_bytes = 5")
         try scene.store.prepare()
@@ -273,7 +273,7 @@ import Time
                 let bytes = [UInt8](repeating: UInt8(thread * 12 + number), count: 5)
                 let answer = client.send(scene.reservation(of: bytes, ["user_id": .string("u\(thread)")]))
                 guard let id = answer["attachment_id"]?.string else { continue }
-                // Some are deleted before they are uploaded, some after.
+                // Some are deleted before their upload, some after it.
                 if number % 3 == 0 { _ = client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey) }
                 _ = scene.upload(client, id, bytes)
                 if number % 3 == 1 { _ = client.send(.delete, "/v1/attachments/\(id)", token: scene.clientKey) }
@@ -309,7 +309,7 @@ import Time
         #expect(try app.count("SELECT SUM(size_bytes) FROM event_attachments") == 50)
     }
 
-    /// Has uploads of before occupy so much.
+    /// Stores earlier uploads of this size.
     private func occupy(_ size: Int64, of user: String?) throws {
         let owner = try user.flatMap { try scene.recordID(of: $0) }
         try app.change(
@@ -343,8 +343,8 @@ import Time
         #expect(try linked(uuid(1), user: nil) == "\(event) u")
     }
 
-    /// Ingest inserts an event and then looks for attachments; a reservation that is made in between must not be left
-    /// without its event.
+    /// Ingest inserts an event and then looks for attachments. A reservation that is made between these steps must
+    /// still get its event.
     @Test(arguments: ["u", nil] as [String?]) func anEventBeingIngestedIsWaitedFor(user: String?) throws {
         #expect(client.send(scene.properties("u", ["a": "b"])).status == 200)
         let ingest = try app.database.connect()
@@ -406,7 +406,7 @@ import Time
         return try link()
     }
 
-    /// Event and user of the one attachment.
+    /// The event and the user of the only attachment.
     private func link() throws -> String {
         try app.sql { db in
             try db.first("SELECT event_id, user_id FROM event_attachments_resolved") { row in

@@ -72,7 +72,7 @@ import Threads
             ).status == 200)
     }
 
-    /// What was announced, what comes, and the answer.
+    /// The announced bytes, the sent bytes, and the answer.
     @Test(
         arguments: [
             (6, "hello!", rejection(413, "size_mismatch", "Upload exceeded declared size")),
@@ -87,7 +87,7 @@ import Threads
         #expect("\(scene.upload(client, id, body: body))" == expected)
         #expect(try scene.reservations() == 0)
         #expect(try scene.stagedFiles() == 0 && scene.storedFiles().isEmpty)
-        // Nothing is read where the announced length tells.
+        // If the announced length is wrong, nothing is read.
         #expect(body.reads == (length == 6 ? 0 : content.isEmpty || content.count == 6 ? 1 : 2))
         #expect("\(scene.upload(client, id, bytes))" == refusal(404, "Attachment not found"))
     }
@@ -111,7 +111,7 @@ import Threads
         #expect(!app.log.lines.contains { $0.hasPrefix("error") })
     }
 
-    /// A store that fails when the file is made, and when it is to be put in its place.
+    /// A store that fails, either when the file is created or when it is renamed.
     @Test(arguments: [true, false]) func aFailingStoreKeepsTheReservation(isAtTheStart: Bool) throws {
         let id = try scene.reserve(client, bytes)
         let folder = app.attachments.file(isAtTheStart ? "new" : String(sha256(bytes).hexadecimal.prefix(2)))
@@ -127,7 +127,7 @@ import Threads
         #expect(scene.upload(client, id, bytes).status == 200)
     }
 
-    /// The connection is lost in the COMMIT: nobody knows whether the row says that the file is there, so it has to be.
+    /// The connection is lost during COMMIT. The row may or may not name the file, so the file must exist.
     @Test func aLostCommitLeavesNoRowWithoutItsBytes() throws {
         let database = try TestDatabase()
         let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
@@ -151,7 +151,7 @@ import Threads
     @Test func ofTwoUploadsOfOneReservationOneIsStored() throws {
         let id = try scene.reserve(client, bytes)
         let (scene, bytes) = (scene, bytes)
-        // Both have passed the checks when the first byte is read.
+        // Both requests have passed the checks when the first byte is read.
         let reading = Monitor(0)
         let answers = app.atOnce(2) { client, _ in
             let body = ScriptedBody(length: 5) { read in
@@ -200,7 +200,7 @@ import Threads
         try scene.store.prepare()
         let bytes = bytes
         let ids = try (0..<12).map { _ in try scene.reserve(client, bytes) }
-        // One after the other within a thread, three threads at once: the gate lets no more of one app pass.
+        // Each thread sends one request at a time. The gate lets no more than three of one app pass.
         let answers = app.atOnce(3) { client, thread in
             (0..<4).map { scene.upload(client, ids[thread * 4 + $0], bytes).status }
         }
@@ -212,7 +212,7 @@ import Threads
         #expect(app.statistics.exhaustions.value == 0)
     }
 
-    /// Of four workers three may wait for uploads, two of them for one app.
+    /// With four workers, three may wait for uploads, two of them for one app.
     @Test func uploadsLeaveWorkersFree() throws {
         let (app, scene, bytes) = (app, scene, bytes)
         let other = try scene.makeApp().clientKey

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Threads
 
-/// Analytics §7 over the wire, with a server of the test's own in the ad network's place.
+/// Analytics §7 over the wire. A server of the test stands in for the ad network.
 @Suite struct AttributionTests {
     private static let path = "/v1/identity/attribution/apple-search-ads"
 
@@ -140,7 +140,7 @@ import Threads
         }
     }
 
-    /// By the real clock.
+    /// Uses the real clock.
     @Test func aSilentNetworkIsGivenUpAfterTenSeconds() throws {
         let server = try LocalHTTPServer { _ in .silence }
         let setting = try Setting(endpoint: server.url)
@@ -243,7 +243,7 @@ import Threads
         let answers = setting.app.atOnce(2) { client, thread in
             if thread == 0 { return "\(setting.submit(user: "owl_anon_a", by: client))" }
             _ = server.waitForRequests(1)
-            // Nothing is held meanwhile: neither a transaction nor a lock.
+            // Neither a transaction nor a lock is held meanwhile.
             let open = try? setting.app.count(
                 """
                 SELECT COUNT(*) FROM information_schema.INNODB_TRX t
@@ -262,7 +262,7 @@ import Threads
         #expect(try setting.scene.records() == ["owl_anon_a -> u", "u"])
     }
 
-    /// Of eight workers six may wait for somebody outside, three of them for one app.
+    /// With eight workers, six may wait for other servers, three of them for one app.
     @Test func oneTooManyIsTurnedAwayAtOnce() throws {
         let isOver = Monitor(false)
         let server = try LocalHTTPServer { _ in

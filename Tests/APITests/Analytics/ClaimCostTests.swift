@@ -4,9 +4,9 @@ import MariaDB
 import Testing
 import Time
 
-/// Guarantee 1 of analytics §16: what a claim costs does not depend on the history of the anonymous user.
+/// Guarantee 1 of analytics §16: the cost of a claim does not depend on the history of the anonymous user.
 @Suite struct ClaimCostTests {
-    /// What a claim made the server do.
+    /// The server's work for a claim.
     private struct Cost: Equatable {
         /// Rows inserted, updated and deleted.
         var rowsWritten: Int
@@ -14,7 +14,7 @@ import Time
         var statements: Int
     }
 
-    /// A claim of a user with so many events, on a connection that has made one before.
+    /// The claim of a user with this many events, on a connection that has made a claim before.
     private func claim(events: Int) throws -> (count: Int, cost: Cost, repeated: Cost, touched: [String]) {
         let app = try TestApp()
         let scene = try AnalyticsScene(app)
@@ -22,7 +22,7 @@ import Time
         for user in ["owl_anon_a", "owl_anon_b", "u", "v"] {
             #expect(client.send(scene.properties(.string(user), ["a": "b"])).status == 200)
         }
-        // A million seconds of one month: there is a counter for each month.
+        // A million seconds of one month, because each month has its own counter.
         try scene.store(events, of: "owl_anon_a", from: app.time.now - .seconds(32 * 86_400), copies: false)
         let database = scene.database()
         let key = try database.read { try app.service.analytics.authenticate(scene.clientKey, $0) }
@@ -33,7 +33,7 @@ import Time
                 Claim(anonymousID: EndUserID(rawValue: anonymous), userID: EndUserID(rawValue: user)), in: project,
                 database)
         }
-        // Each statement is prepared once a connection.
+        // Each connection prepares a statement only once.
         _ = try claim("owl_anon_b", "v")
         try app.change("SET GLOBAL userstat = 1")
         try app.change("FLUSH TABLE_STATISTICS")
@@ -50,7 +50,7 @@ import Time
     }
 
     private func cost(_ database: Database, of work: () throws -> Void) throws -> Cost {
-        // Measuring is a statement, too.
+        // The measurement is itself a statement.
         let idle = try status(database)
         let before = try status(database)
         try work()
@@ -96,7 +96,7 @@ import Time
         #expect(repeated.rowsWritten == 0)
     }
 
-    /// Whoever asks whose an id is reads its latest claim, however many there are.
+    /// Finding the owner of an id reads only its latest claim, however many there are.
     @Test func anIDThatManyClaimedCostsWhatOneThatFewDidDoes() throws {
         func costs(claims count: Int) throws -> [String: Int] {
             let app = try TestApp()
@@ -119,7 +119,7 @@ import Time
                     "one user's events": scene.ingest([own]), "two users' events": scene.ingest([own, other]),
                 ]
             }
-            // Each statement is prepared once a connection.
+            // Each connection prepares a statement only once.
             for request in requests(1).values { #expect(meter.client.send(request).status == 200) }
             return try requests(2).mapValues { request in
                 let (answer, cost) = try meter.measure { $0.send(request) }
@@ -136,7 +136,7 @@ import Time
         }
     }
 
-    /// What the first two tests look at does see the event tables when they are used.
+    /// The statistics that the first two tests read do count uses of the event tables.
     @Test func theServersStatisticsSeeTheEventTables() throws {
         let app = try TestApp()
         let scene = try AnalyticsScene(app)

@@ -35,7 +35,7 @@ import Testing
             #expect(answers.count { $0.status == 409 } == 15)
         }
         #expect(try app.count("SELECT COUNT(*) FROM identity_claims") == 10)
-        // A refused claimant leaves no record behind.
+        // A refused claim leaves no record behind.
         #expect(try app.count("SELECT COUNT(*) FROM app_users") == 10)
     }
 
@@ -74,13 +74,13 @@ import Testing
             if round.isMultiple(of: 2) { _ = app.client().send(ingest(user)) }
             let answers = try racers.race(Array(repeating: scene.claim(.string(id), .string(user)), count: 16))
             #expect(answers.allSatisfy { $0.status == 200 })
-            // The events are reported as reassigned once.
+            // The answers report each event as reassigned once.
             #expect(answers.compactMap { $0["events_reassigned_count"]?.integer }.reduce(0, +) == 2)
         }
         #expect(try app.count("SELECT COUNT(*) FROM identity_claims") == 10)
     }
 
-    /// Whatever comes first, everything ends under the real user, and the anonymous id names no live record.
+    /// In whatever order they run, all rows end under the real user, and the anonymous id names no live record.
     @Test func writesBesideAClaimEndUnderTheOwner() throws {
         let racers = Racers(app, 16)
         for round in 0..<20 {
@@ -95,7 +95,7 @@ import Testing
                 default: requests.append(ingest(user))
                 }
             }
-            // The claim comes at another moment of the others' work each time.
+            // In each round, the claim meets the other requests at another moment.
             let answers = try racers.race(requests, delays: [.microseconds(round * 150), .microseconds(round * 400)])
             #expect(answers.allSatisfy { [200, 201].contains($0.status) }, "\(answers.map(\.status))")
         }

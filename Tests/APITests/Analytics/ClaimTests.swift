@@ -95,7 +95,7 @@ import Testing
         #expect(client.send(scene.claim("owl_anon_a", "v")).status == 200)
         #expect(client.send(scene.properties("owl_anon_a", ["b": "2"]))["properties"] == ["b": "2"])
         #expect(client.send(scene.properties("u", [:]))["properties"] == ["a": "1"])
-        // A repeat by the first one does not take it back.
+        // If the first user repeats the claim, the id does not come back.
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         #expect(client.send(scene.properties("owl_anon_a", [:]))["properties"] == ["b": "2"])
         #expect(try app.count("SELECT COUNT(DISTINCT claimed_at) FROM identity_claims") == 2)

@@ -24,7 +24,7 @@ import Time
         try app.count("SELECT COUNT(*) FROM app_users WHERE merged_into IS NOT NULL")
     }
 
-    /// Two anonymous users with a history of every kind, claimed by two users of whom one has such a history too.
+    /// Two anonymous users with rows of every kind. Two users claim them, one of whom has rows of every kind, too.
     private func claimTwo() throws {
         try scene.makeQuestionnaire()
         for (user, count) in [("owl_anon_a", 2500), ("owl_anon_b", 3), ("u", 20), ("v", 1)] {
@@ -42,7 +42,7 @@ import Time
 
     // MARK: What reads show
 
-    /// Every row of every view, and the answers to every read of users, events and what they wrote, page by page.
+    /// All rows of all views, and the answers of all reads of users, events and feedback, page by page.
     private func reads() throws -> [String] {
         let users = ["u", "v", "owl_anon_a", "owl_anon_b"]
         let lists =
@@ -72,7 +72,7 @@ import Time
         try claimTwo()
         let before = try reads()
         var kills = 0
-        // Killed after each transaction, so that another one goes on.
+        // Each run is killed after one transaction, and another one continues.
         while kills < 20 {
             do {
                 try scene.compaction().run(scene.database()) { _ in throw Killed() }
@@ -83,7 +83,8 @@ import Time
                 try scene.expectClean()
             }
         }
-        // 7500 rows of one, 9 of the other, at most a thousand at once; the last chunk of each takes its tombstone along.
+        // One tombstone has 7500 rows, the other has 9. A transaction re-points at most a thousand. The last one of
+        // each also removes the tombstone.
         #expect(kills == 9)
         #expect(try scene.records() == ["u", "v"])
         #expect(try reads() == before)
@@ -118,7 +119,7 @@ import Time
         #expect(zip(rows, rows.dropFirst()).map { $1 - $0 } == Array(repeating: 1000, count: 7) + [500, 9])
     }
 
-    /// What a claimed id brings later goes where it went before.
+    /// Rows that arrive later under a claimed id go to the same owner as before.
     @Test func aClaimOutlivesItsTombstone() throws {
         try claimTwo()
         try scene.compaction().run(scene.database())
@@ -135,7 +136,7 @@ import Time
         let database = scene.database()
         let before = try rowsRead(database)
         try scene.compaction().run(database)
-        // Twice as many as are re-pointed, and some for each of a dozen statements.
+        // Twice the number of re-pointed rows, and a few more for each of a dozen statements.
         #expect(try rowsRead(database) - before < 20_000)
     }
 
@@ -171,7 +172,7 @@ import Time
         #expect(try scene.countedEvents() == ["u 2026-05: 7"])
     }
 
-    /// Of every table that may name a record, rows that name the tombstone.
+    /// Rows that name the tombstone, in every table that may name a record.
     @Test func rowsOfEveryTableFollow() throws {
         try claimTwo()
         try app.sql { db in
@@ -195,14 +196,14 @@ import Time
         let report = try scene.compaction().run(scene.database())
         #expect(report.removed == 3)
         #expect(try scene.records() == ["u", "v"])
-        // What was the owner's by its pointer is now by itself, deleted or not.
+        // Rows that reached the owner through the pointer now name the owner, deleted or not.
         #expect(try app.count("SELECT COUNT(*) FROM feedback_resolved WHERE user_id = 'u'") == 2)
         #expect(try app.column("SELECT CAST(first_seen_at AS CHAR) FROM app_user_apps") == ["2026-01-01 00:00:00.000"])
         #expect(
             try app.column("SELECT anonymous_id FROM identity_claims ORDER BY 1") == [
                 "owl_anon_a", "owl_anon_b", "owl_anon_c",
             ])
-        // Of two live responses the owner's stays; the other is deleted under the anonymous id.
+        // If both have a live response, the owner's stays. The other is deleted under the anonymous id.
         #expect(try scene.responses().filter { $0.hasPrefix("u survey") }.count == 1)
         #expect(
             try scene.responses().filter { $0.hasPrefix("owl_anon_a survey") && $0.hasSuffix("frozen deleted") }.count
@@ -213,7 +214,8 @@ import Time
 
     // MARK: Races
 
-    /// Ingest, claims, properties, feedback and questionnaires of the same people on 16 connections, four compacting.
+    /// Ingest, claims, properties, feedback and questionnaires of the same users on 16 connections. Four of them
+    /// compact.
     @Test func besideWritersOfTheSameIDs() throws {
         try scene.makeQuestionnaire()
         let (scene, app) = (scene, app)
@@ -244,7 +246,7 @@ import Time
         try scene.compaction(grace: .zero).run(scene.database())
         try scene.expectClean()
         #expect(try tombstones() == 0)
-        // Each event once, with its copy, under a person once the ids are claimed.
+        // Each event exists once, with its copy. It belongs to a user once the ids are claimed.
         #expect(try app.count("SELECT COUNT(*) FROM events") == rounds * 8)
         #expect(try app.count("SELECT COUNT(*) FROM metric_events") == rounds * 4)
         #expect(try app.count("SELECT COUNT(*) FROM funnel_events") == rounds * 4)
@@ -268,7 +270,7 @@ import Time
         try scene.expectClean()
     }
 
-    /// A writer that holds the tombstone's lock may still be about to store what it read before.
+    /// A writer that holds the tombstone's lock may still store rows by what it has read.
     @Test func aTombstoneInUseIsWaitedFor() throws {
         try claimTwo()
         let writer = try app.database.connect()

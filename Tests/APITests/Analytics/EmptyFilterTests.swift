@@ -2,7 +2,7 @@ import HTTP
 import Testing
 import Time
 
-/// Analytics §2.1: an empty query value means that the parameter is absent, on every list and filter.
+/// Analytics §2.1: an empty query value means that the parameter is absent, in every list and filter.
 @Suite struct EmptyFilterTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -30,7 +30,7 @@ import Time
 
     private typealias Values = [(name: String, value: String)]
 
-    /// Path by path, each parameter it knows, and a value that changes its answer.
+    /// For each path, its parameters, and for each parameter a value that changes the answer.
     private var parameters: [(path: String, values: Values)] {
         let scope: Values = [("team_id", "x"), ("project_id", "x"), ("app_id", "x")]
         let limit: Values = [("limit", "1")]
@@ -73,7 +73,7 @@ import Time
         }
     }
 
-    /// The first value there is counts.
+    /// The first value that is not empty counts.
     @Test func anEmptyValueHidesNoOther() {
         for (path, values) in parameters {
             for (name, value) in values {
@@ -104,7 +104,7 @@ import Time
         #expect(answer("&user_id=&user_id=u") == dismissed)
         #expect(answer("&user_id=u&force=") == dismissed)
         #expect(answer("&user_id=u&force=true") == offered)
-        // An app with a bundle id asks for it, absent or wrong.
+        // An app with a bundle id requires it. Here it is absent or wrong.
         for query in ["bundle_id=", "bundle_id", "", "bundle_id=&bundle_id=com.other"] {
             let answer = client.send(.get, "/v1/questionnaires/survey?\(query)", token: scene.clientKey)
             #expect("\(answer)" == refusal(403, "bundle_id does not match the app"))

@@ -50,7 +50,7 @@ import Time
         try visit(full, second.id)
         try visit(full, deleted.id)
         try app.change("UPDATE apps SET deleted_at = created_at WHERE id = ?", deleted.id)
-        // Claimed in this order; one of them is another user's by now, and one is left as a tombstone.
+        // Claimed in this order. Another user owns one of them now, and one is left as a tombstone.
         let other = try scene.insertUser("v", at: app.time.now - .seconds(2))
         try scene.insertUser("owl_anon_1", mergedInto: full)
         for (user, id, microsecond) in [
@@ -208,7 +208,7 @@ import Time
         }
     }
 
-    /// An app says nothing about users when it is gone, but they stay its project's.
+    /// Users of a deleted app still belong to its project.
     @Test func usersOfADeletedAppStay() throws {
         try visit(try scene.insertUser("u"))
         try app.change("UPDATE apps SET deleted_at = created_at")

@@ -93,7 +93,7 @@ import Time
                 == #"200 {"count":3,"unique_users":1,"unique_sessions":2}"#)
     }
 
-    /// What they read beside the events takes longer here than a count may.
+    /// Reading the horizon takes longer here than a count may take.
     @Test func aCountThatTakesTooLongIsGivenUp() throws {
         try scene.insertEvent("")
         try app.change("RENAME TABLE retention_horizons TO horizons")
@@ -102,7 +102,7 @@ import Time
         let answer = scene.get("/v1/events/count", client)
         #expect("\(answer)" == refusal(503, "Service temporarily unavailable"))
         #expect(answer.header("Retry-After") == "1")
-        // The next request has the usual time, and a connection that works.
+        // The next request has the usual time limit, and a working connection.
         try app.change("DROP VIEW retention_horizons")
         try app.change("RENAME TABLE horizons TO retention_horizons")
         #expect(scene.get("/v1/events/count", client)["count"] == 1)
@@ -192,7 +192,7 @@ import Time
                 #expect(answer["has_more"] == .bool(cursor != nil))
                 #expect(cursor == nil || page.count == limit)
                 pages += 1
-                // Somebody writes while the pages are turned, at the very same time.
+                // While the pages are read, another event with exactly the same time is inserted.
                 if pages % 4 == 0 { try scene.insertEvent("new", at: app.time.now) }
             }
             #expect(seen.count == 40)

@@ -75,7 +75,7 @@ import Testing
             client.send(scene.feedback([field: .string(text)])).description
                 == refusal(400, "\(field) must not contain NUL characters"))
         #expect(try scene.records().isEmpty)
-        // One that is cut off would not be stored.
+        // A NUL behind the length limit is cut off.
         if !["message", "user_id", "submitter_email"].contains(field) {
             let long = String(repeating: "x", count: length) + "\0"
             #expect(client.send(scene.feedback([field: .string(long)])).status == 201)
@@ -138,7 +138,7 @@ import Testing
     func aSessionIsAUUIDOrNull(value: JSONValue) throws {
         let refused = refusal(400, "session_id must be a UUID")
         #expect(client.send(scene.feedback(["session_id": value])).description == refused)
-        // In its place among the checks.
+        // The check comes at its place in the order.
         let email = refusal(400, "submitter_email is not a valid email address")
         #expect(client.send(scene.feedback(["session_id": value, "submitter_email": "x"])).description == email)
         #expect(client.send(scene.feedback(["session_id": value, "environment": "x"])).description == refused)
@@ -151,7 +151,7 @@ import Testing
                 client.send(scene.feedback(["message": .string(text)])).description
                     == refusal(400, "message is required"))
         }
-        // What ECMAScript does not trim is something that was said.
+        // ECMAScript does not trim these characters, so the message is not empty.
         for text in ["\u{200B}", "\u{85}", "\u{180E}", "\u{2060}"] {
             #expect(client.send(scene.feedback(["message": .string("\u{FEFF}\(text) ")])).status == 201)
             #expect(try app.column("SELECT message FROM feedback") == [text])

@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// Any 128 bits written as a UUID are an id, whatever their version and variant say (analytics §2.4).
+/// Any 128 bits written as a UUID are an id, of any version and variant (analytics §2.4).
 @Suite struct IDTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -16,8 +16,7 @@ import Time
         client = app.client()
     }
 
-    /// One of every version digit with every variant digit, and the two that are all zeros and all ones. Their order is
-    /// that of their bytes.
+    /// Each version digit with each variant digit, all zeros, and all ones; sorted by their bytes.
     private static let all = {
         let digits = Array("0123456789abcdef")
         let combined = digits.flatMap { version in
@@ -57,7 +56,7 @@ import Time
             #expect("\(answer)" == #"200 {"accepted":\#(batch.count),"rejected":0}"#)
             let again = client.send(scene.ingest(batch.map { event($0.uppercased()) }))
             #expect("\(again)" == #"200 {"accepted":0,"rejected":0,"duplicates":\#(batch.count)}"#)
-            // Found by their ids alone.
+            // They have no timestamp, so they are found by their ids alone.
             let undated = batch.map { scene.event("undated", ["client_event_id": .string($0)]) }
             #expect(
                 "\(client.send(scene.ingest(undated)))"
@@ -74,7 +73,7 @@ import Time
         #expect(scene.get("/v1/events/count", client)["unique_sessions"]?.integer == Self.all.count)
     }
 
-    /// At one time, so that only the id decides.
+    /// All have the same time, so only the id decides.
     @Test(arguments: ["asc", "desc"]) func pagesOfOneTimeAreInTheOrderOfTheirIds(order: String) throws {
         for id in Self.all {
             try app.change(
@@ -127,7 +126,7 @@ import Time
         }
     }
 
-    /// Rows that were made elsewhere: of one id is the team, its project and its app, in which somebody is, too.
+    /// Rows that were created elsewhere. The same id belongs to the team, its project, its app and one of its users.
     @Test func everythingElseMayHaveThem() throws {
         for id in Self.all {
             let uuid = UUID(id)

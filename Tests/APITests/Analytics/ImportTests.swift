@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// Analytics §9 over the wire: what is not as in ingest.
+/// Analytics §9 over the wire: the differences from ingest.
 @Suite struct ImportTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -18,7 +18,7 @@ import Time
 
     private func answer(_ events: [JSONValue]) -> String { "\(client.send(scene.importing(events)))" }
 
-    /// `message at time` of every event, by client id and time.
+    /// `message at time` of every event, sorted by client id and time.
     private func rows() throws -> [String] {
         try app.column(
             """
@@ -157,7 +157,7 @@ import Time
             try scene.events() == [
                 "x", "new of u", "2026-02-01 of u", "2026-02-02 of u", "y",
             ])
-        // There can be only one of a time, so the row of the very time is the one.
+        // Two rows cannot have the same time, so the row with the event's time is updated.
         #expect(
             answer([scene.event("one", of: "u", id: 1, at: "2026-02-01"), scene.event("z", at: "2026-03-01")])
                 == #"200 {"accepted":1,"rejected":0,"updated":1}"#)
@@ -225,7 +225,7 @@ import Time
             ]))
         #expect(client.send(scene.claim("owl_anon_a", "u"))["events_reassigned_count"] == 1)
         #expect(try scene.counters() == ["u 2026-02: 2"])
-        // The row still names the tombstone; so does the event.
+        // The row still names the tombstone, and so does the event.
         let batch = [
             scene.event("late", of: "owl_anon_a", id: 1, at: "2026-03-01"), scene.event("x", of: "v", at: "2026-01-01"),
         ]
@@ -233,7 +233,7 @@ import Time
         #expect(try scene.records() == ["owl_anon_a -> u", "u", "v"])
         #expect(try rows() == ["x at 01-01 of v", "late at 03-01 of u", "real at 02-01 of u"])
         #expect(try scene.counters() == ["u 2026-02: 1", "u 2026-03: 1", "v 2026-01: 1"])
-        // To somebody else.
+        // The event now names another user.
         #expect(
             answer([scene.event("moved", of: "v", id: 1, at: "2026-03-01")])
                 == #"200 {"accepted":0,"rejected":0,"updated":1}"#)

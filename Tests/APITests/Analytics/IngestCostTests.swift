@@ -3,8 +3,8 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// How many statements an ingest takes, and how many rows are read for it, as the server counts them; on a server of the
-/// test's own, which nobody else asks.
+/// How many statements an ingest takes and how many rows it reads, by the server's own counters. The test has a server
+/// of its own, so nobody else changes them.
 @Suite struct IngestCostTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -29,7 +29,7 @@ import Testing
     private func cost(of request: RepeatableRequest, accepting count: Int) throws -> Int {
         let before = try questions()
         let answer = client.send(request)
-        // The second question is a statement as well.
+        // The second reading of the counter is a statement, too.
         let cost = try questions() - before - 1
         #expect(answer["accepted"] == .integer(Int64(count)), "\(answer)")
         return cost
@@ -52,9 +52,9 @@ import Testing
         return after - before - (before - idle)
     }
 
-    /// Has each of the client ids 1 to 100 stored as often as that, a minute apart.
+    /// Stores each of the client ids 1 to 100 this many times, a minute apart.
     ///
-    /// - Parameter hours: how long before now the latest is.
+    /// - Parameter hours: how long ago the latest event is.
     private func store(_ count: Int, hours: Int) throws {
         try app.change("DELETE FROM events")
         try app.change(
@@ -67,7 +67,7 @@ import Testing
         try app.change("ANALYZE TABLE events")
     }
 
-    /// Dated or not, within 48 hours or not: an id costs the same however many events have it.
+    /// An id costs the same however many events it has: with and without a timestamp, within 48 hours and before.
     @Test(arguments: [1, 60]) func anUndatedEventLooksAtOneOfEachTime(hours: Int) throws {
         func costs(_ events: [JSONValue]) throws -> [Int] {
             try [5, 500].map { count in
@@ -81,13 +81,13 @@ import Testing
         }
         let distinct = try costs((1...100).map { scene.event(id: $0) })
         #expect(distinct[1] <= distinct[0] + 10, "\(distinct)")
-        // One id a hundred times is looked up once.
+        // One id that occurs a hundred times is looked up once.
         let same = try costs((1...100).map { _ in scene.event(id: 7) })
         #expect(same[1] <= same[0] + 10, "\(same)")
         #expect(same[0] < distinct[0] / 5)
     }
 
-    /// The batch's span ends behind, among and before the rows of its ids.
+    /// The batch's span ends before, among or after the rows of its ids.
     @Test(arguments: [
         ("2026-05-12T06:30:00Z", 100), ("2026-05-12T05:56:30Z", 100), ("2026-05-01T00:00:00Z", 0),
     ])
@@ -109,7 +109,7 @@ import Testing
         #expect(costs[1] <= costs[0] + 10, "\(costs)")
     }
 
-    /// Attachments that have their event are passed over unread.
+    /// Attachments that are linked to an event are not read.
     @Test func anEventLooksAtAttachmentsWithoutOne() throws {
         let costs = try [5, 500].map { count in
             try app.change("DELETE FROM event_attachments")
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func itDoesNotGrowWithTheEvents() throws {
-        // The first use of a key is noted, and a user is made.
+        // Notes the first use of the key, and creates the user.
         _ = client.send(scene.ingest([scene.event(of: "u"), scene.event(of: "owl_anon_u")]))
         var first = 0
         func costs(of user: String?, _ message: (Int) -> String) throws -> [Int] {
@@ -150,10 +150,10 @@ import Testing
         }
         // Authentication, BEGIN, the owner's lock, events, user, app of the user, counter, attachments, COMMIT.
         #expect(try costs(of: "u") { _ in "hello" } == [9, 9, 9])
-        // An anonymous id's claims are looked up.
+        // One more: the claims of an anonymous id are looked up.
         #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [10, 10, 10])
         #expect(try costs(of: nil) { _ in "hello" } == [5, 5, 5])
-        // Metrics and steps are a statement each.
+        // Metrics take one statement, and so do steps.
         #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [10, 11, 11])
     }
 
@@ -169,7 +169,7 @@ import Testing
             scene.ingest((0..<100).map { scene.event("hello", of: "user \($0)", id: first + $0, at: "2026-05-11") })
         }
         _ = client.send(request(0))
-        // As for one, with a look before the lock.
+        // As for one event, and one statement before the lock.
         #expect(try cost(of: request(100), accepting: 100) == 10)
     }
 }

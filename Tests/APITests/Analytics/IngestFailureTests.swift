@@ -23,7 +23,7 @@ import Threads
     init() throws {
         app = try TestApp()
         scene = try AnalyticsScene(app)
-        // The first use of a key is noted, in a write of its own.
+        // The first use of a key is noted in a write of its own.
         for request in [scene.ingest([]), scene.importing([])] { #expect(app.client().send(request).status == 400) }
     }
 
@@ -93,7 +93,7 @@ import Threads
         for path in ["ingest", "import"] {
             var row = 0
             var retries = -1
-            // Until there is no such row any more.
+            // Ends when the row is gone.
             while app.statistics.retries.value > retries {
                 retries = app.statistics.retries.value
                 row += 1
@@ -151,7 +151,8 @@ import Threads
         #expect(proxy.cutsMade == 2)
     }
 
-    /// A 200 survives the server's end; whatever else was answered, the batch sent again completes it.
+    /// Events that were answered with 200 survive the server's end. After any other answer, sending the batch again
+    /// completes it.
     @Test func theDatabaseIsKilled() throws {
         let server = try MariaDBServer()
         let app = try TestApp(database: try TestDatabase(on: server))
@@ -168,7 +169,7 @@ import Threads
                     })
             }
             sent += requests
-            // In the middle: as soon as some of them are there.
+            // In the middle of the work: as soon as some events are stored.
             let enough = round * 320 + (1 + round) * 40
             let killer = Thread {
                 while let rows = try? app.count("SELECT COUNT(*) FROM events"), rows < enough {}

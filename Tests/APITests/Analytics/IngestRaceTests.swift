@@ -3,8 +3,8 @@ import MariaDB
 import Testing
 import Threads
 
-/// Guarantee 5 of analytics §16: exactly once, whoever sends what at the same time. Every racer is a responder of its own
-/// with a connection of its own, as in several instances.
+/// Guarantee 5 of analytics §16: events are stored exactly once, whatever is sent concurrently. Each racer has its own
+/// responder and connection, as if it were an instance of its own.
 @Suite struct IngestRaceTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -14,7 +14,7 @@ import Threads
         scene = try AnalyticsScene(app)
     }
 
-    /// Events with these client ids: metrics and steps among them, in two months.
+    /// Events with these client ids in two months, including metrics and steps.
     private func batch(_ ids: some Sequence<Int>, of users: [String?]) -> [JSONValue] {
         ids.map { id in
             let message = ["metric:load:complete", "step:pay", "hello"][id % 3]
@@ -23,7 +23,7 @@ import Threads
         }
     }
 
-    /// - Returns: how many events a round's answers have accepted.
+    /// - Returns: how many events the answers of a round have accepted.
     private func accepted(_ answers: [Answer], sourceLocation: SourceLocation = #_sourceLocation) -> Int {
         answers.reduce(0) { sum, answer in
             guard answer.status == 200, case .integer(let accepted)? = answer["accepted"] else {
@@ -34,7 +34,7 @@ import Threads
         }
     }
 
-    /// Each event is there once with what belongs to it, and nothing else is.
+    /// Each event is stored once with everything that belongs to it, and nothing else is stored.
     private func expectWhole(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(try app.count("SELECT COUNT(*) FROM events") == count, sourceLocation: sourceLocation)
         for (rows, copies) in [
@@ -76,7 +76,7 @@ import Threads
         try expectNobodyWithoutEvents()
     }
 
-    /// Batches that overlap, each in an order of its own.
+    /// Overlapping batches, each in another order.
     @Test func splitBatches() throws {
         let racers = Racers(app, 16)
         for round in 0..<6 {
@@ -92,7 +92,7 @@ import Threads
         try expectNobodyWithoutEvents()
     }
 
-    /// The same events under sixteen names: who comes too late leaves no trace.
+    /// The same events under sixteen user ids. A user whose events come too late leaves no record.
     @Test func theSameEventsOfDifferentUsers() throws {
         let racers = Racers(app, 16)
         for round in 0..<6 {
@@ -151,7 +151,7 @@ import Threads
         }
     }
 
-    /// What retention does (analytics §14.2) while an older event is on its way.
+    /// Retention (analytics §14.2) moves the horizon while an older event is under way.
     @Test func theHorizonMovesMeanwhile() throws {
         let retention = try app.database.connect()
         try retention.begin()
@@ -165,7 +165,7 @@ import Threads
             answer.change { $0 = json }
         }
         try app.waitForALockWait()
-        // An event of this month cannot be concerned, and does not wait.
+        // An event of this month does not depend on the horizon, so it does not wait.
         #expect(app.client().send(scene.ingest([scene.event("meanwhile")]))["accepted"] == 1)
         try retention.commit()
         sender.join()

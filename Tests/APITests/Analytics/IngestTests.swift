@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// Analytics §8 over the wire: the answers and what they leave.
+/// Analytics §8 over the wire: the answers, and the stored rows.
 @Suite struct IngestTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -116,7 +116,7 @@ import Time
     }
 
     @Test func nothingIsKeptOfABatchOfBadEvents() throws {
-        // The first use of a key is noted.
+        // Notes the first use of the key.
         _ = answer([])
         try app.expectUnchanged {
             #expect(
@@ -259,7 +259,7 @@ import Time
         #expect(answer([event]) == #"200 {"accepted":1,"rejected":0}"#)
         try app.expectUnchanged {
             #expect(answer([event]) == #"200 {"accepted":0,"rejected":0,"duplicates":1}"#)
-            // Whoever sends it, and whatever else it tells.
+            // Even if another user sends it with other data.
             let other = scene.event(
                 "b", of: "somebody else", id: 1, at: "2026-05-12T07:00:00.5+01:00", ["is_dev": true])
             #expect(answer([other, other]) == #"200 {"accepted":0,"rejected":0,"duplicates":2}"#)
@@ -287,7 +287,8 @@ import Time
         #expect(answer([undated]) == #"200 {"accepted":0,"rejected":0,"duplicates":1}"#)
         app.time.advance(by: .milliseconds(1))
         #expect(answer([undated]) == #"200 {"accepted":1,"rejected":0}"#)
-        // A dated one earlier in the batch counts too, whatever its time; a later one is judged by its own.
+        // An earlier event of the batch with a timestamp counts as well, whatever its time. A later event with a
+        // timestamp is compared by that time.
         let dated = scene.event("dated", of: "u", id: 2, at: "2026-05-01")
         let second = scene.event("undated", of: "u", id: 2)
         #expect(answer([dated, second]) == #"200 {"accepted":1,"rejected":0,"duplicates":1}"#)
@@ -530,7 +531,7 @@ import Time
         ]
         #expect(client.send(scene.ingest(events))["accepted"] == 3)
         #expect(try attachments() == ["seven u", "seven somebody", "eight -", "- -", "- -"])
-        // The same client id at another time: what has its event keeps it.
+        // The same client id at another time: an attachment that has an event keeps it.
         let again = scene.event("seven again", of: "u", id: 7, at: "2026-05-03")
         #expect(client.send(scene.ingest([again]))["accepted"] == 1)
         #expect(try attachments() == ["seven u", "seven somebody", "eight -", "- -", "- -"])
@@ -559,7 +560,7 @@ import Time
         #expect(try languages() == [#"["en","fr"] operator"#])
         send(["fr"])
         #expect(try languages() == [#"["fr"] sdk"#])
-        // A list that is too long is none.
+        // A list that is too long is ignored.
         send(.array((0...200).map { .string("l\($0)") }), [.string(String(repeating: "x", count: 36))])
         #expect(try languages() == [#"["fr"] sdk"#])
     }

@@ -2,15 +2,15 @@ import JSON
 import TestSupport
 import Testing
 
-/// No body that a client may send costs more than n log n: each is grown to the limit of 1 MiB, or of what a request may
-/// hold, and its cost held against its size.
+/// No request costs more than n log n. Each body grows up to the limit of 1 MiB or of the request's own checks, and its
+/// cost is compared with its size.
 @Suite struct InputGrowthTests {
     struct Input: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let path: String
-        /// What is sent at most; cost is compared with that of a quarter.
+        /// The largest number. Its cost is compared with that of a quarter.
         let limit: Int
-        /// How the answer begins.
+        /// The start of the answer.
         let answer: String
         let body: @Sendable (Int) -> String
 
@@ -39,7 +39,7 @@ import Testing
         "[\((0..<count).map(element).joined(separator: ","))]"
     }
 
-    /// As many pairs of combining marks, each the wrong way round: what compares canonically sorts them.
+    /// This many pairs of combining marks in non-canonical order. Canonical comparison must sort them.
     private static func marks(_ count: Int) -> String { String(repeating: "\u{300}\u{316}", count: count) }
 
     private static func event(_ members: String) -> String {
@@ -159,14 +159,14 @@ import Testing
             let answer = client.send(
                 .post, input.path, bytes: body, token: scene.clientKey,
                 headers: [("content-type", "application/json")])
-            // By bytes, and with nothing long to be told: answers repeat what was sent.
+            // Compares bytes, and prints no long text: answers repeat parts of the request.
             let isExpected = "\(answer)".utf8.starts(with: input.answer.utf8)
             #expect(isExpected, "\(answer.status)")
         }
         #expect(cost < quasilinear)
     }
 
-    /// Of as many events as an import may have: each of another user, all of whose names `String` takes for equal.
+    /// As many events as an import may have, each of another user. `String` considers all of their ids equal.
     @Test func manyUsersCostWhatTheyAre() throws {
         let app = try TestApp()
         let scene = try AnalyticsScene(app)

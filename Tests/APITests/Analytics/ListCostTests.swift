@@ -4,12 +4,13 @@ import MariaDB
 import Testing
 import Time
 
-/// What pages of lists cost, in rows that the server reads, with 48 000 rows in each list (analytics §13).
+/// The cost of list pages, in rows that the server reads, with 48 000 rows in each list (analytics §13).
 @Suite struct ListCostTests {
     private static let rows = 48_000
-    /// What a page reads beside its own rows: the key, apps, projects, and the start of each range in each partition.
+    /// The rows that a page reads besides its own: the key, apps, projects, and the start of each range in each
+    /// partition.
     private static let overhead = 200
-    /// Rows that a page looks at for a filter that no index serves.
+    /// The rows that a page checks against a filter that no index serves.
     private static let bound = 10_000
 
     private let app: TestApp
@@ -26,12 +27,12 @@ import Time
 
     private static let session = "00000000-0000-4000-8000-0000000000aa"
 
-    /// As much at a time as one statement inserts within its time.
+    /// As many rows at a time as one statement can insert within its time limit.
     private func inParts(_ insert: (_ part: Int) throws -> Void) throws { for part in 0..<6 { try insert(part) } }
 
-    /// Events of one user and session in both of two apps, two at a time, over the months of seven partitions.
+    /// Events of one user and one session in two apps, two at a time, over seven monthly partitions.
     ///
-    /// - Parameter isDev: whether all but the 77th of each app are for development.
+    /// - Parameter isDev: whether all events but each app's 77th are development events.
     private func makeEvents(isDev: Bool = false) throws {
         _ = try scene.makeApp()
         let user = try scene.insertUser("u")
@@ -119,7 +120,7 @@ import Time
         return try #require(position).description
     }
 
-    /// A page near the list's end costs what its first one does, and neither more than the rows it shows.
+    /// A page near the end of the list costs as much as the first page, and in proportion to the rows that it shows.
     private func expectEvenCost(_ path: String, _ list: String, deep cursor: String, keys: [String: Int]) throws {
         let separator = path.contains("?") ? "&" : "?"
         let first = try meter.measure(get("\(path)\(separator)limit=200"))
@@ -129,9 +130,9 @@ import Time
             #expect(page.answer["has_more"] == true, "\(path)")
         }
         #expect(abs(deep.cost.rowsRead - first.cost.rowsRead) <= 200, "\(path)")
-        // Each row: an entry of the index, the merge of the sources, its length, the row with its user.
+        // For each row: the index entry, the merge of the sources, its size, and the row with its user.
         #expect(deep.cost.rowsRead < 200 * 16 + Self.overhead, "\(path): \(deep.cost.rowsRead)")
-        // All parts of the key make the range.
+        // The range uses all parts of the key.
         var seen: Set<String> = []
         for line in deep.cost.plan {
             guard let length = keys[line.key] else { continue }
@@ -163,7 +164,7 @@ import Time
         }
     }
 
-    /// Their apps are a condition that no index serves: beside the page itself, its bound is looked up.
+    /// The apps are a condition that no index serves, so the page's end is looked up first.
     @Test func pagesOfAUserOrASessionAreBounded() throws {
         try makeEvents()
         let scopes = [("user_id=u", "events_user", 33), ("session_id=\(Self.session)", "events_session", 40)]
@@ -198,7 +199,7 @@ import Time
                 : Cursor<Int64>(time: try #require(Timestamp(iso8601: "2026-01-15T01:00:00Z")), id: 7).description
             try expectEvenCost("/v1/app-users?\(query)", "users", deep: deep, keys: [index: 41])
         }
-        // Every user of the project is asked whether the app has them.
+        // Each user of the project is checked for a visit to the app.
         let path = "/v1/apps/\(scene.appID)/users?limit=200"
         let (first, last) = (try meter.measure(get(path)), try meter.measure(get(path + "&cursor=\(deep)")))
         #expect(last.answer["users"]?.array?.count == 200)
@@ -236,12 +237,12 @@ import Time
 
     // MARK: Filters
 
-    /// The rows of a list in pages of 200, each of which looks at no more than it may.
+    /// The rows of a list in pages of 200. No page checks more rows than it may.
     private func follow(_ path: String, _ list: String, _ member: String) throws -> (rows: [String], pages: Int) {
         var (rows, pages, cursor): ([String], Int, String?) = ([], 0, "")
         while let position = cursor {
             let page = try meter.measure(get("\(path)&limit=200" + (position.isEmpty ? "" : "&cursor=\(position)")))
-            // The bound is looked up, then the rows before it with what the condition asks of other tables.
+            // Looks up the page's end, and reads the rows before it with what the condition needs from other tables.
             #expect(page.cost.rowsRead < 3 * Self.bound + 200 * 16 + Self.overhead, "\(path)")
             rows += page.answer.all(member, in: list)
             pages += 1
@@ -267,7 +268,7 @@ import Time
             ] {
                 let (rows, pages) = try follow("/v1/events?order=\(order)&\(query)", "events", "message")
                 #expect(rows == (order == "desc" ? expected : expected.reversed()), "\(query)")
-                // What is for development is a source of its own, which might have as many rows.
+                // Development rows are a source of their own, which might have as many rows.
                 #expect(pages == (query.contains("data_mode=all") ? 10 : 5), "\(query)")
             }
         }
@@ -296,7 +297,7 @@ import Time
             try follow("/v1/app-users?\(until)", "users", "user_id") == (
                 ["user 5", "user 4", "user 3", "user 2", "user 1"], 5
             ))
-        // An app that has few users shows them at once, wherever they are in the project.
+        // An app with few users shows all of them at once, wherever they are in the project.
         try app.change(
             """
             DELETE a FROM app_user_apps a JOIN app_users u ON u.id = a.app_user_id

@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// A page ends before its rows take more than their budget, whatever the limit.
+/// A page ends before its rows exceed their byte budget, whatever the limit.
 @Suite struct PageSizeTests {
     private let app: TestApp
     private let scene: AnalyticsScene
@@ -44,7 +44,7 @@ import Time
         #expect(sizes == [4, 4, 4, 4, 4, 4, 4, 2])
     }
 
-    /// Attributes count as what they take when they are parsed.
+    /// Attributes count with their size after parsing.
     @Test func attributesCountEightfold() throws {
         for number in 0..<5 {
             try scene.insertEvent("m", at: app.time.now - .seconds(number), screen: "\(number)")
@@ -81,7 +81,7 @@ import Time
             #expect(rows == expected)
             #expect(sizes == [16, 16, 8])
         }
-        // So have the ids that somebody claimed.
+        // The ids that a user has claimed count, too.
         try app.change("UPDATE app_users SET properties = NULL")
         try app.change(
             """

@@ -6,7 +6,7 @@ import Time
 
 @testable import API
 
-/// What every request to the analytics surface goes through before its endpoint: analytics §2.1 to §2.5.
+/// The checks that precede every endpoint of analytics: §2.1 to §2.5.
 @Suite struct PipelineTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -87,7 +87,7 @@ import Time
             ("Bearer Owl_client_x", "Invalid or expired token"), ("Bearer lpk_live_x", "Invalid or expired token"),
         ]
         for (header, text) in cases {
-            // Neither size nor gzip nor JSON is looked at.
+            // Size, gzip and JSON are not checked.
             for body in [[UInt8](), [0xFF], Array(repeating: 0x20, count: 1_048_577)] {
                 let answer = client.send(
                     .post, path, bytes: body,
@@ -159,7 +159,7 @@ import Time
         for text in ["", "null", "[]", "7", #""text""#, "true", "{}", #"[{"anonymous_id":"owl_anon_a"}]"#] {
             #expect("\(send(Array(text.utf8)))" == refusal(400, "anonymous_id is required"), "\(text)")
         }
-        // Without a body its type does not matter.
+        // The type of an empty body does not matter.
         #expect("\(send([], []))" == refusal(400, "anonymous_id is required"))
     }
 
@@ -216,7 +216,7 @@ import Time
 
     // MARK: Sizes and gzip
 
-    /// A claim of that many bytes.
+    /// The body of a claim with this many bytes.
     private func claim(size: Int) -> [UInt8] {
         let (start, end) = (Array(#"{"anonymous_id":"owl_anon_a","user_id":"u","x":""#.utf8), Array(#""}"#.utf8))
         return start + Array(repeating: UInt8(ascii: "x"), count: size - start.count - end.count) + end
@@ -255,7 +255,7 @@ import Time
         ] {
             #expect("\(send(bytes, gzip))" == refused)
         }
-        // There is nothing to inflate.
+        // There is nothing to decompress.
         #expect("\(send([], gzip))" == refusal(400, "anonymous_id is required"))
     }
 

@@ -92,15 +92,15 @@ import Testing
         let refused = refusal(400, "Total properties count exceeds max of 50")
         #expect("\(client.send(scene.properties("u", ["one more": "x", "k1": "changed"])))" == refused)
         #expect(try app.database.dump() == before)
-        // Deletes of the same request count, changes do not add.
+        // Deletions of the same request count. Changed values add nothing.
         #expect(client.send(scene.properties("u", ["one more": "x", "k1": ""])).status == 200)
         #expect(client.send(scene.properties("u", ["k2": "changed"])).status == 200)
-        // A refused request makes no record either.
+        // A refused request creates no record.
         #expect("\(client.send(scene.properties("v", entries(0..<51))))" == refused)
         #expect(try scene.records() == ["u"])
     }
 
-    /// They cannot fit, whatever is there: it is found out before anything is locked (§6.1).
+    /// The request alone has too many properties, so it is refused before anything is locked (§6.1).
     @Test func whatCannotFitWaitsForNobody() throws {
         _ = client.send(scene.properties("u", entries(0..<50)))
         let refused = refusal(400, "Total properties count exceeds max of 50")
@@ -109,7 +109,7 @@ import Testing
         _ = try holder.query("SELECT id FROM app_users FOR UPDATE")
         #expect("\(client.send(scene.properties("u", entries(0..<51, "w"))))" == refused)
         #expect("\(client.send(scene.properties("v", entries(0..<60_000))))" == refused)
-        // Deletes of other keys do not make room for them.
+        // Deletions of other keys do not make enough room.
         var mixed = (0..<51).map { ("k\($0)", "w" as JSONValue) }
         mixed += (100..<200).map { ("k\($0)", "") }
         #expect("\(client.send(scene.properties("u", .object(JSONObject(mixed)))))" == refused)
@@ -139,7 +139,7 @@ import Testing
         #expect(object["e\u{301}"] == "kept" && object["old"] == nil)
     }
 
-    /// The last of a key's values counts, and with it whether it is one.
+    /// If a key is sent several times, its last value counts.
     @Test func aKeySentTwiceIsOne() throws {
         func send(_ properties: String) -> String {
             "\(client.send(.post, "/v1/identity/properties", bytes: Array(#"{"user_id":"u","properties":\#(properties)}"#.utf8), token: scene.clientKey, headers: [("content-type", "application/json")]))"
@@ -179,13 +179,13 @@ import Testing
         _ = client.send(scene.properties("u", entries(40..<88, "real")))
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         guard case .object(let merged) = state() else { return #expect(Bool(false)) }
-        // 48 of its own, three of the server's: no room for the anonymous record's k0 to k39.
+        // 48 properties of its own, and three of the server: no room for k0 to k39 of the anonymous record.
         #expect(merged.members.count == 51)
         #expect(merged["k40"] == "real" && merged["asa_ad_id"] == "1" && merged["k0"] == nil)
         #expect(merged["_questionnaires_dismissed_at"] == "2025" && merged["attribution_source"] == "none")
     }
 
-    /// Each claim brings what the ad network said, and whatever else a client calls so for the first two users.
+    /// Each claim adds the ad network's properties. Only the first two users may add `asa_` keys of their own.
     @Test func claimsDoNotMakeARecordGrowForever() throws {
         let written = ["asa_campaign_id", "asa_ad_id", "asa_keyword_id", "asa_claim_type", "asa_ad_group_id"]
         var counts: [Int] = []

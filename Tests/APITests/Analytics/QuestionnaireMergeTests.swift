@@ -2,7 +2,7 @@ import JSON
 import MariaDB
 import Testing
 
-/// What a claim does to questionnaire responses (analytics §5).
+/// How a claim changes questionnaire responses (analytics §5).
 @Suite struct QuestionnaireMergeTests {
     let app: TestApp
     let scene: AnalyticsScene

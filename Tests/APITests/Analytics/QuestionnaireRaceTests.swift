@@ -5,7 +5,7 @@ import JSON
 import MariaDB
 import Testing
 
-/// Saves at once, on two responders' worth of connections, and against claims (analytics §12, §16 guarantee 3).
+/// Concurrent saves with each other and with claims, on connections of two responders (analytics §12, §16 guarantee 3).
 @Suite struct QuestionnaireRaceTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -57,7 +57,7 @@ import Testing
         #expect(try app.count("SELECT COUNT(*) FROM questionnaire_responses") == rounds)
     }
 
-    /// Half of the saves name the anonymous id, half the user who is claiming it.
+    /// Half of the saves name the anonymous id, the other half the user who claims it.
     @Test func afterClaimsEveryLiveRowIsUnderTheOwner() throws {
         let scene = scene
         let results = app.race(16, rounds: rounds) { client, thread, round in
@@ -70,12 +70,12 @@ import Testing
         }
         for answers in results {
             #expect(answers.allSatisfy { [200, 201, 409].contains($0.status) }, "\(answers.map(\.description))")
-            // Before the claim there may be one under each name.
+            // Before the claim there may be one under each id.
             #expect((1...2).contains(answers.filter { $0["was_submitted"] == true }.count))
         }
         let live = try scene.responses().filter { !$0.hasSuffix("deleted") }.map { $0.prefix(while: { $0 != " " }) }
         #expect(live.map(String.init) == (0..<rounds).map { "u\($0)" })
-        // What had to give way is frozen under its own id.
+        // The other responses are frozen under their own id.
         let others = try scene.responses().filter { $0.hasSuffix("deleted") }
         #expect(others.allSatisfy { $0.hasPrefix("owl_anon_") && $0.hasSuffix("frozen deleted") })
         #expect(try scene.records().allSatisfy { !$0.hasPrefix("owl_anon_") || $0.contains(" -> u") })

@@ -216,7 +216,7 @@ import Testing
             String(repeating: "m", count: 99) + "\u{FFFD}", "FR",
         ]
         #expect(row == [expected.joined(separator: " ")])
-        // A later save is the client's that sent it; the record stays as it is.
+        // A later save stores the metadata of its client. The record does not change.
         let backend = try scene.makeApp(platform: .backend)
         var later = scene.respond(["nps": 1], ["user_id": "u"], token: backend.clientKey)
         later.headers = request.headers

@@ -2,7 +2,7 @@ import JSON
 import MariaDB
 import Testing
 
-/// Analytics §12 over the wire: who may ask, what is asked of whom, dismissing.
+/// Analytics §12 over the wire: who may ask, which questionnaires are offered to whom, and dismissals.
 @Suite struct QuestionnaireTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -14,7 +14,7 @@ import Testing
         client = app.client()
     }
 
-    /// The three routes, with everything right but the credential and the bundle.
+    /// The three routes. Everything is valid except the credential and the bundle.
     private func requests(token: String? = nil) -> [RepeatableRequest] {
         [
             scene.show(token: token), scene.dismiss(["user_id": "u"], token: token),
@@ -58,7 +58,7 @@ import Testing
         for request in requests {
             #expect(client.send(request).description == refusal(403, "bundle_id does not match the app"))
         }
-        // It comes before everything about the questionnaire and the user.
+        // This check precedes those of the questionnaire and the user.
         #expect(client.send(scene.dismiss(["bundle_id": bundle])).status == 403)
         #expect(client.send(scene.respond(nil, ["bundle_id": bundle], to: "none")).status == 403)
     }
@@ -152,7 +152,7 @@ import Testing
         #expect(reason("&user_id=u&force=true") == "eligible")
         #expect(client.send(scene.show("survey", "&user_id=u&force=true"))["in_progress"] == nil)
         for force in ["TRUE", "1", "", "yes"] { #expect(reason("&user_id=u&force=\(force)") == "globally_dismissed") }
-        // Nobody else is concerned.
+        // No other user is affected.
         for query in ["", "&user_id=", "&user_id=U", "&user_id=u+"] { #expect(reason(query) == "eligible") }
         try app.change("UPDATE questionnaires SET is_active = FALSE")
         #expect(reason() == "inactive")
@@ -176,7 +176,7 @@ import Testing
         #expect(
             answer["in_progress"] == ["response_id": draft["id"] ?? .null, "answers": ["words": "w", "some": ["b"]]])
         #expect(client.send(scene.show("survey", "&user_id=u"))["in_progress"] == nil)
-        // Who claims the id finds it under both names.
+        // After the claim, it is shown under both ids.
         #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
         for user in ["owl_anon_a", "u"] {
             #expect(

@@ -3,7 +3,7 @@ import MariaDB
 import Testing
 import Time
 
-/// No read can tell a row of a tombstone from one that a full rewrite would have made its owner's (analytics §4.3, §16.2).
+/// Every read shows the rows of a tombstone as if they had been rewritten to the owner (analytics §4.3, §16.2).
 @Suite struct ReadEqualityTests {
     @Test func everyAnswerIsTheSameBeforeDuringAndAfterTheRewrite() throws {
         let app = try TestApp()
@@ -11,7 +11,7 @@ import Time
         let client = app.client()
         let second = try scene.makeApp()
 
-        // Two people: one with a past under two anonymous ids, one who never was anybody else.
+        // Two users: one with rows under two anonymous ids, and one without an anonymous past.
         let past: [(name: String, app: UUID, second: Int)] = [
             ("owl_anon_1", scene.appID, 0), ("owl_anon_2", second.id, 20), ("u", scene.appID, 40),
             ("v", second.id, 60), ("owl_anon_3", scene.appID, 80),
@@ -66,7 +66,7 @@ import Time
         }
     }
 
-    /// Every read, with what narrows it; lists in pages of several sizes.
+    /// All reads with their filters. Lists are read with several page sizes.
     private func paths(_ app: TestApp, _ scene: AnalyticsScene) throws -> [String] {
         let users = ["u", "v", "owl_anon_1", "owl_anon_2", "owl_anon_3", "nobody"]
         let filters =

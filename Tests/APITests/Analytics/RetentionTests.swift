@@ -7,7 +7,7 @@ import Testing
 import Threads
 import Time
 
-/// Analytics §14.2. The clock begins at 2026-05-12T07:00:00Z.
+/// Analytics §14.2. The clock starts at 2026-05-12T07:00:00Z.
 @Suite struct RetentionTests {
     let app: TestApp
     let scene: AnalyticsScene
@@ -39,7 +39,8 @@ import Time
 
     private func retention() -> Retention { scene.retention(of: .events) }
 
-    /// Users with events from before and after the 15th of February, four of them merged into two; on the 15th of June.
+    /// Users with events before and after 15 February, four of whom are merged into two. Then the clock moves to 15
+    /// June.
     private func live() throws {
         try retention().makeMonths(scene.database())
         for user in ["owl_anon_a", "owl_anon_b", "u", "v"] {
@@ -68,7 +69,7 @@ import Time
         }
     }
 
-    /// Nobody ran the job for long: what came meanwhile is in the last partition.
+    /// The job did not run for a long time: newer events are in the last partition.
     @Test func rowsAlreadyThereFindTheirMonth() throws {
         #expect(client.send(scene.properties("u", ["a": "b"])).status == 200)
         for time in [day(2019, 1, 1), day(2026, 1, 31), day(2026, 5, 1), day(2033, 1, 1)] {
@@ -85,7 +86,7 @@ import Time
         }
         #expect(rows == ["4", "2", "2"])
         #expect(try scene.views() == before)
-        // Before the first, between, and after the last.
+        // Before the first month, between months, and after the last one.
         for time in [day(2001, 1, 1), day(2026, 8, 31), day(2040, 1, 1)] {
             try scene.store(1, of: "u", from: time, copies: false)
         }
@@ -100,7 +101,7 @@ import Time
         #expect(report == plan)
         #expect(report.horizon == day(2026, 2, 1))
         #expect(report.dropped == ["p202601"])
-        // Of u, v and owl_anon_b; the merge took owl_anon_a's.
+        // The counters of u, v and owl_anon_b. The merge has removed those of owl_anon_a.
         #expect(report.countersDeleted == 3)
         #expect(report.rowsDeleted == 4 * 700)
         #expect(report.monthsMade.map(\.description) == ["2026-09"])
@@ -129,7 +130,7 @@ import Time
         #expect(zip(rows, rows.dropFirst()).allSatisfy { $1 - $0 <= Retention.chunk && $1 - $0 <= 5000 })
     }
 
-    /// From the moment the horizon has moved, what is before it counts for nobody, dropped or not.
+    /// As soon as the horizon has moved, older rows count for nobody, even if they are not dropped yet.
     @Test func whereverItIsKilledAnotherRunGoesOn() throws {
         try live()
         var kills = 0
@@ -145,7 +146,7 @@ import Time
                 #expect(try scene.counters().filter { !$0.contains("2026-01") } == scene.countedEvents())
             }
         }
-        // At the horizon, the partition, the counters, and three chunks.
+        // After the horizon, the partition, the counters, and three chunks.
         #expect(kills == 6)
         #expect(try scene.counters() == ["owl_anon_b 2026-05: 5", "u 2026-05: 10", "v 2026-05: 5"])
         #expect(try app.count("SELECT COUNT(*) FROM events") == 20)
@@ -212,7 +213,7 @@ import Time
         try scene.expectClean()
     }
 
-    /// A run that had moved the horizon ended there; then somebody wanted to keep more.
+    /// A run ended after it had moved the horizon. Then an operator chose a longer retention.
     @Test func itMovesBackOnlyBehindACompleteDrop() throws {
         try live()
         #expect(throws: Killed.self) { try retention().run(scene.database()) { _ in throw Killed() } }
@@ -229,7 +230,7 @@ import Time
         #expect(report.dropped == ["p202601"])
         #expect(horizons == [day(2026, 2, 1), day(2026, 2, 1), day(2025, 11, 1)])
         #expect(try horizon() == "2025-11-01")
-        // No row that was dead has come to life, and older ones are taken again.
+        // No dead row has come back to life, and older events are accepted again.
         #expect(try app.count("SELECT COUNT(*) FROM events_resolved WHERE timestamp < '2026-02-01'") == 0)
         let event = scene.event("old", of: "u", id: 1, at: "2025-12-31")
         #expect(client.send(scene.importing([event]))["accepted"] == 1)
@@ -237,7 +238,7 @@ import Time
         try scene.expectClean()
     }
 
-    /// A writer that read the horizon may still be about to insert an event from before the next one.
+    /// A writer that has read the horizon may still insert an event from before the next horizon.
     @Test func itWaitsForWritersThatRelyOnIt() throws {
         try live()
         let writer = try app.database.connect()
@@ -255,8 +256,8 @@ import Time
 
     // MARK: Races
 
-    /// A partition cannot be dropped while a transaction uses the table, and nobody else gets to the table while that is
-    /// tried.
+    /// A partition cannot be dropped while a transaction uses the table. While the job tries to drop it, nobody else
+    /// can use the table.
     @Test func aTableInUseIsWaitedFor() throws {
         try live()
         let user = try app.database.connect()
@@ -277,7 +278,8 @@ import Time
         try scene.expectClean()
     }
 
-    /// Imports of old and new events, claims and merges on 16 connections; two delete and drop, two compact.
+    /// Imports of old and new events, claims and merges on 16 connections. Two of them run retention, two run
+    /// compaction.
     @Test func besideWriters() throws {
         try live()
         let (scene, app) = (scene, app)

@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// Damage of each kind, done past the constraints where there are some, is found and named.
+/// Damage of each kind is found and named. Some of it can be done only by bypassing constraints.
 @Suite struct VerifyTests {
     let app: TestApp
     let scene: AnalyticsScene
