@@ -18,7 +18,8 @@ import Text
 
     private static let link = "/api/v1/me/connected_identities"
 
-    /// `Golden/audit.txt` is what every kind of request leaves in the audit log, and that its details hold no secret.
+    /// `Golden/audit.txt` has the rows that each kind of request writes to the audit log. Also checks that their
+    /// details have no secret.
     @Test func theRowsOfEveryActionArePinned() throws {
         var lines: [String] = []
         var last = 0

@@ -5,7 +5,8 @@ import JSON
 import MariaDB
 import Testing
 
-/// Whether an address leads to its account: only once a provider with the last word on it has vouched for it (accounts §1.6).
+/// A sign-in finds an account by its address only after a provider that is authoritative for the address has vouched
+/// for it (accounts §1.6).
 @Suite struct AuthoritativeEmailTests {
     let app: TestApp
     let client: Client
@@ -17,7 +18,7 @@ import Testing
 
     private static let address = "new@corp.example"
     private static let link = "/api/v1/me/connected_identities"
-    /// Google has the last word on the addresses of its customers.
+    /// Google is authoritative for the addresses of its customers' domains.
     private static let vouching: [String: JSONValue] = ["hd": "corp.example"]
 
     private func google(
@@ -128,7 +129,7 @@ import Testing
         #expect(try addresses() == ["\(Self.address) 0"])
     }
 
-    /// The identity was linked with another address, and vouches for this one since.
+    /// The identity was linked with another address, and has vouched for this one since.
     @Test func whatAnIdentityVouchedForLaterGoesWithIt() throws {
         let phone = try signIn(app.proof("g", of: .google), with: .google, on: 1)
         _ = try signIn(google(), with: .google, on: 1)
@@ -149,7 +150,8 @@ import Testing
         #expect(try addresses() == ["\(Self.address) 1", "g@gmail.com 1"])
     }
 
-    /// The identity vouched for the survivor's address, then for the absorbed account's: neither outlives it vouched for.
+    /// The identity vouched for the survivor's address, then for the absorbed account's. After the unlinking, neither
+    /// counts as vouched for.
     @Test func whatAnIdentityVouchedForEarlierIsLoweredWithIt() throws {
         let absorbed = try signIn(app.proof("a", email: Self.address), with: .apple, on: 1)
         let survivor = try signIn(google("g", "first@corp.example"), with: .google, on: 2)
@@ -165,7 +167,8 @@ import Testing
 
     // MARK: At once
 
-    /// One takes the address, the other owns it. Whoever is first, they are two, and the address is one's.
+    /// A squatter registers the address while its owner signs in. In either order they get two accounts, and one of
+    /// them has the address.
     @Test func aSquatterAndTheOwnerAtOnce() throws {
         let rounds = 20
         let answers = app.race(2, rounds: rounds) { [app] client, thread, round in
@@ -216,7 +219,7 @@ import Testing
 
     // MARK: Byte for byte
 
-    /// Unicode's folding, collations and canonical equivalence make one of these pairs.
+    /// Each pair is equal under Unicode folding, a collation or canonical equivalence.
     @Test(arguments: [
         ("jose.x@bucher.example", "josé.x@bücher.example", "bücher.example"),
         ("mike@kor.example", "mi\u{212A}e@kor.example", "kor.example"),

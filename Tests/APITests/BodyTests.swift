@@ -5,7 +5,7 @@ import Testing
 
 @testable import API
 
-/// Bodies: what is JSON, what is absent, what has the wrong type (accounts §0.1).
+/// Bodies: what counts as JSON, what counts as absent, and wrong types (accounts §0.1).
 @Suite struct BodyTests {
     let app: TestApp
     let client: Client
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// Whatever an endpoint says to a body without a member, it says to one where the member is null.
+    /// An endpoint answers a null member like an absent one.
     @Test func nullCountsAsAbsent() throws {
         for endpoint in endpoints where endpoint.method != .patch {
             guard case .object(let object) = endpoint.body else { continue }
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// A body is parsed once however much is read from it: endpoints ask the call.
+    /// A body is parsed once, however many parts of the server read it: endpoints use the call's copy.
     @Test func noEndpointParsesTheBodyItself() throws {
         let parsers = try Repository.sources(with: /\(json: (?:call\.)?body\b|\bParsedJSON\(/, outside: ["JSON/"])
         #expect(parsers.contains("API/Routing/Call.swift"))

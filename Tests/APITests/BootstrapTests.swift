@@ -142,7 +142,8 @@ import Text
         }
     }
 
-    /// RFC 9562 is not asked: the first registers, the second, in the other case, finds it.
+    /// RFC 9562's versions do not matter. The first request registers the UUID, and the second one finds it, written in
+    /// the other case.
     @Test func aDeviceUUIDHasAnyVersionAndVariant() throws {
         for digits in 0..<256 {
             let uuid =

@@ -6,7 +6,7 @@ import Text
 
 @testable import API
 
-/// Swift orders combining marks before it compares strings, in time that grows with the square of a row of them.
+/// Before Swift compares strings, it sorts combining marks. For a long row of marks that takes quadratic time.
 @Suite struct CombiningMarkTests {
     private let scene: OAuthScene
     private static let pair = "\u{300}\u{316}"
@@ -100,7 +100,7 @@ import Text
         }
     }
 
-    /// What comes before the comparison does not hide it: the measure itself sees a square.
+    /// Proves that the test's measure detects quadratic time.
     @Test func comparingCostsTheSquare() throws {
         let factor = try growth(from: 1_000) {
             (Self.marks($0), String(Self.marks($0).dropLast()) + "x")

@@ -10,7 +10,8 @@ import Time
 
 @testable import API
 
-/// The list of error codes, and what is derived from it or has to agree with it (accounts Annex B, analytics §11.1).
+/// The list of error codes, and the texts that are derived from it or must agree with it (accounts Annex B, analytics
+/// §11.1).
 @Suite struct ErrorCodeTests {
     /// `Golden/error_codes.txt` is every code with its statuses.
     @Test func theListIsPinned() throws {
@@ -37,7 +38,7 @@ import Time
         try expectGolden("attachment_errors.txt", lines)
     }
 
-    /// What nginx answers by itself under `/api` and `/oauth` has codes of the list, with their statuses.
+    /// The codes of nginx's own answers under `/api` and `/oauth` are in the list, with their statuses.
     @Test func nginxHasTheSameCodes() throws {
         let codes = try Self.nginxCodes()
         #expect(codes.count > 5)
@@ -47,7 +48,7 @@ import Time
         }
     }
 
-    /// One document has the table of what is answered under `/api`: by the server, or in front of it by nginx.
+    /// One document has the table of all codes under `/api`, both the server's and nginx's.
     @Test func theDocumentedCodesAreThoseAnswered() throws {
         let answered = Self.refusals.compactMap { Answer($0).error } + (try Self.nginxCodes().map(\.code))
         let tables = try Self.documents().compactMap(Self.documentedCodes)
@@ -72,7 +73,7 @@ import Time
         return responses
     }()
 
-    /// The map from statuses to codes. Whatever else nginx refuses is an `invalid_request` with a status of nginx's.
+    /// The map from statuses to codes. All other errors of nginx are an `invalid_request` with nginx's status.
     private static func nginxCodes() throws -> [(status: StatusPattern, code: String)] {
         let text = try String(contentsOfFile: "\(Repository.root)/nginx/merganser/error_bodies.conf", encoding: .utf8)
         let map = try #require(text.firstMatch(of: #/map \$status \$merganser_code \{\n([^}]*)\}/#)).1
@@ -92,7 +93,9 @@ import Time
         }
     }
 
-    /// The rows under `| status | code | meaning |`; nil where there is no such table.
+    /// The rows under `| status
+    /// code
+    /// meaning |`; nil if the document has no such table.
     private static func documentedCodes(_ document: String) throws -> [(status: Int, code: String)]? {
         let lines = document.split(separator: "\n", omittingEmptySubsequences: false)
         guard let head = lines.firstIndex(of: "| status | code | meaning |") else { return nil }
@@ -109,7 +112,7 @@ import Time
 }
 
 extension Failure {
-    /// One of each case, in the order of their declaration. A switch, so that no case can be forgotten.
+    /// The next case in the order of declaration. It is a switch, so that the compiler finds a missing case.
     fileprivate static func after(_ failure: Failure?) -> Failure? {
         switch failure {
         case nil: .invalidRequest
@@ -169,7 +172,7 @@ extension AttachmentRejection.Code {
     }
 }
 
-/// A status as a map of nginx has it: the number itself, or `"~^50[234]$"`.
+/// A status in a map of nginx: a number, or a pattern such as `"~^50[234]$"`.
 private struct StatusPattern: CustomStringConvertible {
     let description: String
     private let regex: Regex<AnyRegexOutput>

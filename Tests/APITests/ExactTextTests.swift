@@ -3,8 +3,8 @@ import JSON
 import TestSupport
 import Testing
 
-/// Half of a surrogate pair in what decides something is no text (accounts §1.5). Read as U+FFFD it would be the same as the
-/// next.
+/// Text that a decision depends on must not have half of a surrogate pair (accounts §1.5). If it were read as U+FFFD,
+/// it would equal other texts.
 @Suite struct ExactTextTests {
     let app: TestApp
     let client: Client
@@ -27,7 +27,7 @@ import Testing
         "/api/v1/me/anonymous_swap",
     ]
 
-    /// A nonce of half a character is not the nonce of U+FFFD, nor of the other half.
+    /// Half of a pair does not equal U+FFFD, nor another half.
     @Test(arguments: identityPaths, [#"\ud800"#, #"nonce\udfff"#, #"\ude00\ud83d"#])
     func nonceIsNoOther(path: String, nonce: String) throws {
         let token = app.issuer(.apple).token(nonce: nonce == #"\ud800"# ? "\u{FFFD}" : "nonce\u{FFFD}")
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Neither has what it says, wherever that is.
+    /// Half of a pair is refused in any of these claims.
     @Test(arguments: ["sub", "nonce", "aud", "iss", "azp", "email", "hd", "name", "unknown"])
     func noClaimHasOne(_ claim: String) throws {
         // The writer writes no halves: another character's escape is cut in two.
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// A device's text with halves in it is no UUID, and an address none.
+    /// Half of a pair is invalid in a device's UUID, and makes an address absent.
     @Test func otherTextsHaveTheirOwnForms() throws {
         let uuid = String(phone.uuid.dropLast()) + #"\ud800"#
         #expect(
@@ -100,7 +100,7 @@ import Testing
         #expect("\(answer)" == refusal(422, "invalid_contact_email"))
     }
 
-    /// A name decides nothing: losing half a character is better than losing the sign-in.
+    /// No decision depends on a name, so losing half a character is better than losing the sign-in.
     @Test func aNameMayHaveOne() throws {
         let token = app.issuer(.apple).token()
         let body = #"{"identity_token":"\#(token)","raw_nonce":"nonce","full_name":{"given_name":"Ada\ud83d"}}"#

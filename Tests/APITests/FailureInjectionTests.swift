@@ -3,12 +3,12 @@ import IdentityTokens
 import JSON
 import Testing
 
-/// Nothing half done: whichever row cannot be written, a request leaves no trace and can be repeated.
+/// If any row cannot be written, a request leaves no trace and can be repeated.
 @Suite struct FailureInjectionTests {
     let app: TestApp
     private let numbers = Numbers()
 
-    /// Devices and subjects of one run after the other.
+    /// The devices and subjects of one run, numbered.
     private final class Numbers {
         private var last = 0
 

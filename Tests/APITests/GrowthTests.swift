@@ -5,13 +5,13 @@ import Testing
 
 @testable import API
 
-/// Whatever a client makes long costs no more than n log n: each input at a quarter and at the whole of what nginx and the
-/// body limit let through.
+/// No long input costs more than n log n. Each input is sent with a quarter and with the whole of the size that nginx
+/// and the body limit allow.
 @Suite struct GrowthTests {
-    /// A request of a size.
+    /// A request of a given size.
     private struct Input: Sendable {
         let name: String
-        /// A quarter of the most.
+        /// A quarter of the largest size.
         let size: Int
         let request: @Sendable (Int, OAuthSceneIDs) -> GrownRequest
 

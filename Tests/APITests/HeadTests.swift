@@ -3,8 +3,7 @@ import Testing
 
 @testable import API
 
-/// HEAD is answered wherever GET is, as GET would be (accounts §0.1, analytics §2.1; RFC 9110 §9.3.2). That no body is sent
-/// is the connection's business.
+/// HEAD is answered like GET (accounts §0.1, analytics §2.1; RFC 9110 §9.3.2). The connection leaves out the body.
 @Suite struct HeadTests {
     let scene: OAuthScene
 
@@ -42,7 +41,7 @@ import Testing
         }
     }
 
-    /// Whoever checks the links of a mail or a chat asks with HEAD, perhaps with the person's cookies.
+    /// Programs that check the links of a mail or a chat send HEAD, perhaps with the user's cookies.
     @Test func aSignInIsNotUsedUp() throws {
         let rp = try scene.register(redirectURIs: ["https://shop.example/callback"])
         let browser = TestBrowser(app)

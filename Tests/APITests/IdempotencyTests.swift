@@ -21,7 +21,7 @@ import Threads
 
     static let key = "0123456789abcdefghijkl"
 
-    /// A request that succeeds once: repeated without a key it would answer something else.
+    /// A request that succeeds only once. Repeated without a key, it would get another answer.
     private func request(_ endpoint: Endpoint, key: String? = key) throws -> RepeatableRequest {
         let headers = key.map { [(name: "idempotency-key", value: $0)] } ?? []
         let device: JSONValue = ["device_uuid": .string(uuid(1)), "platform": "ios"]
@@ -44,7 +44,7 @@ import Threads
 
     private func records() throws -> Int { try app.count("SELECT COUNT(*) FROM idempotency_records") }
 
-    /// The answer but for what is each request's own.
+    /// The answer without the parts that differ for each request.
     private func stored(_ answer: Answer) -> Response {
         var response = answer.response
         response.headers.removeAll {
@@ -111,7 +111,7 @@ import Threads
         expectReplayed(client.send(request), client.send(request))
     }
 
-    /// The bytes count, not what they say.
+    /// The bytes count, not their meaning.
     @Test func theFingerprintIsOverTheRawBody() throws {
         let body = Array(#"{"device_uuid":"\#(uuid(1))","platform":"ios"}"#.utf8)
         let headers = [(name: "idempotency-key", value: Self.key)]
@@ -311,7 +311,7 @@ import Threads
         }
     }
 
-    /// The first copy is held in its transaction until the second waits for the key's row.
+    /// The first copy holds its transaction open until the second waits for the key's row.
     @Test func aSecondCopyWaitsForTheFirst() throws {
         let request = try request(.devices)
         let gate = try app.database.connect()
@@ -342,7 +342,8 @@ import Threads
         #expect(app.statistics.exhaustions.value == 0)
     }
 
-    /// A copy that finds its credential gone looks once more: the first copy may have committed meanwhile.
+    /// If a copy finds its credential revoked, it looks for a stored answer once more, because the first copy may have
+    /// committed meanwhile.
     @Test func beforeARefusalTheRecordsAreReadAgain() throws {
         let request = try request(.link)
         let first = client.send(request)

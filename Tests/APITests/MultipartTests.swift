@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-/// Bodies in parts (RFC 7578): no endpoint takes one, and nothing inside is taken for something else.
+/// Bodies in parts (RFC 7578). No endpoint accepts one, and their parts are not mistaken for anything else.
 @Suite struct MultipartTests {
     private static let type = [(name: "content-type", value: "multipart/form-data; boundary=b")]
 

@@ -3,7 +3,8 @@ import HTTP
 import JSON
 import Testing
 
-/// What no column holds finds nothing or is refused, and what a column holds is kept: never a 500 (analytics §16.6).
+/// A value that no column can hold finds nothing or is refused. A value that a column can hold is stored. Never a 500
+/// (analytics §16.6).
 @Suite struct OddValueTests {
     private static let odd: [String] = [
         "", " ", "é", "😀", "\0", "a\0b", "\u{FFFE}", "\u{FFFF}", "\u{10FFFF}", "e\u{301}", "\u{7F}", "\u{202E}", "\\",
@@ -14,7 +15,8 @@ import Testing
         "9999-12-31T23:59:59.999-14:00", "+010000-01-01T00:00:00Z", "null",
     ]
 
-    /// As members of a body some more: numbers beyond what columns hold, and what is nested deeper than JSON columns allow.
+    /// Further values for members of a body: numbers beyond the columns' ranges, and JSON nested too deep for the
+    /// columns.
     private static let values: [JSONValue] =
         odd.map { .string($0) } + [
             .integer(.max), .integer(.min), 1.5e300, -0.5, [[:]], .bool(true), nested(31), nested(40),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-/// What becomes of requests that waited too long for a worker.
+/// Requests that have waited too long for a worker.
 @Suite struct OverloadTests {
     let app: TestApp
     let client: Client
@@ -22,7 +22,7 @@ import Testing
             body: UntouchedBody())
     }
 
-    /// A body that nobody may read.
+    /// A body that must not be read.
     private final class UntouchedBody: RequestBody {
         let length: Int? = 2
 

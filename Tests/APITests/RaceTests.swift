@@ -4,8 +4,8 @@ import IdentityTokens
 import JSON
 import Testing
 
-/// Requests that meet: real threads, a connection each. Whoever is first, the tables are right, and nobody hears of
-/// deadlocks.
+/// Concurrent requests on real threads, with a connection each. In any order, the tables are correct, and no client
+/// sees a deadlock.
 @Suite struct RaceTests {
     let app: TestApp
     let client: Client
@@ -23,7 +23,7 @@ import Testing
 
     private func isLive(_ token: String?) -> Bool { client.send(.get, "/api/v1/me", token: token).status == 200 }
 
-    /// No user, device or PAK that belongs to none of the answers.
+    /// Checks that each user, device and PAK belongs to one of the answers.
     private func expectCounts(
         users: Int, identities: Int, devices: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import Testing
 
-/// `Golden/replies.txt` is every kind of reply, byte for byte but for what is random.
+/// `Golden/replies.txt` has each kind of reply byte for byte, with random parts replaced.
 @Suite struct ReplyTests {
     @Test func theRepliesArePinned() throws {
         let app = try TestApp()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import API
 
-/// `Golden/routes.txt` is what callers may do, found out by asking: who is let in where, and which endpoints replay.
+/// `Golden/routes.txt` has the credential that each route accepts, found by sending requests, and which endpoints store
+/// their answer for repetition.
 @Suite struct RouteTableTests {
     let app: TestApp
     let client: Client
@@ -26,7 +27,7 @@ import Testing
         try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
     }
 
-    /// Relying parties and access tokens are let in as well.
+    /// The routes that also accept relying parties and access tokens.
     private func providerLines(firstPhone: Int) throws -> [String] {
         let scene = try OAuthScene(app)
         let (open, confidential) = (try scene.register(), try scene.register(confidential: true))
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    /// With the permission that a key without any is told to lack.
+    /// Has the permission that the refusal of a key without permissions names.
     private func analyticsLines() throws -> [String] {
         let key = try AnalyticsScene(app).makeKey(.agent, permissions: [])
         return Routes.analytics.map { route in
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// Who is let in: an answer that is about the request's content, not about its sender.
+    /// The credential that a route accepts: the answer is then about the content of the request, not about its sender.
     private func credential(of route: Route, firstPhone: Int) throws -> String {
         if send(route, token: nil).status != 401 { return "anyone" }
         var number = firstPhone

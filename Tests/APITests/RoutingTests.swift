@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-/// Paths, methods, bodies' sizes, and what every answer carries (accounts §0.1, §0.2).
+/// Paths, methods, sizes of bodies, and headers of every answer (accounts §0.1, §0.2).
 @Suite struct RoutingTests {
     let app: TestApp
     let client: Client
@@ -60,7 +60,7 @@ import Testing
 
     // MARK: Sizes
 
-    /// JSON of exactly that many bytes.
+    /// JSON with exactly this many bytes.
     private func body(_ members: String, size: Int) -> [UInt8] {
         let start = Array(#"{"padding":""#.utf8)
         let end = Array(("\"" + members + "}").utf8)
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// A body whose length nobody announced.
+/// A body without an announced length.
 private final class StreamedBody: RequestBody {
     let length: Int? = nil
     private var rest: ArraySlice<UInt8>

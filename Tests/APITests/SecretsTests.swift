@@ -5,7 +5,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// No secret is written down anywhere: not in a table, not in a log line, in no encoding (accounts §0.3).
+/// No secret is written anywhere in plain text or in any encoding: not to a table, and not to a log (accounts §0.3).
 @Suite struct SecretsTests {
     let app: TestApp
     let scene: SwapScene
@@ -77,7 +77,7 @@ import Testing
         try theSearchFindsWhatIsThere(recorder)
     }
 
-    /// Every way in which secrets are made or presented, and answers kept for replay.
+    /// Every way in which secrets are issued or presented, including stored answers.
     private func liveThroughEverything(_ recorder: Recorder, _ b: IdentifiedUser) throws {
         for proof in SwapScene.Proof.allCases {
             let a = try recorder.phone(scene.next())
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Else the test would be hollow: digests stand in the dump in a form that is looked for.
+    /// Proves that the search can find something: the dump has digests in a form that it looks for.
     private func theSearchFindsWhatIsThere(_ recorder: Recorder) throws {
         let a = try recorder.phone(scene.next())
         #expect(try app.database.dump().contains(TestIssuer.hexDigest(a.token)))
@@ -149,7 +149,8 @@ import Testing
         secrets.filter { secret in forms(of: secret).contains { text.contains($0) } }.sorted()
     }
 
-    /// The text, its random part, the bytes that part stands for, in hexadecimal and base64.
+    /// Forms of a secret to search for: the text, its random part, and the bytes of that part in hexadecimal and
+    /// base64.
     private static func forms(of secret: String) -> [String] {
         let part = secret.split(separator: /\.|lpk_live_|ds_|swt_/).last.map(String.init) ?? secret
         let standard = part.replacing("-", with: "+").replacing("_", with: "/")

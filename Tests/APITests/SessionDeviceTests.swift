@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import Testing
 
-/// What a sign-in does to the device it names (accounts §1.6).
+/// The effects of a sign-in on the device that it names (accounts §1.6).
 @Suite struct SessionDeviceTests {
     let app: TestApp
     let client: Client

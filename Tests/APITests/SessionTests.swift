@@ -196,7 +196,7 @@ import Testing
         #expect(try signInAgain("new@example.com") == ["Ada Lovelace|new@example.com|new@example.com"])
     }
 
-    /// A sign-in is worth more than a character of its name.
+    /// An invalid character in a name does not prevent the sign-in.
     @Test func aNameLosesWhatWouldChangeTheTextAround() throws {
         let name: JSONValue = ["given_name": "\u{202E}Ada\u{0}", "family_name": "Love\u{85}lace\u{2069}"]
         let answer = signIn(app.proof("ada").adding(["full_name": name]))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-/// Who is slow, and on whose account somebody waits.
+/// Which requests count as slow, and which client they count for.
 @Suite struct SlowPeerTests {
     @Test func aPaceIsKeptByWhoeverFallsBehindByNoMoreThanThePatience() {
         var pace = Pace(leastRate: 100, patience: .seconds(2))

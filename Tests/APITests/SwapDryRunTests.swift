@@ -7,7 +7,7 @@ import Testing
 import Threads
 import Time
 
-/// What a dry run shows, and what `If-Match` holds the swap to (accounts §1.9).
+/// The answer of a dry run, and the plan to which `If-Match` binds the swap (accounts §1.9).
 @Suite struct SwapDryRunTests {
     let app: TestApp
     let scene: SwapScene
@@ -197,7 +197,7 @@ import Time
 
     // One instant.
 
-    /// A writer moves A between two states, each in one transaction; a preview sees one of them, never a mixture.
+    /// A writer moves A between two states, each in one transaction. A preview shows one of them, never a mixture.
     @Test func aPreviewIsOfOneInstant() throws {
         let (a, b) = (try scene.anonymous(), try scene.identified())
         let grant = try scene.grant(a.userID, try scene.relyingParty())

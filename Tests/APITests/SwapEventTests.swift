@@ -4,7 +4,7 @@ import MariaDB
 import Testing
 import Time
 
-/// What relying parties that asked for it hear of swaps (accounts §1.9 step 9, §3.3).
+/// The events about swaps that relying parties receive if they subscribe (accounts §1.9 step 9, §3.3).
 @Suite struct SwapEventTests {
     let app: TestApp
     let scene: SwapScene

@@ -5,7 +5,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// Nothing half done: whatever the database refuses, a swap is whole or it was never there (accounts §1.9).
+/// If the database fails at any point, a swap is complete or has not happened (accounts §1.9).
 @Suite struct SwapFailureTests {
     static let unavailable = #"503 {"error":"temporarily_unavailable"}"#
 

@@ -6,8 +6,8 @@ import Testing
 import Threads
 import Time
 
-/// What changes between a swap's first look at the identity and its locks: nothing is decided by what it saw before
-/// (accounts §1.9 step 1).
+/// Changes between a swap's first look at the identity and its locks. The swap decides nothing by what it saw before
+/// the locks (accounts §1.9 step 1).
 @Suite struct SwapInterleavingTests {
     let app: TestApp
     let scene: SwapScene
@@ -21,8 +21,7 @@ import Time
         b = try scene.identified()
     }
 
-    /// Sends a request whose swap waits for the lock of a user; the change is committed, and the lock given up, when it
-    /// does.
+    /// Sends a request whose swap waits for the lock on a user. Then commits the change and releases the lock.
     private func send(
         _ request: RepeatableRequest, whileLocked user: Int, _ change: (Connection) throws -> Void
     ) throws -> Answer {

@@ -4,7 +4,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// Swaps of accounts made at random, against a model of what each must count and leave.
+/// Swaps of random accounts, compared with a model of the counts and the rows that they must have.
 @Suite struct SwapModelTests {
     let app: TestApp
     let scene: SwapScene
@@ -14,7 +14,7 @@ import Testing
         scene = try SwapScene(app)
     }
 
-    /// SplitMix64: the same accounts in every run.
+    /// SplitMix64: every run has the same accounts.
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
 
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Two accounts with what they happen to have, and what a swap of them must come to.
+    /// Two random accounts, and the expected result of their swap.
     private struct Cast {
         let a: Phone
         let b: IdentifiedUser

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Threads
 
-/// Swaps against everything else that touches the same accounts: whoever wins, the tables are as if the two had come one
-/// after the other, and nobody hears of a conflict inside.
+/// Swaps against all other writes to the same accounts. The tables are as if the two requests had run one after the
+/// other, and no client sees an internal conflict.
 @Suite struct SwapRaceTests {
     static let gone = #"401 {"error":"invalid_token"}"#
     static let rounds = 50
@@ -20,8 +20,8 @@ import Threads
         scene = try SwapScene(app)
     }
 
-    /// Runs the rounds; from one to the next the second request starts a little later relative to the first, so that
-    /// they meet at every point of each other's way.
+    /// Runs the rounds. In each round the second request starts a little later relative to the first, so that they meet
+    /// at all points.
     private func race(
         against contenders: Int = 2, _ prepare: () throws -> [RepeatableRequest],
         _ check: ([Answer], _ invariants: SwapInvariants) throws -> Void
@@ -41,7 +41,7 @@ import Threads
         #expect(app.log.lines.filter { $0.hasPrefix("warning") || $0.hasPrefix("error") } == [])
     }
 
-    /// An account with a bit of everything; the payload of its approval and the relying party may be others' too.
+    /// An account with rows of every kind. Others may have the same payload and relying party.
     private func furnished(_ rp: RelyingParty, payload: String) throws -> Phone {
         let a = try scene.anonymous()
         try scene.grant(a.userID, rp)
@@ -53,7 +53,7 @@ import Threads
         return a
     }
 
-    /// That this is B's PAK, whichever device it has.
+    /// Checks that this is a PAK of B, on whatever device.
     private func expectToken(_ answer: Answer, of user: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         let me = scene.client.send(.get, "/api/v1/me", token: answer["access_token"]?.string)
         #expect(me["user"]?["id"]?.integer == user, sourceLocation: sourceLocation)
@@ -243,7 +243,7 @@ import Threads
         }
     }
 
-    /// Whichever comes first, the name B chose is the one that stays.
+    /// In either order, the name that B chose remains.
     @Test func againstTheSurvivorNamingItself() throws {
         let rp = try scene.relyingParty()
         var cast: (a: Phone, b: IdentifiedUser)?
@@ -361,7 +361,7 @@ import Threads
         }
     }
 
-    /// What is given to A until the very end goes to B: naming A takes a lock that the swap holds.
+    /// Rows given to A until the swap's commit go to B: a write that names A takes a lock that the swap holds.
     @Test func whatAGetsMeanwhileIsNotLost() throws {
         for _ in 0..<10 {
             let (a, b) = (try scene.anonymous(), try scene.identified())

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Time
 
-/// What a swap refuses, and in which order it looks (accounts §1.9).
+/// The refusals of a swap, and the order of its checks (accounts §1.9).
 @Suite struct SwapRefusalTests {
     let app: TestApp
     let scene: SwapScene
@@ -15,7 +15,7 @@ import Time
         scene = try SwapScene(app)
     }
 
-    /// A swap that would be done, to be spoiled.
+    /// A valid swap, which faults are added to.
     private struct Draft {
         var isIdentified = false
         var isLimited = false
@@ -24,7 +24,7 @@ import Time
         var ifMatch: String?
     }
 
-    /// One thing wrong with a request. Of several the one of the lowest step is answered.
+    /// One fault of a request. If there are several, the answer names the one of the earliest step.
     private struct Fault {
         let step: Int
         let name: String

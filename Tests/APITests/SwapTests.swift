@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Time
 
-/// What a swap moves, drops and answers (accounts §1.9).
+/// What a swap moves, what it drops, and its answer (accounts §1.9).
 @Suite struct SwapTests {
     let app: TestApp
     let scene: SwapScene
@@ -80,7 +80,7 @@ import Time
     // The selection.
 
     private struct Selection {
-        /// A's grants that move are those at the relying parties of these numbers, 0 to 2; nil: all.
+        /// The numbers (0 to 2) of the relying parties whose grants move; nil for all.
         var rps: [Int]?
         var unknownRPs: [String] = []
         var options: [(String, JSONValue)] = []

@@ -128,7 +128,8 @@ import Time
         #expect(send(["swap_ticket": ticket], a).status == 200)
     }
 
-    /// A ticket says who the caller is at the provider; whose account that opens is looked up when it is used.
+    /// A ticket names the caller's identity at the provider. The account of that identity is looked up when the ticket
+    /// is used.
     @Test func theIdentityIsResolvedAnew() throws {
         let (a, b, c) = (try scene.anonymous(), try scene.identified(), try scene.identified())
         let ticket = JSONValue.string(try refusedLink(a, b))
@@ -149,7 +150,7 @@ import Time
         #expect(send(["swap_ticket": ticket], a).description == #"422 {"error":"non_anonymous_caller"}"#)
     }
 
-    /// The order in the transaction: first whether the caller is still there, then the ticket, which went with it.
+    /// In the transaction, the caller is checked first, then the ticket, which was deleted with the caller.
     @Test(arguments: [false, true]) func aCallerThatVanishesMeanwhileIsToldSo(isPromoted: Bool) throws {
         let (a, b) = (try scene.anonymous(), try scene.identified())
         let request = try scene.swapRequest(a, into: b, by: .ticket, key: "key")

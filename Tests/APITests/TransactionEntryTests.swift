@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// Each context has one way into a transaction, with its retry policy and, on the accounts' tables, its audit rows. A second
+/// Each context has one way into a transaction, with its retry policy and, for accounts, its audit rows. The compiler
+/// would not notice a second way.
 /// way would compile.
 @Suite struct TransactionEntryTests {
     private static let entries: Set = [
@@ -16,7 +17,7 @@ import Testing
         #expect(try Repository.sources(with: /\bRetryPolicy\b/, outside: ["Database/"]) == Self.entries)
     }
 
-    /// A migration is neither repeated nor any context's.
+    /// Migrations are not repeated, and belong to no context.
     @Test func onlyMigrationsGoPastTheDatabase() throws {
         let opening = /START TRANSACTION|\.begin\(\)|\.beginSnapshot\(\)/
         #expect(

@@ -8,7 +8,7 @@ import Testing
     private let key = [(name: "idempotency-key", value: "0123456789abcdefghijkl")]
     private let device: JSONValue = ["device_uuid": .string(uuid(1)), "platform": "ios"]
 
-    /// Has a write of the bootstrap fail a number of times with an error that is worth a repeat.
+    /// Makes a write of the bootstrap fail several times, with an error after which a repetition may succeed.
     private func fail(_ app: TestApp, with code: Int, times: Int) throws {
         try app.database.connect().executeScript(
             """

@@ -4,7 +4,7 @@ import JSON
 import OpenSSL
 import Testing
 
-/// What developers register (accounts §2.1).
+/// The registration of applications by developers (accounts §2.1).
 @Suite struct ApplicationTests {
     let scene: OAuthScene
     let developer: Phone
@@ -359,7 +359,7 @@ import Testing
 
     // MARK: Secrets
 
-    /// Whether the secret opens the token endpoint: then the code is what is wrong.
+    /// Whether the secret is accepted at the token endpoint. The answer is then about the code.
     private func opens(_ secret: String, _ clientID: String) -> Bool {
         scene.exchange("x", by: TestClient(id: 0, clientID: clientID, secret: secret, redirectURI: "")).error
             != "invalid_client"

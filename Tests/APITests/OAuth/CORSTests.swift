@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-/// What scripts of other origins may call (accounts §2.12).
+/// The paths that scripts of other origins may call (accounts §2.12).
 @Suite struct CORSTests {
     private static let open: Set<String> = [
         "/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/api/v1/oauth/userinfo", "/.well-known/jwks.json",
@@ -46,7 +46,8 @@ import Testing
         #expect(answer.header("Access-Control-Allow-Credentials") == nil)
     }
 
-    /// Also errors, which scripts have to read, and also without an Origin, so that caches need not tell answers apart.
+    /// Errors have the header, because scripts must read them. So do answers to requests without an Origin, so that
+    /// caches need not distinguish them.
     @Test(arguments: open.sorted(), [Method.get, .head, .post, .put])
     func everyAnswerIsReadable(_ path: String, _ method: Method) {
         for headers in [Self.origin, [], Self.origin + [("cookie", "a=b"), ("authorization", "Bearer x")]] {

@@ -6,7 +6,7 @@ import Testing
 import Text
 import Time
 
-/// What both tokens say of a person (accounts §2.7), through every change of an account.
+/// The claims about a person in both tokens (accounts §2.7), before and after every change of an account.
 @Suite struct ClaimsTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -16,8 +16,8 @@ import Time
         rp = try scene.register(scopes: "openid profile:basic email shop:tier", anonymous: true)
     }
 
-    /// The five identity claims with sub in front; userinfo says the same, and the clients' own structure reads both
-    /// tokens.
+    /// Sub and the five identity claims. Userinfo has the same claims, and the deployed clients' own structure decodes
+    /// both tokens.
     private func identity(_ tokens: Tokens, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         let claims = try tokens.idClaims
         let linked = claims["linked_subs"]?.array?.compactMap(\.string)

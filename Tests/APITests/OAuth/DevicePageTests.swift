@@ -17,7 +17,7 @@ import Testing
 
     private var app: TestApp { scene.app }
 
-    /// What a device gets to show and to poll with.
+    /// The codes that a device shows and polls with.
     private func begin() throws -> (deviceCode: String, userCode: String) {
         let answer = scene.post("/oauth/device_authorization", [("scope", "openid email")], as: tv)
         return (

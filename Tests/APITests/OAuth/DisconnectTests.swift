@@ -30,7 +30,7 @@ import Testing
         return try #require(answer["access_token"]?.string, "\(answer)")
     }
 
-    /// A device that the person allowed and that has not asked since.
+    /// A device that the person has approved and that has not polled since.
     private func approvedDevice() throws -> WaitingDevice {
         let device = try scene.device(rp)
         let answer = scene.client.send(scene.decisionRequest("approve", .string(device.userCode), as: person))
@@ -145,7 +145,7 @@ import Testing
         #expect(try events(of: rp).count == 6)
     }
 
-    /// A merge leaves several; each has a sub of its own, and the relying party hears of each.
+    /// A merge leaves several grants. Each has its own sub, and the relying party is informed of each.
     @Test func everyGrantEnds() throws {
         let absorbed = try scene.person("absorbed", email: nil)
         let idle = try scene.person("idle", email: nil)

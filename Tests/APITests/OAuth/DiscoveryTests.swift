@@ -8,7 +8,7 @@ import OpenSSL
 import Testing
 import Text
 
-/// What clients configure themselves from (accounts §2.10).
+/// The documents by which clients configure themselves (accounts §2.10).
 @Suite struct DiscoveryTests {
     let app: TestApp
     let client: Client
@@ -76,7 +76,7 @@ import Text
         for key in [first, next] { #expect(key.keyID.wholeMatch(of: /[0-9a-f]{16}/) != nil) }
     }
 
-    /// The first key of all signs at once, so nobody may keep a set without it.
+    /// The very first key signs at once, so clients must not cache a key set without it.
     @Test func aSetWithoutKeysIsNotToBeKept() throws {
         let answer = client.send(.get, "/.well-known/jwks.json")
         #expect(answer.description == #"200 {"keys":[]}"#)

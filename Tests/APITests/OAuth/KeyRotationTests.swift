@@ -7,14 +7,14 @@ import Testing
 import Threads
 import Time
 
-/// Keys change while people sign in: no client that fetched the key set within the last hour ever meets a key it does not
-/// know (accounts §2.10).
+/// Keys change while people sign in. A client that fetched the key set within the last hour knows every key that it
+/// meets (accounts §2.10).
 @Suite struct KeyRotationTests {
     /// What both processes published, and when.
     private struct History {
         var keySets: [(at: Timestamp, keySet: KeySet)] = []
 
-        /// The oldest sets that are kept for no longer than an hour at that time.
+        /// The oldest key sets that a client may still cache at that time.
         func anHourOld(at now: Timestamp) -> [KeySet] {
             guard let first = keySets.first(where: { $0.at >= now - .seconds(3600) }) else { return [] }
             return keySets.filter { $0.at == first.at }.map(\.keySet)
@@ -73,7 +73,7 @@ import Time
             }
         }
 
-        /// Lets time pass, and every thread get a token at that time.
+        /// Advances the clock, and lets every thread get a token at that time.
         func pass(_ seconds: Int) throws {
             app.time.advance(by: .seconds(seconds))
             try publish()
@@ -100,7 +100,7 @@ import Time
     }
 }
 
-/// One relying party's way of staying signed in, on one thread.
+/// A client that stays signed in at one relying party, on one thread.
 private final class RefreshingClient: @unchecked Sendable {
     private let client: Client
     private let rp: TestClient

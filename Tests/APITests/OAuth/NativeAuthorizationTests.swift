@@ -5,7 +5,7 @@ import Time
 
 @testable import API
 
-/// Authorize in the server's own app (accounts §2.3), and the grants that come of it (accounts §2.2).
+/// Authorization in the server's own app (accounts §2.3), and the grants that it makes (accounts §2.2).
 @Suite struct NativeAuthorizationTests {
     let app: TestApp
     let scene: OAuthScene
@@ -69,7 +69,7 @@ import Time
         #expect(scene.authorize(rp, as: person, scope: "openid", ["prompt": .string(prompt)]).status == 200)
     }
 
-    /// A PAK cannot sign in anew, so nothing is decided here, a refusal neither.
+    /// A PAK cannot sign in again, so nothing is decided here, not even a refusal.
     @Test func aNewSignInIsForBrowsers() throws {
         for decision in ["approve", "deny"] {
             let answer = scene.authorize(rp, as: person, ["prompt": "login", "decision": .string(decision)])

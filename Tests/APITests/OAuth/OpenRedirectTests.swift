@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-/// No answer leads to an address that is not registered, whatever the request says (accounts §2.2, RFC 9700 §4.1).
+/// No answer leads to an address that is not registered, whatever the request has (accounts §2.2, RFC 9700 §4.1).
 @Suite struct OpenRedirectTests {
     static let registered = [
         "https://shop.example/callback", "https://shop.example/cb?tenant=1", "com.example.shop://callback",
@@ -51,7 +51,7 @@ import Testing
         #expect(try scene.app.count("SELECT COUNT(*) FROM authorization_requests WHERE parameters LIKE '%evil%'") == 0)
     }
 
-    /// What a careless comparison takes for the same.
+    /// URIs that a careless comparison considers equal.
     private func variants(of uri: String) -> [String] {
         let colon = uri.firstIndex(of: ":") ?? uri.endIndex
         let (scheme, rest) = (String(uri[..<colon]), String(uri[colon...].dropFirst()))
@@ -111,7 +111,8 @@ import Testing
         return all
     }
 
-    /// The parameter as clients and attackers write it: once, after or before a good one, with its name written otherwise.
+    /// The parameter as clients and attackers may send it: once, before or after a valid one, or with its name encoded
+    /// differently.
     private func encodings(of uri: String) -> [String] {
         let good = "redirect_uri=" + percentEncoded(Self.registered[0])
         let bad = percentEncoded(uri)

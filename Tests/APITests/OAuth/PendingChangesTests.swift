@@ -3,7 +3,7 @@ import HTTP
 import JSON
 import Testing
 
-/// What developers change of applications that people may trust already (accounts §2.1).
+/// Changes that developers make to applications which users may already trust (accounts §2.1).
 @Suite struct PendingChangesTests {
     let scene: OAuthScene
     let app: TestApp
@@ -131,7 +131,7 @@ import Testing
         #expect(try app.column("SELECT pending_changes FROM applications") == ["NULL"])
     }
 
-    /// Two spellings that look alike are two names.
+    /// Two spellings that look alike are different names.
     @Test func namesAreComparedByteForByte() throws {
         try app.change("UPDATE applications SET name = 'é'")
         #expect(patch(["name": "e\u{301}"])["pending_changes"]?["name"] == "e\u{301}")
@@ -232,7 +232,7 @@ import Testing
         #expect(scene.show(clientID, to: developer)["name"] == "Chess")
     }
 
-    /// Whatever the operator saw and that is different now has another revision.
+    /// If anything that the operator saw has changed, the revision differs.
     @Test func onlyWhatWasSeenIsApproved() throws {
         _ = patch(["redirect_uris": ["https://notes.example/cb"]])
         let seen = try application().revision
@@ -259,7 +259,7 @@ import Testing
         #expect(try approve(seen).redirectURIs == ["https://notes.example/cb"])
     }
 
-    /// The rules may have become stricter since the developer asked, and so may the issuer have moved.
+    /// The rules may have become stricter since the developer's request, or the issuer may have moved.
     @Test func theRulesOfNowHold() throws {
         _ = patch(["redirect_uris": ["https://login.example/cb"]])
         let revision = try application().revision
@@ -270,8 +270,8 @@ import Testing
 
     // MARK: At once
 
-    /// The developer changes what waits while the operator approves what they saw: one of them is first, and nothing that
-    /// was not seen ever serves.
+    /// The developer submits another change while the operator approves the one that they saw. In either order, no
+    /// change takes effect that the operator has not seen.
     @Test func nothingSlipsThroughWhileTheOperatorLooks() throws {
         let (app, clientID, token, rules) = (app, clientID, developer.token, rules)
         let path = "\(OAuthScene.applications)/\(clientID)"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-/// `prompt` and `max_age` (OpenID Connect Core §3.1.2.1), and the other wishes of an authorize request.
+/// `prompt`, `max_age` (OpenID Connect Core §3.1.2.1) and similar parameters of an authorization request.
 @Suite struct PromptTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -17,7 +17,7 @@ import Testing
         answer.status == 302 ? query(of: answer.header("Location") ?? "")["error"] : nil
     }
 
-    /// A browser whose person has allowed the application already.
+    /// A browser whose user has already allowed the application.
     private func regular() throws -> TestBrowser {
         let browser = try scene.signedIn()
         browser.open(scene.authorizePath(rp))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-/// How many scopes there may be, and how long (accounts §2.2): wherever a client names some.
+/// The most scopes that a request may name, and their lengths (accounts §2.2), wherever a client names scopes.
 @Suite struct ScopeLimitTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -16,7 +16,7 @@ import Testing
 
     private var app: TestApp { scene.app }
 
-    /// Above a limit: the number, the length of one, that of all; and far above.
+    /// Above each limit: the number of scopes, the length of one, and the length of all; and far above them.
     private static let tooMuch = [
         (0...100).map { "s:\($0)" }.joined(separator: " "), "openid " + String(repeating: "s", count: 101),
         "openid" + String(repeating: " ", count: 10_100), (0..<7000).map { "s\($0)" }.joined(separator: " "),
@@ -76,7 +76,7 @@ import Testing
         #expect("\(more)" == refusal(400, "invalid_request"))
     }
 
-    /// As many as there may be, as long as they may be: the access token is one that header fields hold.
+    /// The largest permitted scope parameter makes an access token that still fits a header.
     @Test func allOfThemAreGranted() throws {
         let names = ["openid"] + (1..<100).map { "s:\($0)".padding(toLength: 100) }
         let scope = names.joined(separator: " ")
@@ -89,7 +89,7 @@ import Testing
         #expect(refreshed.status == 200)
     }
 
-    /// U+212A is K to whoever compares canonically.
+    /// U+212A is canonically equivalent to K.
     @Test func namesAreComparedByteForByte() throws {
         let rp = try scene.register(scopes: "openid shop:K")
         let person = try scene.person()
@@ -108,7 +108,8 @@ import Testing
         #expect(described.utf8.count < 700)
     }
 
-    /// RFC 6749 §4.1.2.1: neither quotation marks nor backslashes, control characters, nor what is not ASCII.
+    /// RFC 6749 §4.1.2.1: an error description has no quotation marks, backslashes, control characters, or characters
+    /// beyond ASCII.
     @Test func aRefusalNamesWhatMayBeNamed() throws {
         func described(_ scope: String) -> String? {
             let answer = TestBrowser(app).send(.get, scene.authorizePath(rp, ["scope": scope]))

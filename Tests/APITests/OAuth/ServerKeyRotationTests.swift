@@ -8,7 +8,7 @@ import Time
 
 @testable import Accounts
 
-/// What one server key sealed opens under the next, once it was sealed again.
+/// Values sealed with one server key can be opened with the next one after they have been sealed again.
 @Suite struct ServerKeyRotationTests {
     private static let next = [UInt8](repeating: 8, count: 32)
     private static let both = ServerKey(current: next, previous: TestApp.serverKeyBytes)
@@ -107,7 +107,7 @@ import Time
         #expect(audited == ["signing_keys 1", "webhook_keys 100", "webhook_keys 100", "webhook_keys 50"])
     }
 
-    /// Between reading and writing somebody else may write.
+    /// A concurrent request may write between reading and writing.
     @Test func aValueThatChangedMeanwhileIsLeftAlone() throws {
         try addWebhookKeys(2)
         let db = try old.database.connect()

@@ -8,7 +8,7 @@ import Text
 import Threads
 import Time
 
-/// The signing keys as processes know them (accounts §2.10). A process is a key ring with a connection.
+/// The signing keys in a process's memory (accounts §2.10). A process is a key ring with a connection.
 @Suite struct SigningKeyringTests {
     let app: TestApp
     let database: Database
@@ -169,7 +169,7 @@ import Time
         #expect(try published(by: process).count == 2)
     }
 
-    /// Opened once, a key goes on signing although the server key has changed since.
+    /// Once opened, a key continues to sign even if the server key has changed since.
     @Test func aPrivateKeyIsOpenedOnce() throws {
         try app.addSigningKey()
         let process = process()
@@ -182,7 +182,7 @@ import Time
         #expect(try published(by: self.process()).count == 1)
     }
 
-    /// The others go on with the old copy, until it is too old.
+    /// The other threads use the old copy until it is too old.
     @Test func oneThreadReadsForAll() throws {
         try app.addSigningKey()
         let process = process()

@@ -5,7 +5,7 @@ import Testing
 @testable import API
 @testable import Pages
 
-/// `GET /oauth/authorize`: every row of the table in accounts §2.2, by redirect or page as written.
+/// `GET /oauth/authorize`: every row of the table in accounts §2.2, with the redirect or page that it demands.
 @Suite struct StartAuthorizationTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -71,7 +71,7 @@ import Testing
 
     // MARK: Refused by redirect
 
-    /// What an answer that leads back says: `error`, and that the state is there once.
+    /// The `error` of an answer that redirects to the application. Checks that the state occurs once.
     private func error(_ answer: Answer, sourceLocation: SourceLocation = #_sourceLocation) -> String? {
         let location = answer.header("Location") ?? ""
         #expect(answer.status == 302 && answer.header("Set-Cookie") == nil, sourceLocation: sourceLocation)

@@ -3,7 +3,8 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// How many statements a request takes, as the server counts them; on a server of the test's own, which nobody else asks.
+/// How many statements a request takes, by the server's own counters. The test has a server of its own, so nobody else
+/// changes them.
 @Suite struct TokenCostTests {
     let scene: OAuthScene
     let rp: TestClient

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Nothing of a decision or an exchange is kept when any of its rows cannot be written.
+/// If any row of a decision or an exchange cannot be written, nothing of it is kept.
 @Suite struct TokenFailureTests {
     let scene: OAuthScene
     let rp: TestClient

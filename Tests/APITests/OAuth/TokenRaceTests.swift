@@ -3,7 +3,7 @@ import MariaDB
 import Testing
 import Time
 
-/// Token requests at the same moment, and what the database looks like afterwards (accounts §2.5, §2.6, §2.11).
+/// Concurrent token requests, and the state of the database afterwards (accounts §2.5, §2.6, §2.11).
 @Suite struct TokenRaceTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -19,7 +19,7 @@ import Time
         Dictionary(answers.map { ($0.status, 1) }, uniquingKeysWith: +)
     }
 
-    /// What holds whatever happened: a family that lives has its current token stored, and one that ended keeps no answer.
+    /// True after every race: a live family has its current token stored, and an ended one has no stored answer.
     private func expectFamiliesInOrder(sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(
             try app.count(

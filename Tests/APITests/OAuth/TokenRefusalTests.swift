@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Time
 
-/// What POST /oauth/token refuses (accounts §2.5, §2.6).
+/// The refusals of POST /oauth/token (accounts §2.5, §2.6).
 @Suite struct TokenRefusalTests {
     let scene: OAuthScene
     let open: TestClient
@@ -52,7 +52,8 @@ import Time
         #expect(scene.post("/oauth/token", byForm, as: nil).status == 200)
     }
 
-    /// RFC 6749 §3.1: what has no value was not sent. Any other secret of a public client is refused (accounts §2.5).
+    /// RFC 6749 §3.1: a parameter without a value counts as absent. Any other secret of a public client is refused
+    /// (accounts §2.5).
     @Test func anEmptySecretIsNone() throws {
         let code = scene.codeForm(try scene.code(open, as: person), of: open)
         func send(_ form: [(String, String?)], _ authorization: String? = nil) -> Answer {

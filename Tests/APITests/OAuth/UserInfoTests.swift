@@ -92,7 +92,8 @@ import Time
         #expect(try claims("profile") == [:])
     }
 
-    /// An address is verified when an identity verified that address: a collation or a folding of Unicode's makes one of two.
+    /// An address is verified only if an identity verified exactly that address. A collation or a Unicode folding would
+    /// confuse these pairs.
     @Test(arguments: [
         ("jose.x@bucher.example", "josé.x@bücher.example", false),
         ("josé@bücher.example", "jose\u{301}@bücher.example", false),

@@ -5,7 +5,7 @@ import Testing
 @testable import API
 @testable import Pages
 
-/// How long somebody stays signed in in a browser (accounts §2.4).
+/// How long a user stays signed in in a browser (accounts §2.4).
 @Suite struct WebSessionTests {
     let scene: OAuthScene
     let rp: TestClient
@@ -108,7 +108,7 @@ import Testing
         #expect(browser.open("/session/logout").text.contains(EnglishTexts().signedOut))
     }
 
-    /// The page's form once more, as from a page further back: there is nothing to end, so nothing is changed.
+    /// The form of an earlier page is sent again. The session has ended already, so nothing changes.
     @Test func signingOutTwiceDoesNoHarm() throws {
         let browser = try scene.signedIn()
         browser.open("/session/logout")
@@ -128,7 +128,7 @@ import Testing
         #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 0)
     }
 
-    /// No site can send the form, whatever origin the browser tells, with the session's cookie or without.
+    /// No other site can send the form, whatever origin the browser states, with or without the session's cookie.
     @Test func anotherSiteCannotSignAnybodyOut() throws {
         let browser = try scene.signedIn()
         browser.open("/session/logout")
@@ -161,7 +161,7 @@ import Testing
         #expect(isSignedIn(browser) && isSignedIn(other))
     }
 
-    /// Whoever lost the other cookie gets one with the page, so that the form works.
+    /// If the browser has lost the other cookie, the page sets it again, so that the form works.
     @Test func theBrowserIsGivenItsCookieBack() throws {
         let signedIn = try scene.signedIn()
         let session = [("cookie", "\(cookie)=\(try #require(signedIn.cookies[cookie]))")]

@@ -12,7 +12,7 @@ import class Foundation.FileManager
 extension AnalyticsScene {
     /// Reserves room for these bytes.
     ///
-    /// - Parameter changes: members that are something else; nil: not sent.
+    /// - Parameter changes: members to replace; nil leaves a member out.
     func reservation(
         of bytes: [UInt8], _ changes: KeyValuePairs<String, JSONValue?> = [:], token: String? = nil
     ) -> RepeatableRequest {
@@ -62,7 +62,7 @@ extension AnalyticsScene {
         return id
     }
 
-    /// - Parameter timestamp: the event's own time; now, when nil.
+    /// - Parameter timestamp: the event's own time; nil for the present time.
     @discardableResult
     func insertEvent(
         _ clientEventID: String, user: String?, app id: UUID? = nil
@@ -88,7 +88,7 @@ extension AnalyticsScene {
         return names.sorted()
     }
 
-    /// How many uploads are being written, or were left.
+    /// The number of uploads that are being written, or were abandoned.
     func stagedFiles() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: app.attachments.file("new")).count
     }
@@ -96,14 +96,14 @@ extension AnalyticsScene {
     func reservations() throws -> Int { try app.count("SELECT COUNT(*) FROM event_attachments") }
 }
 
-/// A body that does what a test wants when it is read.
+/// A body whose reads run a test's closure.
 final class ScriptedBody: RequestBody {
     let length: Int?
     /// How often it was read.
     private(set) var reads = 0
     private let next: (Int) throws(BodyError) -> [UInt8]
 
-    /// - Parameter next: the part that the read of that number (from 0) gets.
+    /// - Parameter next: returns the part for each read, by its number (from 0).
     init(length: Int? = nil, _ next: @escaping (Int) throws(BodyError) -> [UInt8]) {
         self.length = length
         self.next = next
@@ -118,7 +118,7 @@ final class ScriptedBody: RequestBody {
 }
 
 extension Answer {
-    /// The body, of whatever it consists.
+    /// The whole body, from memory or from its stream.
     func content() throws -> [UInt8] {
         var bytes = response.body
         while let part = try response.stream?.read(atMost: 65_536), !part.isEmpty { bytes += part }

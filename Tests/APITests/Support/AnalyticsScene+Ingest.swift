@@ -33,7 +33,7 @@ extension AnalyticsScene {
 
     // MARK: Looking
 
-    /// The rows of `events`, in the order of their time and message: `message of owner`, or the message alone.
+    /// The rows of `events`, sorted by time and message: `message of owner`, or only the message.
     func events() throws -> [String] {
         try app.column(
             """
@@ -42,7 +42,7 @@ extension AnalyticsScene {
             """)
     }
 
-    /// Of every record that has events, by name and month: `user 2026-05: 7`.
+    /// The counters of all records that have events, by name and month: `user 2026-05: 7`.
     func counters() throws -> [String] {
         try app.column(
             """
@@ -52,7 +52,7 @@ extension AnalyticsScene {
             """)
     }
 
-    /// The same from the rows.
+    /// The same values, counted from the rows.
     func countedEvents() throws -> [String] {
         try app.column(
             """

@@ -7,14 +7,14 @@ import Testing
 import Text
 import Time
 
-/// Background jobs beside the requests, and what everybody may see of the tables.
+/// Background jobs, and what readers of the tables see.
 extension AnalyticsScene {
     /// With the clock of the server.
     func compaction(grace: Duration = .seconds(600)) -> Compaction { Compaction(grace: grace, clock: app.time.clock) }
 
     func retention(of table: EventTable) -> Retention { Retention(of: table, clock: app.time.clock) }
 
-    /// A connection of a job's own.
+    /// A job's own connection.
     func database() -> Database { Database(app.database.options) }
 
     /// Events of a user who has a record, a second apart, as if ingested; with copies in both other tables.

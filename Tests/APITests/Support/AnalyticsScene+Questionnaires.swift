@@ -4,7 +4,7 @@ import JSON
 import MariaDB
 import Testing
 
-/// What an SDK sends about feedback and questionnaires. Members given replace those of a request that is fine.
+/// SDK requests about feedback and questionnaires. The given members replace those of a valid request.
 extension AnalyticsScene {
     func feedback(_ members: KeyValuePairs<String, JSONValue?> = [:], token: String? = nil) -> RepeatableRequest {
         post(
@@ -44,7 +44,7 @@ extension AnalyticsScene {
 
     private static let options: JSONValue = [["id": "a", "label": "A"], ["id": "b", "label": "B"]]
 
-    /// - Parameter pinnedTo: the only app that asks it.
+    /// - Parameter pinnedTo: the only app that shows it.
     /// - Returns: its id.
     @discardableResult
     func makeQuestionnaire(
@@ -60,7 +60,7 @@ extension AnalyticsScene {
         return id
     }
 
-    /// Live and deleted responses: `user slug status answers`, with `frozen` or `deleted` behind where they are.
+    /// Live and deleted responses: `user slug status answers`, followed by `frozen` or `deleted` if it applies.
     func responses() throws -> [String] {
         try app.rows(
             """
@@ -72,7 +72,7 @@ extension AnalyticsScene {
         ).sorted()
     }
 
-    /// Has the client key used, which the server notes once a minute: requests that follow write nothing about it.
+    /// Uses the client key once. The server notes uses once a minute, so the next requests do not write it.
     func useKey(_ client: Client) {
         _ = client.send(.get, "/v1/questionnaires/none", token: clientKey)
     }

@@ -2,9 +2,9 @@ import Analytics
 import MariaDB
 import Time
 
-/// Rows as SDKs' requests leave them, for tests of what is read.
+/// Rows as requests of SDKs store them, for tests of reads.
 extension AnalyticsScene {
-    /// The record of a name; nil when there is none.
+    /// The record with a name; nil if there is none.
     func recordID(of user: String) throws -> Int64? {
         try app.sql { db in
             try db.first("SELECT id FROM app_users WHERE project_id = ? AND user_id = ?", project, user) { row in
@@ -63,7 +63,7 @@ extension AnalyticsScene {
         return feedback
     }
 
-    /// What a GET with the agent's key answers.
+    /// The answer to a GET with the agent's key.
     func get(_ path: String, _ client: Client, token: String? = nil) -> Answer {
         client.send(.get, path, token: token ?? agentKey)
     }

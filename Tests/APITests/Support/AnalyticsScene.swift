@@ -6,7 +6,7 @@ import OpenSSL
 import Testing
 import Time
 
-/// A project with apps and keys, and how its SDKs talk to the server.
+/// A project with apps and keys, and requests as its SDKs send them.
 final class AnalyticsScene: Sendable {
     let app: TestApp
     let team: UUID
@@ -58,7 +58,7 @@ final class AnalyticsScene: Sendable {
             """, id, team, project, platform, bundleID, app.time.now)
     }
 
-    /// A key of a kind; with the permissions that its kind has by default, unless others are given.
+    /// A new key. It has its kind's default permissions unless others are given.
     @discardableResult
     func makeKey(
         _ kind: APIKey.Kind, permissions: [Permission]? = nil, secret: String? = nil, app id: UUID? = nil,
@@ -80,7 +80,7 @@ final class AnalyticsScene: Sendable {
 
     // MARK: Looking
 
-    /// The live records of the project: `user`, tombstones as `user -> owner`, in the order of their names.
+    /// The project's records, sorted by name: `user`, and tombstones as `user -> owner`.
     func records() throws -> [String] {
         try app.sql { db in
             try db.all(

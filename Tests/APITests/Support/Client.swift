@@ -58,13 +58,13 @@ struct Answer: CustomStringConvertible {
     subscript(name: String) -> JSONValue? { json[name] }
     func header(_ name: String) -> String? { response.header(name) }
 
-    /// The status and the body: what refusals are compared by.
+    /// The status and the body, by which tests compare refusals.
     var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }
 }
 
 extension Answer {
-    /// Whatever a test looks at: a code that is answered, or taken to a redirect URI, is one of the list, and the list has
-    /// it with this status. Under `/v1` errors are texts.
+    /// Checks every answer: a code in the body or in a redirect must be in the list, with this status. Under `/v1`,
+    /// errors are texts.
     fileprivate func checkErrorCode(path: String) {
         guard !path.hasPrefix("/v1"), let error = text.hasPrefix(#"{"error":"#) ? self.error : redirectedError else {
             return

@@ -18,13 +18,12 @@ extension Client {
     }
 }
 
-/// Has every single row a request writes fail, one after the other, and checks that nothing is half done.
+/// Makes every row that a request writes fail, one after the other, and checks that nothing half-done remains.
 ///
-/// Which rows those are is found out by running the request once with a trigger on every table for every operation that
-/// writes down that it fired; so a statement added later is covered without another test. Rows that a foreign key's
-/// cascade deletes or clears fire no triggers.
+/// To find these rows, the request runs once with a trigger on every table for every operation, which records that it
+/// fired. So future statements are covered. Rows that a foreign key's cascade deletes or clears fire no triggers.
 struct FailureInjection {
-    /// A table and what is done to a row of it: `users INSERT`.
+    /// A table and an operation on its rows: `users INSERT`.
     struct Write: Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
         let table: String
         let operation: String
@@ -38,14 +37,14 @@ struct FailureInjection {
     }
 
     let app: TestApp
-    /// What the request's token opens, before and after.
+    /// A path that the request's token can read, before and after.
     var witness = "/api/v1/me"
-    /// Gets the database into the state the request meets, and returns the request; runs once for each failure.
+    /// Brings the database into the state before the request, and returns the request. Runs once for each failure.
     let prepare: (Client) throws -> RepeatableRequest
 
     /// - Parameters:
-    ///   - expected: what the request is known to write; the test would be hollow if it wrote less.
-    ///   - status: of the request when nothing fails.
+    ///   - expected: writes that the request is known to make, which prove that the triggers work.
+    ///   - status: the status of the request if nothing fails.
     func run(
         expecting expected: Set<Write>, status: Int = 200, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -58,7 +57,7 @@ struct FailureInjection {
         }
     }
 
-    /// One run with nothing failing.
+    /// A run in which nothing fails.
     private func recordWrites(_ status: Int, _ sourceLocation: SourceLocation) throws -> [Write: Int] {
         let request = try prepare(app.client())
         let db = try app.database.connect()

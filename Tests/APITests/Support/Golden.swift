@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares text with a file of `Golden/`, line by line: what is pinned there changes only with the API.
+/// Compares text with a file of `Golden/`, line by line. A difference is a change of the API.
 func expectGolden(_ name: String, _ lines: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let golden = try String(contentsOf: folder.appending(path: "Golden/\(name)"), encoding: .utf8)

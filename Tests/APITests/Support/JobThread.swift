@@ -18,7 +18,7 @@ final class JobThread: Sendable {
         }
     }
 
-    /// What it threw, when it has ended.
+    /// The error that the job threw. Waits for its end.
     var failure: (any Error)? {
         thread.join()
         return thrown.error.withLock { $0 }

@@ -3,7 +3,7 @@ import JOSE
 import Testing
 import Text
 
-/// What deployed iOS clients read of a token, as they declare it.
+/// The claims that deployed iOS clients decode, as they declare them.
 struct LogiClaims: Decodable {
     let sub: String
     let canonicalSub: String?

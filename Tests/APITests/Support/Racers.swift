@@ -1,7 +1,7 @@
 import Testing
 import Threads
 
-/// Worker threads of a server, each with a connection of its own, that get one round of requests after another, all of a
+/// Worker threads of a server, each with its own connection. They get rounds of requests, and start all requests of a
 /// round at once.
 final class Racers: Sendable {
     private struct Start {
@@ -40,7 +40,7 @@ final class Racers: Sendable {
         threads.forEach { $0.join() }
     }
 
-    /// What this thread is to send in the next round; nil: there is none.
+    /// The request for this thread in the next round; nil if there is none.
     private static func next(_ state: Monitor<State>, _ number: Int, after round: inout Int) -> Start? {
         let last = round
         let current = state.wait(atMost: .seconds(600)) { state in
@@ -51,7 +51,7 @@ final class Racers: Sendable {
         return current.starts[number]
     }
 
-    /// - Parameter delays: how much later than the others a request starts.
+    /// - Parameter delays: how much later than the others each request starts.
     /// - Returns: the answers in the order of the requests.
     func race(_ requests: [RepeatableRequest], delays: [Duration] = []) throws -> [Answer] {
         try #require(requests.count == threads.count)

@@ -3,9 +3,9 @@ import Database
 import Foundation
 import MariaDB
 
-/// A client whose requests are measured by what the server did for them: rows read, bytes sent, plans chosen.
+/// A client that measures the server's work for a request: rows read, bytes sent, plans chosen.
 final class ReadMeter {
-    /// One line of EXPLAIN, as the server logged it of a statement that it ran.
+    /// One line of EXPLAIN, as the server logged it for a statement that it ran.
     struct PlanLine: CustomStringConvertible {
         var table: String
         var type: String

@@ -11,10 +11,10 @@ struct DoneSwap {
     var notifications = true
 }
 
-/// What must be true of the tables after any number of swaps, whoever won: nothing lost, nothing doubled, nothing with
-/// a stranger. It is made before the swaps and checked after them.
+/// Rules that the tables keep after any number of swaps, in any order: nothing is lost or duplicated, and nothing
+/// belongs to a stranger. Create it before the swaps, and call `check` afterwards.
 ///
-/// It expects that no account has two grants at one application or two pending approvals of one payload to begin with.
+/// Before the swaps, no account may have two grants at one application, or two pending approvals with one payload.
 struct SwapInvariants {
     private let scene: SwapScene
     private let before: Assets
@@ -24,7 +24,7 @@ struct SwapInvariants {
         before = try Assets(scene.db)
     }
 
-    /// - Parameter swaps: all that were done; an account that is in none of them has what it had.
+    /// - Parameter swaps: all swaps that succeeded. Other accounts must be unchanged.
     func check(_ swaps: [DoneSwap], _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws
     {
         let after = try Assets(scene.db)
@@ -133,7 +133,7 @@ struct SwapInvariants {
     }
 }
 
-/// Everything a swap moves, as the tables have it.
+/// All rows that a swap can move, as the tables have them.
 private struct Assets {
     struct Grant: Equatable {
         var user: Int

@@ -10,7 +10,7 @@ extension SwapScene {
         try db.all(sql, arguments: arguments) { row in try row.read() }
     }
 
-    /// Each column that refers to a user of the accounts surface, with how many rows name one of these there.
+    /// For each column that refers to a user of the accounts surface, the number of rows that name one of these users.
     func mentions(of users: [Int]) throws -> [String: Int] {
         let columns = try db.all(
             """

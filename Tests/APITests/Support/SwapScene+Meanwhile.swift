@@ -5,8 +5,8 @@ import Testing
 import Threads
 
 extension SwapScene {
-    /// Sends a request with an Idempotency-Key and has something happen after its authentication, before its
-    /// transaction has read anything: it waits at the insertion of its idempotency record.
+    /// Sends a request with an Idempotency-Key, and runs `change` after its authentication and before its transaction
+    /// reads anything. Until then, the request waits to insert its idempotency record.
     func send(_ request: RepeatableRequest, meanwhile change: () throws -> Void) throws -> Answer {
         let gate = try app.database.connect()
         try gate.executeScript(

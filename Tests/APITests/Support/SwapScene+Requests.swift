@@ -6,7 +6,7 @@ import TestSupport
 import Time
 
 extension SwapScene {
-    /// What proves to a swap that the caller holds an identity, as members of its body.
+    /// The members of a swap's body that prove that the caller holds an identity.
     enum Proof: CaseIterable, Sendable {
         case token, ticket
     }

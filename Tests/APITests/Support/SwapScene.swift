@@ -11,9 +11,10 @@ struct RelyingParty: Sendable {
     let clientID: String
 }
 
-/// Accounts, and what hangs on them: what a swap meets. Anonymous accounts come by the API, all else by SQL.
+/// Accounts and everything that belongs to them, for swaps. Anonymous accounts are created through the API, everything
+/// else by SQL.
 ///
-/// Ids of tables are far apart, so that one kind cannot pass for another.
+/// The ids of different tables are far apart, so that a confusion of two kinds shows.
 final class SwapScene {
     let app: TestApp
     let client: Client

@@ -8,7 +8,7 @@ import Time
 @testable import Accounts
 
 extension TestApp {
-    /// Made once: generating one takes longer than most tests.
+    /// Generated once, because that takes longer than most tests.
     private static let key = Result { try PrivateKey.generateRSA() }
 
     /// A key that signs, as an operator's `signing-key generate` and `activate` leave it.
@@ -23,7 +23,7 @@ extension TestApp {
         return try operate { try $0.publish(key, sealedUnder: service.accounts.serverKey).key }
     }
 
-    /// - Returns: when it signs.
+    /// - Returns: when the key begins to sign.
     @discardableResult
     func activateSigningKey(_ keyID: String? = nil, isForced: Bool = false) throws -> Timestamp {
         let activated = try operate {

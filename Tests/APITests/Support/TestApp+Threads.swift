@@ -14,7 +14,7 @@ extension TestApp {
         race(threads, rounds: 1) { client, thread, _ in body(client, thread) }[0]
     }
 
-    /// Like `atOnce`, several times: each round begins when every thread has ended the one before.
+    /// Like `atOnce`, in several rounds. A round begins after every thread has finished the one before.
     ///
     /// - Returns: what the threads returned in each round.
     func race<Result: Sendable>(

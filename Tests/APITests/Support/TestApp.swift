@@ -18,24 +18,24 @@ final class TestApp: Sendable {
 
     let database: TestDatabase
     let service: Service
-    /// The clock of server, verifier and issuers; it stands still until a test moves it.
+    /// The clock of server, verifier and issuers. It advances only if a test moves it.
     let time: TestClock
     let statistics = DatabaseStatistics()
     let log = RecordedLog()
-    /// Where attachments are kept, once it is prepared.
+    /// Where attachments are stored, after `prepare`.
     let attachments: TemporaryDirectory
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
     /// - Parameters:
     ///   - analytics: changes the settings of the analytics surface.
-    ///   - front: changes what the server takes to stand before it.
+    ///   - front: changes the settings for the proxy in front of the server.
     ///   - ownApps: the server's own apps.
-    ///   - workers: how many threads the server is to take itself to have.
-    ///   - options: how to reach the database, when not directly.
+    ///   - workers: the number of threads that the server assumes it has.
+    ///   - options: how to reach the database, if not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
-    ///   - serverKey: what it seals under.
-    ///   - time: another app's, to be a second process of the same installation.
+    ///   - serverKey: the key that seals stored values.
+    ///   - time: the clock of another app, if both are processes of one installation.
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
@@ -72,7 +72,7 @@ final class TestApp: Sendable {
 
     static let serverKeyBytes = [UInt8](repeating: 7, count: 32)
 
-    /// A client with a worker thread's connection of its own; to be used by one thread.
+    /// A client with its own connection, like a worker thread. Only one thread may use it.
     func client() -> Client {
         Client(Responder(service: service, database: Database(options, statistics: statistics)))
     }
@@ -88,7 +88,7 @@ final class TestApp: Sendable {
     }
 }
 
-/// Every log line of an app, for looking at.
+/// All log lines of an app.
 final class RecordedLog: Sendable {
     private let recorded = Mutex<[String]>([])
 

@@ -25,7 +25,7 @@ final class TestBrowser {
 
     // MARK: Requests
 
-    /// One request, no redirect followed.
+    /// Sends one request, and follows no redirect.
     func send(
         _ method: HTTP.Method, _ path: String, _ form: [(String, String?)] = [],
         headers: [(name: String, value: String)] = []
@@ -63,7 +63,7 @@ final class TestBrowser {
         return answer
     }
 
-    /// Where the last answer leads, if it is a redirect to somewhere else.
+    /// The target of the last answer, if it redirects to another server.
     var landed: String? { answer.header("Location") }
     /// The code that the person brings back to the application.
     var code: String? { query(of: landed ?? "")["code"] }
@@ -72,7 +72,8 @@ final class TestBrowser {
 
     /// Sends the form of the page shown that goes to a path.
     ///
-    /// - Parameter more: what a person types or presses; a hidden field of that name is replaced, nil leaves it out.
+    /// - Parameter more: fields that a user fills in or presses. They replace hidden fields of the same name; nil
+    ///   leaves one out.
     @discardableResult
     func submit(
         _ action: String, _ more: KeyValuePairs<String, String?> = [:],
@@ -127,9 +128,9 @@ final class TestBrowser {
         open(try finish(trip, form))
     }
 
-    /// The provider's page posts its answer: from another site, so no cookie goes with it.
+    /// The provider's page posts its answer. It comes from another site, so the browser sends no cookie.
     ///
-    /// - Returns: where that leads.
+    /// - Returns: the target of the redirect that follows.
     func finish(_ trip: TestTrip, _ form: [(String, String?)]) throws -> String {
         let answer = trip.post(form, with: client)
         try #require(answer.status == 303, "\(answer)")
@@ -137,7 +138,7 @@ final class TestBrowser {
     }
 }
 
-/// What a provider is asked.
+/// The request to a provider.
 struct TestTrip {
     let provider: Provider
     let address: String
@@ -168,7 +169,7 @@ struct TestTrip {
 }
 
 extension TestApp {
-    /// What the provider vouches for at the end of a trip.
+    /// The identity token at the end of a trip.
     func token(
         for trip: TestTrip, _ subject: String = "subject", email: String? = nil, extra: [String: JSONValue] = [:]
     ) -> String {
@@ -183,7 +184,7 @@ extension TestApp {
 extension OAuthScene {
     /// The path of an authorize request.
     ///
-    /// - Parameter changes: parameters that replace those of a valid request, or are added; nil leaves one out.
+    /// - Parameter changes: parameters to replace in, or add to, a valid request; nil leaves one out.
     func authorizePath(_ rp: TestClient, _ changes: KeyValuePairs<String, String?> = [:]) -> String {
         var parameters = parameters(rp).map { ($0.0, String?.some($0.1)) }
         for (name, value) in changes {

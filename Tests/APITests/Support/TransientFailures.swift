@@ -1,9 +1,10 @@
 import MariaDB
 
-/// Has the n-th row that is written to a schema from now on fail with an error the server may give at any time.
+/// Makes the n-th row that is written to a schema from now on fail, with an error that the server may report at any
+/// time.
 ///
-/// Triggers stand on every table for every operation, so that a statement added later is covered. They count in a table
-/// outside of transactions, so that a repeated transaction goes on counting where the first one failed.
+/// Every table has triggers for every operation, so future statements are covered. The triggers count in a table
+/// outside transactions, so the count continues when a transaction is repeated.
 struct TransientFailures {
     private let db: Connection
 
@@ -33,7 +34,7 @@ struct TransientFailures {
                 }.joined())
     }
 
-    /// - Parameter rows: counted from one; those of all attempts.
+    /// - Parameter rows: numbers counted from one, over all attempts.
     func fail(_ rows: ClosedRange<Int>, with code: Int) throws {
         try db.execute(
             "UPDATE transient_failures SET first = ?, last = ?, written = 0, code = ?", rows.lowerBound,
