@@ -28,7 +28,8 @@ import Time
         #expect(try start([key(published: 3)], isForced: isForced) == 3)
     }
 
-    /// Until 30 seconds after its publication a server may hand out the key set without it, to be kept for an hour.
+    /// For 30 seconds after the publication, a server may still hand out the key set without the new key, and clients
+    /// may cache that for an hour.
     @Test(arguments: [(-3600, 30), (-3601, 29), (-3629, 1), (-3630, 0), (-100_000, 0)])
     func aLaterKeySignsWhenEveryKeySetHasIt(_ published: Int, _ expected: Int) throws {
         let active = key("a", published: -200_000, activated: -200_000)
@@ -59,7 +60,7 @@ import Time
         #expect(error.description.contains("takes effect at \((Self.now + .seconds(20)).iso8601)"))
     }
 
-    /// A key that is removed has signed, too.
+    /// A removed key has signed as well.
     @Test func theFirstKeyIsTheFirstOfAllTime() throws {
         let removed = key("a", published: -9_000_000, activated: -9_000_000, retired: -8_000_000, isPublished: false)
         #expect(throws: RefusedOperation.self) { try start([removed, key(published: 0)], isForced: false) }

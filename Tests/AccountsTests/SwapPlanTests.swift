@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// What a plan's name depends on (accounts §1.9).
+/// The parts that a plan's name depends on (accounts §1.9).
 @Suite struct SwapPlanTests {
     private func plan(
         grants: [(Int64, SwapPlan.Fate)] = [(1, .moved), (2, .duplicate)],

@@ -33,7 +33,7 @@ import Testing
         #expect(!(text.map { "a" + $0 }).isBlank)
     }
 
-    /// Which belong to the letter or the picture before or after them.
+    /// Invisible characters that belong to the letter or picture before or after them.
     @Test(arguments: ["❤\u{FE0F}", "👩\u{200D}👩", "\u{AD}x", "ᄀ\u{1160}", "\u{301}"] as [String?])
     func aCharacterThatIsSeenIsNoBlank(_ text: String?) { #expect(!text.isBlank) }
 }

@@ -6,7 +6,7 @@ import Text
 
 @testable import Accounts
 
-/// What is remembered of checked access tokens (accounts §2.7).
+/// The cache of verified access tokens (accounts §2.7).
 @Suite struct VerifiedTokenCacheTests {
     private let tokens = VerifiedTokenCache(KeySet([TestIssuer.p256.jwk]), limit: 4)
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// One thing set wrongly, and the one line it is answered with.
+/// One wrong setting, and the line that reports it.
 struct BadValue: CustomTestStringConvertible, Sendable {
     let variables: [String: String]
     let problem: String

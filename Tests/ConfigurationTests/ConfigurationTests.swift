@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-/// The least that production needs.
+/// The fewest settings that production needs.
 let good = [
     "MERGANSER_ISSUER": "https://id.example.com",
     "MERGANSER_SERVER_KEY": String(repeating: "ab", count: 32),

@@ -129,7 +129,7 @@ struct ConnectionTests {
         #expect(throws: MariaDBError.self) { try Connection(options) }
     }
 
-    /// A server may ask for any file when a client lets it.
+    /// A server may ask for any local file if the client permits it.
     @Test func noLocalFileIsSent() throws {
         let db = try database.connect()
         try db.query("CREATE TABLE t (line TEXT)")
@@ -158,7 +158,7 @@ struct ConnectionTests {
         #expect(!dumped.contains("s3cr3t"))
     }
 
-    /// Connections of threads that Swift did not make, and closed on others than opened them.
+    /// Threads that Swift did not create. Connections are closed on other threads than those that opened them.
     @Test func anyThread() throws {
         final class Box: @unchecked Sendable { var connections: [Connection] = [] }
         let box = Box()
@@ -177,7 +177,7 @@ struct ConnectionTests {
     }
 }
 
-/// Accepts connections, by its backlog, and says nothing.
+/// The backlog accepts connections, but nothing is ever sent.
 private final class SilentServer {
     let socket = FileManager.default.temporaryDirectory.path + "/merganser-silent-\(UUID().uuidString)"
     private let descriptor: Int32

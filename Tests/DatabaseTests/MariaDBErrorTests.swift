@@ -33,7 +33,7 @@ struct MariaDBErrorTests {
         #expect(primary.duplicateKey == "PRIMARY")
     }
 
-    /// A value that each of these statements makes the server complain about, in its own words.
+    /// The server's messages about each of these statements contain a value.
     @Test(
         arguments: [
             ("INSERT INTO t (n) VALUES (?)", 1366), ("INSERT INTO t (d) VALUES (?)", 1292),
@@ -103,7 +103,7 @@ struct MariaDBErrorTests {
         #expect(try db.first("SELECT COUNT(*) FROM t") { try $0.read(Int.self) } == 1)
     }
 
-    /// Prepared statements and `query` take one statement, whatever somebody appends to it.
+    /// Prepared statements and `query` run only one statement, even if the text has another.
     @Test func oneStatementAtATime() throws {
         #expect(throws: MariaDBError.self) { try db.execute("SELECT 1; SELECT 2") }
         try db.executeScript("SELECT 1; SELECT 2")

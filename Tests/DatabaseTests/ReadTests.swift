@@ -67,7 +67,7 @@ struct ReadTests {
         #expect(try subject.read(count) == 2)
     }
 
-    /// The instant is that of the beginning, not that of the first read.
+    /// A snapshot shows the moment of its beginning, not that of its first read.
     @Test func aSnapshotBeginsAtItsBeginning() throws {
         try subject.snapshot { db in
             try watcher.execute("INSERT INTO t VALUES (2)")

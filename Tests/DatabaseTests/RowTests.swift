@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Time
 
-/// A row that is read otherwise than it was selected is an error that names the column and the statement.
+/// If a row is not read as it was selected, the error names the column and the statement.
 struct RowTests {
     private let database: TestDatabase
     private let db: Connection
@@ -81,7 +81,7 @@ struct RowTests {
         }
     }
 
-    /// Rows are stored, so an error in the middle leaves nothing on the wire.
+    /// Rows are buffered, so an error in the middle leaves no unread packets.
     @Test func theConnectionSurvivesAnErrorOfTheReader() throws {
         struct Refusal: Error {}
         #expect(throws: Refusal.self) { try db.all("SELECT n FROM t") { _ in throw Refusal() } }

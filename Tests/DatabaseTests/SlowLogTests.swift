@@ -108,7 +108,7 @@ struct SlowLogTests {
         #expect(statistics.statementMicroseconds.value >= 90_000)
     }
 
-    /// What holds the locks of a thread that hangs.
+    /// Releases the locks of a thread that hangs.
     @Test func theServerEndsATransactionThatIsIdle() throws {
         var options = database.options
         options.idleTransactionTimeout = .seconds(1)

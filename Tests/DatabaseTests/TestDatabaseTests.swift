@@ -2,7 +2,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// What every other test rests on.
+/// Properties of test databases that all other tests rely on.
 struct TestDatabaseTests {
     @Test func dumpsAreStableAndComplete() throws {
         let database = try TestDatabase(

@@ -82,7 +82,7 @@ struct TransactionTests {
         }
     }
 
-    /// Another transaction, heavier, so that InnoDB chooses the subject's as the victim.
+    /// Another transaction with more work, so that InnoDB rolls back the one under test.
     private func rival(_ started: DispatchSemaphore, _ proceed: DispatchSemaphore) -> DispatchSemaphore {
         let ended = DispatchSemaphore(value: 0)
         let options = database.options
@@ -126,7 +126,7 @@ struct TransactionTests {
         #expect(try !isThere(1001) && isThere(1002))
     }
 
-    /// Why a swallowed deadlock must be remembered: the server forgets it.
+    /// Shows why a swallowed deadlock must be remembered: the server does not report it again.
     @Test func afterADeadlockTheServerAnswersACommitWithOK() throws {
         let started = DispatchSemaphore(value: 0)
         let proceed = DispatchSemaphore(value: 0)
@@ -161,7 +161,7 @@ struct TransactionTests {
         #expect(try name(1) == "subject" && !isThere(1001) && isThere(1002))
     }
 
-    /// The codes that only a cluster or bad luck produce, in the server's own packets.
+    /// Error codes that only a cluster or rare circumstances cause, sent in the server's own packets.
     @Test(arguments: [1020, 1047, 1180, 1205, 1213], Handling.allCases)
     func everyTransientErrorRepeatsTheClosure(_ code: Int, _ handling: Handling) throws {
         var attempts = 0
@@ -234,7 +234,7 @@ struct TransactionTests {
         #expect(error.duplicateKey == "PRIMARY" && attempts == 1)
     }
 
-    /// InnoDB undoes only the statement, so the closure may go on.
+    /// InnoDB rolls back only the statement, so the closure may continue.
     @Test func aDuplicateMayBeSwallowed() throws {
         try subject.transaction { db in
             try db.execute("INSERT INTO t (id) VALUES (101)")

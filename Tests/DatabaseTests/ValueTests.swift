@@ -36,7 +36,7 @@ struct ValueTests {
         #expect(try db.first("SELECT ?", value) { try $0.read(UInt64.self) } == value)
     }
 
-    /// The most significant byte first, as its digits are written; also where the bytes are no text.
+    /// The most significant byte first, in the order of its digits. The bytes need not be valid text.
     private struct Tag: Bindable, Readable, Equatable {
         let high: UInt64
         let low: UInt64
@@ -198,7 +198,7 @@ struct ValueTests {
         #expect(try #require(row) == (7, "x"))
     }
 
-    /// The same statement first without rows to speak of, then with long ones, then with short ones.
+    /// The same statement first without data, then with long rows, then with short ones.
     @Test func oneStatementWithValuesOfAllLengths() throws {
         for length in [0, 3, 70_000, 1, 300, 0] {
             let value = String(repeating: "v", count: length)
@@ -206,7 +206,7 @@ struct ValueTests {
         }
     }
 
-    /// `SELECT ?` has the argument's type, which may change from one execution to the next.
+    /// `SELECT ?` has the type of its argument, which may differ between executions.
     @Test func oneStatementWithValuesOfAllTypes() throws {
         func read<T: Readable>(_ value: some Bindable & Equatable, as: T.Type = T.self) throws -> T? {
             try db.first("SELECT ?", value) { try $0.read(T?.self) } ?? nil

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Bodies of every kind of size, whole, cut and unread.
+/// Bodies of many sizes: complete, truncated and unread.
 @Suite struct BodyTests {
-    /// Every size around what buffers and records hold, and steps of a prime in between.
+    /// All sizes near those of buffers and records, and others in steps of a prime.
     static let sizes: [Int] = {
         let borders = [0, 8_192, 16_384, 32_768, 65_535, 65_536, 98_304, 100_000]
         let around = borders.flatMap { border in (border - 40...border + 40).filter { (0...100_000).contains($0) } }
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// nginx pads its records: libfcgi has skipped that when it waits for the next one.
+    /// nginx pads its records. libfcgi has skipped the padding when it waits for the next record.
     @Test(arguments: [0, 7] as [UInt8]) func anUnreadBodyThatPausesIsAnsweredBeforeItsEnd(padding: UInt8) throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()
@@ -99,8 +99,8 @@ import Testing
         #expect(try fixture.server.connect().ask()?.status == 200)
     }
 
-    /// Whatever the method and the announced length: waiting for as long as inside a request would be longer than the client
-    /// waits here.
+    /// For any method and announced length. If the usual patience within a request applied here, it would be longer
+    /// than this client's.
     @Test(
         arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"], [nil, 0, 1000] as [Int?])
     func aBodyThatNobodyReadsHoldsNoWorker(method: String, length: Int?) throws {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// It comes for ever, and neither pauses for long nor ends.
+    /// The body neither pauses for long nor ends.
     @Test func aBodyThatComesTooSlowlyIsAnsweredMeanwhile() throws {
         let fixture = try EchoFixture(threads: 1)
         let client = try fixture.server.connect()
@@ -159,8 +159,8 @@ import Testing
         #expect(try fixture.server.end().aborted == 0)
     }
 
-    /// Wherever it stops, and however long one may be silent elsewhere: between two records, in a header, in content or, which
-    /// libfcgi does not tell from a wait for the next header, in padding.
+    /// Wherever the body stops, and however long pauses may be elsewhere: between two records, in a header, in content,
+    /// or in padding. libfcgi cannot distinguish the last case from a wait for the next header.
     @Test(arguments: [0, 3, 50, 8192, 8200]) func aBodyThatStopsIsAnsweredWhenThePatienceEnds(sent: Int) throws {
         let fixture = try EchoFixture(threads: 1, receiveTimeout: .seconds(60))
         let parameters = FastCGIClient.encode(FastCGIClient.parameters("PUT", "/paced/1000000/300", length: 10_000))
@@ -187,7 +187,7 @@ import Testing
         #expect(try fixture.server.end() == Drained(requests: 0, cut: 0, aborted: 1))
     }
 
-    /// The patience of one request is not that of the next.
+    /// The patience of one request does not apply to the next one.
     @Test func afterAPacedBodyAPauseIsAsLongAsElsewhere() throws {
         let fixture = try EchoFixture(threads: 1, receiveTimeout: .milliseconds(300))
         let client = try fixture.server.connect()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Threads
 
-/// What peers can do to the workers, and what not.
+/// What a peer can and cannot do to the workers.
 @Suite struct ConnectionTests {
     @Test func hundredsOfKeptConnectionsShareEightThreads() throws {
         let fixture = try EchoFixture(threads: 8)
@@ -31,7 +31,8 @@ import Threads
         for client in silent { #expect(try client.ask()?.status == 200) }
     }
 
-    /// Sixteen clients that never pause, and as many that come: nobody waits for more than one turn of everybody else.
+    /// Sixteen clients that never pause, and sixteen that connect anew. Nobody waits for more than one request of each
+    /// other client.
     @Test func newConnectionsStandInLineWithBusyOnes() throws {
         let fixture = try EchoFixture(threads: 1)
         let answers = Atomic(0)

@@ -88,7 +88,7 @@ import Testing
         #expect(try server.end() == Drained(requests: 1, cut: 0, aborted: 0))
     }
 
-    /// How often each thread of a process has begun to wait for something (proc(5)), by its number.
+    /// How often each thread of a process has started to wait (proc(5)), by thread id.
     private func timesAsleep(_ pid: pid_t) throws -> [String: Int] {
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
         return try Dictionary(

@@ -1,11 +1,11 @@
 import TestSupport
 
-/// A running `fastcgi-echo` with a socket of its own, or one it was given.
+/// A running `fastcgi-echo`, with its own socket or one that it inherited.
 final class EchoServer: Sendable {
     let process: ChildProcess
     let path: String
 
-    /// Returns when it serves.
+    /// Returns when the server accepts requests.
     init(
         at path: String, threads: Int = 4, receiveTimeout: Duration = .seconds(10),
         drainLimit: Duration = .seconds(30), options: [String] = [], environment: [String: String] = [:]
@@ -37,9 +37,9 @@ final class EchoServer: Sendable {
 
     func connect() throws -> FastCGIClient { try FastCGIClient(path) }
 
-    /// Has it drain, and waits for its end.
+    /// Drains the server and waits for its end.
     ///
-    /// - Returns: what it says of the drain.
+    /// - Returns: its report of the drain.
     @discardableResult
     func end() throws -> Drained {
         process.terminate()
@@ -57,7 +57,7 @@ final class EchoServer: Sendable {
         return Drained(requests: numbers[0], cut: numbers[1], aborted: numbers[2])
     }
 
-    /// Waits until it has written a line that begins so.
+    /// Waits until the server has written a line with this prefix.
     func wait(forLine prefix: String) throws {
         try process.wait(for: "\"\(prefix)\"") {
             process.output.split(separator: "\n").contains { $0.hasPrefix(prefix) }
@@ -98,7 +98,7 @@ struct EchoFixture {
     }
 }
 
-/// Bytes without a period that could hide a loss, the same for the same seed.
+/// Bytes without a period, so that a loss shows. The same seed gives the same bytes.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A listening socket that somebody else holds and passes on, as systemd does for a socket unit.
+/// A listening socket that another process holds and passes on, as systemd does for a socket unit.
 final class Listener: Sendable {
     let path: String
     let descriptor: Int32

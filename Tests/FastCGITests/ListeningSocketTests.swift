@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which sockets an instance takes, and what it leaves of them.
+/// Which sockets an instance takes over, and what it does with their files.
 @Suite struct ListeningSocketTests {
     @Test func onlyNginxMayConnect() throws {
         let directory = try TemporaryDirectory()
@@ -48,7 +48,7 @@ import Testing
         #expect(directory.text("echo.sock") == "mine")
     }
 
-    /// Clients that connected before the change of hands, while all workers were busy.
+    /// Clients that connected before the replacement, while all workers were busy.
     @Test func aReplacedInstanceServesWhoWaitsInItsQueue() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("echo.sock")
@@ -69,7 +69,7 @@ import Testing
         #expect(try green.connect().ask()?.header("X-Instance") == String(green.process.pid))
     }
 
-    /// The holder of a shared socket keeps the queue while no instance runs.
+    /// The holder of a shared socket keeps its queue while no instance runs.
     @Test func whoWaitsAtASharedSocketIsServedByTheNextInstance() throws {
         let listener = try Listener()
         let blue = try EchoServer(inheriting: listener.path, socket: listener.descriptor)

@@ -3,11 +3,11 @@ import Synchronization
 import TestSupport
 import Threads
 
-/// Clients that post without pause, each on a connection of its own, and check every answer.
+/// Clients that post without pause, each on its own connection, and check every answer.
 final class Load: Sendable {
     struct Result {
         var answers = 0
-        /// Every answer but 200 with the very body that was posted, and every connection that failed.
+        /// Every answer that is not 200 with the posted body, and every failed connection.
         var failures: [String] = []
         /// How many answers each instance gave, by its process id.
         var answersByInstance: [String: Int] = [:]
@@ -30,10 +30,10 @@ final class Load: Sendable {
         }
     }
 
-    /// What has happened so far.
+    /// The result so far.
     var result: Result { state.withLock { $0 } }
 
-    /// Ends when the requests under way are answered.
+    /// Returns after the requests under way are answered.
     func stop() -> Result {
         isStopped.store(true, ordering: .relaxed)
         for thread in threads.withLock({ $0 }) { thread.join() }

@@ -1,7 +1,8 @@
 import TestSupport
 
 extension Nginx {
-    /// In front of a responder on that socket: `/` over kept connections, `/single/` over one for each request.
+    /// nginx in front of a responder on this socket. `/` uses kept connections, `/single/` one connection for each
+    /// request.
     convenience init(echoAt socket: String) throws {
         let parameters = [
             "REQUEST_METHOD $request_method", "DOCUMENT_URI $document_uri", "QUERY_STRING $query_string",

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What nginx makes of the responder, with kept upstream connections and without.
+/// The responder behind nginx, with and without kept upstream connections.
 @Suite struct NginxTests {
     private let fixture: EchoFixture
     private let nginx: Nginx

@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Instances replace each other behind nginx, under traffic, and nothing is lost.
+/// Instances replace each other behind nginx, under traffic. No request is lost.
 @Suite(.serialized) struct ReplacementTests {
     /// nginx in front of a socket, with the project's FastCGI configuration.
     ///
-    /// - Parameter keepalive: how it keeps connections; by default for such a short time that connections come and go
-    ///   during every replacement.
+    /// - Parameter keepalive: the settings of kept connections. By default they are kept so briefly that some open and
+    ///   close during every replacement.
     private static func nginx(
         _ socket: String, keepalive: String = "keepalive 64; keepalive_timeout 1s; keepalive_requests 50;"
     ) throws -> Nginx {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Twenty times a new instance replaces the one before, as soon as that one has served, while clients post.
+    /// Replaces the instance twenty times while clients post, each time after the present one has answered a request.
     private func replaceTwentyTimes(_ socket: String, _ start: () throws -> EchoServer) throws {
         let nginx = try ReplacementTests.nginx(socket)
         var instances = [try start()]
@@ -71,7 +71,7 @@ import Testing
         #expect(access(listener.path, F_OK) == 0, "the path of a shared socket is its holder's")
     }
 
-    /// When requests come one by one, nginx uses one connection for ever: only its keepalive_time ends that.
+    /// If requests come one by one, nginx would use one connection forever. Only keepalive_time ends it.
     @Test func littleTrafficDelaysADrainBySecondsOnly() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("echo.sock")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How parameters become a request, and a response an answer.
+/// From parameters to a request, and from a response to an answer.
 @Suite struct RequestTests {
     @Test func parametersBecomeARequest() throws {
         let fixture = try EchoFixture()

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an instance tells the service manager that started it (sd_notify(3)).
+/// The notifications of an instance to the service manager that started it (sd_notify(3)).
 @Suite struct ServiceManagerTests {
-    /// Gets notifications as systemd does.
+    /// Receives notifications as systemd does.
     private struct Manager {
         /// As in `NOTIFY_SOCKET`.
         let name: String

@@ -70,7 +70,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// In a process of its own, since the environment belongs to all threads.
+    /// Runs in another process, because all threads share the environment.
     @Test func proxiesOfTheEnvironmentAreNotAsked() async {
         await #expect(processExitsWith: .success) {
             let proxy = try LocalHTTPServer { _ in .response(status: 502) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Fetch
 
-/// Hosts by what browsers make of them (WHATWG URL §3.5).
+/// Hosts as browsers interpret them (WHATWG URL §3.5).
 @Suite struct HostTests {
     @Test(arguments: [
         ("rp.example", "rp.example"), ("RP.Example", "rp.example"), ("rp.example.", "rp.example"), ("a", "a"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Fetch
 
-/// What strangers may have the server send to (accounts §3.5).
+/// The addresses to which strangers may make the server send requests (accounts §3.5).
 @Suite struct OutboundURLTests {
     private func refusal(_ text: String, inDevelopment: Bool = false) throws -> ForbiddenURL? {
         do throws(ForbiddenURL) {
@@ -17,7 +17,7 @@ import Testing
 
     // MARK: Addresses
 
-    /// The first and the last of every block.
+    /// The first and the last address of every block.
     @Test(arguments: [
         "0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.0",
         "127.255.255.255", "169.254.0.0", "169.254.255.255", "172.16.0.0", "172.31.255.255", "192.0.0.0",
@@ -36,7 +36,7 @@ import Testing
         #expect(try refusal(text.contains(":") ? "https://[\(text)]/" : "https://\(text)/") == .address(address))
     }
 
-    /// Those right beside them, and some that everybody knows.
+    /// The addresses next to the blocks, and some well-known ones.
     @Test(arguments: [
         "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
         "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "191.255.255.255", "192.0.1.0",
@@ -87,7 +87,7 @@ import Testing
         #expect(try refusal("https://\(host)/") == address("127.0.0.1"))
     }
 
-    /// One forbidden address among others is enough.
+    /// A name is refused if any of its addresses is.
     @Test func whatANameResolvesToIsJudged() throws {
         let url = try OutboundURL("https://rp.example/hook", allowsLoopbackHTTP: false)
         let (open, inside) = (try #require(IPAddress("93.184.216.34")), try #require(IPAddress("10.0.0.7")))

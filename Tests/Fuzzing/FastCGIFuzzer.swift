@@ -2,11 +2,12 @@ import HTTP
 import TestSupport
 
 extension Fuzzer {
-    /// Any bytes on a connection of the server's own accept loop, libfcgi included. Requests as nginx writes them reach the
-    /// handler as sent and are answered in full; whatever follows them costs its connection and nothing else.
+    /// Any bytes on a connection of the server's own accept loop, including libfcgi. Requests in nginx's format reach
+    /// the handler unchanged and are answered in full. Any other bytes after them end the connection and have no
+    /// further effect.
     ///
-    /// An input whose first byte is odd is a request still to be put into records: how large they are, how much they are
-    /// padded, then lines `NAME=value`, an empty line, the body.
+    /// If the first byte is odd, the input is a request that is still to be put into records: the size of the records,
+    /// their padding, then lines `NAME=value`, an empty line, the body.
     static let fastCGI = Fuzzer(name: "fastcgi", maximumSize: 20_000) { input in
         let bytes = input.first.map { $0 & 1 == 1 ? built(Array(input.dropFirst())) : Array(input.dropFirst()) } ?? []
         var rest = bytes[...]
@@ -39,7 +40,7 @@ extension Fuzzer {
         FastCGIClient.RecordType.getValuesResult, FastCGIClient.RecordType.unknownType,
     ]
 
-    /// What the connection carries until the request is complete; nil when it ends before.
+    /// The bytes that the connection carries until the request is complete; nil if it ends before.
     private static func receiveAnswer(to message: FastCGIMessage, from client: FastCGIClient) throws -> [UInt8]? {
         var output: [UInt8] = []
         while let record = try client.receiveRecord() {

@@ -1,18 +1,18 @@
 import TestSupport
 
-/// A request as nginx writes it (FastCGI specification 1.0, §3 and §5), and what is to become of it; read plainly, without
-/// a thought for speed or for records that nginx does not write.
+/// A request as nginx writes it (FastCGI specification 1.0, §3 and §5), and its expected fate. This reader is simple
+/// and slow, and knows only records that nginx writes.
 struct FastCGIMessage {
     /// Its records.
     let bytes: [UInt8]
     let id: UInt16
-    /// nil, and no answer: it cannot be handled.
+    /// Nil if the request cannot be handled, and gets no answer.
     let handled: FuzzedResponder.Handled?
     /// Whether the connection carries another request afterwards.
     let isKept: Bool
 
-    /// Takes the records of one request off the beginning of a stream; nil, and the stream untouched, when it does not begin
-    /// with a whole one.
+    /// Takes the records of one request from the start of a stream. If the stream does not begin with a complete
+    /// request, returns nil and leaves the stream unchanged.
     init?(_ stream: inout ArraySlice<UInt8>) {
         var rest = stream
         // Padding behind these and behind the end of a stream is nothing that libfcgi expects.
@@ -153,7 +153,7 @@ struct FastCGIMessage {
         return Array(lower.text.utf8)
     }
 
-    /// What the responder is to answer (RFC 3875 §6); nil when it is not to.
+    /// The expected answer of the responder (RFC 3875 §6); nil if there must be none.
     var answer: [UInt8]? {
         guard let handled else { return nil }
         var answer = Array("Status: 200 OK\r\n".utf8)
@@ -167,11 +167,12 @@ struct FastCGIMessage {
 
     // MARK: What libfcgi cannot take
 
-    /// Whether libfcgi may abort the process on bytes that nginx does not write.
+    /// Whether libfcgi may abort the process because of bytes that nginx does not write.
     ///
-    /// It does so when a GET_VALUES record names more than three variables that it knows, for which its answer has no room,
-    /// and when a parameter announces 2 GiB or more, for which it gets no memory. Which bytes it takes for either depends
-    /// on all before them; so three names anywhere are the limit, and a length of 64 MiB wherever one might stand.
+    /// It aborts if a GET_VALUES record names more than three variables that it knows, because the answer does not fit
+    /// its buffer. It also aborts if a parameter announces 2 GiB or more, because it gets no memory. Which bytes it
+    /// reads as names or lengths depends on all bytes before. So this limits the input to three names anywhere, and to
+    /// 64 MiB at each position that may be a length.
     static func mayAbortLibrary(_ stream: ArraySlice<UInt8>) -> Bool {
         let prefix = Array("FCGI_M".utf8)
         return stream.contains { $0 >= 0x84 }

@@ -1,8 +1,8 @@
 import HTTP
 
 extension Fuzzer {
-    /// Any bytes as a query string or form, and any text as a Cookie header and as a file name: each is read, or written, as
-    /// a second, plainer reader finds.
+    /// Any bytes as a query string or form, and any text as a Cookie header and as a file name. A second, simpler
+    /// reader must find the same.
     static let form = Fuzzer(name: "form", maximumSize: 4096) { input in
         try checkParameters(input)
         try checkCookies(input)

@@ -1,6 +1,6 @@
 import JOSE
 
-/// Public keys whose private halves nobody has, and all that was ever signed with them.
+/// Public keys whose private keys nobody has, and everything that was ever signed with them.
 enum FuzzedKeys {
     static let keySet: KeySet = {
         let json =

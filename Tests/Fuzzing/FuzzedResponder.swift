@@ -4,9 +4,9 @@ import HTTP
 import Synchronization
 import TestSupport
 
-/// A server of one worker, for the rest of the process, whose handler writes down what it got and answers with it.
+/// A server with one worker that runs until the process ends. Its handler records each request and echoes it.
 enum FuzzedResponder {
-    /// What the handler sees of a request, byte for byte.
+    /// The parts of a request that the handler sees, byte for byte.
     struct Handled: Equatable, Sendable {
         var method: [UInt8]
         var path: [UInt8]
@@ -14,7 +14,7 @@ enum FuzzedResponder {
         var remoteAddress: [UInt8] = []
         var requestID: [UInt8]?
         var headers: [Header] = []
-        /// As far as the handler reads it.
+        /// The part of the body that the handler has read.
         var body: [UInt8] = []
 
         struct Header: Equatable, Sendable {
@@ -23,7 +23,7 @@ enum FuzzedResponder {
         }
     }
 
-    /// How much of the body a handler reads is asked for by the path.
+    /// The path says how much of the body the handler reads.
     enum Reading {
         case all, oneByte, nothing
 
@@ -35,10 +35,10 @@ enum FuzzedResponder {
     /// Where to connect.
     static let path = Result { try start() }
 
-    /// What came since it was last emptied.
+    /// The requests since it was last emptied.
     static let handled = Mutex<[Handled]>([])
 
-    /// Each header field of the request comes back as one of this name; the body is the request's.
+    /// Each header field of the request comes back under this name, and the body unchanged.
     static let echoField = "X-Echo"
 
     private static func start() throws -> String {
@@ -82,7 +82,7 @@ enum FuzzedResponder {
         return Response(.ok, headers: headers, body: handled.body)
     }
 
-    /// However much is announced, which `collect` would refuse before reading.
+    /// Reads the body even if the announced length is one that `collect` would refuse.
     private static func wholeBody(of request: Request) throws(BodyError) -> [UInt8] {
         var body: [UInt8] = []
         while true {

@@ -2,11 +2,11 @@
 // the reader makes of it breaks a rule. `make fuzz` feeds these from libFuzzer, and FuzzingTests replays the inputs kept in
 // Corpus. It does not own the rules themselves: those stand where the readers do.
 
-/// A reader of hostile bytes and what has to hold whatever it reads.
+/// A reader of hostile bytes, with the rules that hold for any input.
 package struct Fuzzer: Sendable {
     /// The folder of its inputs in `Corpus`, and its dictionary there.
     package let name: String
-    /// Of an input, in bytes: larger ones only take longer.
+    /// The largest input, in bytes. Larger ones only take longer.
     package let maximumSize: Int
     /// Throws a `Violation`.
     package let check: @Sendable ([UInt8]) throws -> Void

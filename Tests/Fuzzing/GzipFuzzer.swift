@@ -1,7 +1,7 @@
 import Gzip
 
 extension Fuzzer {
-    /// Any bytes as gzip, and as what is compressed: nothing larger than the limit comes out, and what was put in does.
+    /// Any bytes as gzip, and as data to compress. The output never exceeds the limit, and compressed data is restored.
     static let gzip = Fuzzer(name: "gzip", maximumSize: 65_536) { input in
         try checkLimits(input)
 

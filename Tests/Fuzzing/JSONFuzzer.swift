@@ -1,8 +1,8 @@
 import JSON
 
 extension Fuzzer {
-    /// Any bytes as JSON: what a plain recognizer takes is read, and nothing else; what was read is written so that the
-    /// same is read again; the canonical form is RFC 8785's.
+    /// Any bytes as JSON. The parser accepts exactly what a simple recognizer accepts. A value that was read and
+    /// written reads as the same value. The canonical form is that of RFC 8785.
     static let json = Fuzzer(name: "json", maximumSize: 8192) { input in
         let verdict = JSONRecognizer.verdict(input)
         let value: JSONValue
@@ -44,7 +44,8 @@ extension Fuzzer {
             "the canonical form is JSON of about that size")
     }
 
-    /// Equal, or a double beyond ±2^53 without a fraction and the integer that its shortest digits make, which is only near.
+    /// Whether the values are equal. A double beyond ±2^53 without a fraction may become the integer of its shortest
+    /// digits, which is only near it.
     private static func isSame(_ value: JSONValue, _ written: JSONValue) -> Bool {
         switch (value, written) {
         case (.number(let number), .integer(let integer)):
@@ -60,7 +61,7 @@ extension Fuzzer {
         }
     }
 
-    /// As it is written: numbers out of range are `null`.
+    /// The value as it is written: numbers out of range become `null`.
     private static func finite(_ value: JSONValue) -> JSONValue {
         switch value {
         case .number(let number) where !number.isFinite: .null
@@ -70,7 +71,7 @@ extension Fuzzer {
         }
     }
 
-    /// As the canonical form writes it: every number is a double.
+    /// The value as the canonical form writes it: every number is a double.
     private static func rounded(_ value: JSONValue) -> JSONValue {
         switch value {
         case .integer(let number): .number(Double(number))

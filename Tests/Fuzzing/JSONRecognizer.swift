@@ -1,10 +1,10 @@
 import Text
 
-/// RFC 8259 as a machine without recursion that looks at one byte after the other and keeps nothing but the brackets.
+/// RFC 8259 without recursion. It looks at one byte at a time, and stores only the open brackets.
 struct JSONRecognizer {
     enum Verdict {
         case valid
-        /// More than 64 levels of arrays and objects, and whatever behind them.
+        /// More than 64 levels of arrays and objects. The rest is not checked.
         case tooDeep
         case malformed
     }

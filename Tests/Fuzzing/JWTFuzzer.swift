@@ -3,10 +3,10 @@ import JSON
 import Text
 
 extension Fuzzer {
-    /// Any text as a token. An input that begins with `{` is the lines header, payload and signature of one, still to be
-    /// encoded: that leads behind base64url.
+    /// Any text as a token. If the input begins with `{`, its lines are the header, payload and signature of a token,
+    /// and are encoded first, so that the fuzzer gets past base64url.
     ///
-    /// Nobody has the private keys of `FuzzedKeys`, so that what verifies is what they once signed.
+    /// Nobody has the private keys of `FuzzedKeys`, so only what they once signed may verify.
     static let jwt = Fuzzer(name: "jwt", maximumSize: 20_000) { input in
         let token = input.first == UInt8(ascii: "{") ? encoded(input.lines) : input.text
         let jwt: JWT

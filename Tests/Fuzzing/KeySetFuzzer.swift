@@ -3,8 +3,8 @@ import JSON
 import OpenSSL
 
 extension Fuzzer {
-    /// Any bytes as a JWK Set. An input that does not begin with `{` is the numbers of a key instead, which gets them as
-    /// an RSA key and as a P-256 key.
+    /// Any bytes as a JWK Set. If the input does not begin with `{`, it is the numbers of a key, and is tried as an RSA
+    /// key and as a P-256 key.
     static let keySet = Fuzzer(name: "jwk", maximumSize: 8192) { input in
         if input.first == UInt8(ascii: "{") {
             if let keySet = KeySet(json: input) { try check(keySet) }

@@ -3,7 +3,8 @@ import Fuzzing
 import TestSupport
 import Testing
 
-/// Every input kept in the corpus, what fuzzers found among them, one after the other: the fuzzed responder is shared.
+/// Runs every input of the corpus, including past findings, one after the other, because they share the fuzzed
+/// responder.
 @Suite(.serialized) struct ReplayTests {
     @Test(arguments: try Input.all) func holds(_ input: Input) throws { try input.fuzzer.check(try input.bytes) }
 

@@ -41,7 +41,7 @@ import Testing
         #expect(throws: GzipError.tooLarge) { try gunzip(Self.dense, limit: 1 << 18 - 1) }
     }
 
-    /// 2.5 GB if it were inflated to its end.
+    /// Would take 2.5 GB if it were decompressed completely.
     @Test func bombIsNotInflated() {
         let bomb = [[UInt8]](repeating: Self.dense, count: 10_000).flatMap { $0 }
         #expect(throws: GzipError.tooLarge) { try gunzip(bomb, limit: 1 << 20) }

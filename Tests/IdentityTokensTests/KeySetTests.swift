@@ -8,14 +8,14 @@ import Testing
 import Threads
 import Time
 
-/// How key sets are fetched, kept and renewed: rotation, outage, slow providers, garbage, cold starts.
+/// How key sets are fetched, kept and renewed: rotations, outages, slow providers, invalid answers, cold starts.
 @Suite struct KeySetTests {
     private let clock = TestClock()
     private let issuer: TestIssuer
     private let server: LocalHTTPServer
     private let reply: Replies
 
-    /// What the server answers, and when; by default the issuer's key set, at once.
+    /// The server's answers; by default the issuer's key set, at once.
     private final class Replies: Sendable {
         private struct State {
             var reply: LocalHTTPServer.Reply?
@@ -31,13 +31,13 @@ import Time
 
         func set(_ new: LocalHTTPServer.Reply?) { state.change { $0.reply = new } }
 
-        /// Has the server answer nobody until `release()`.
+        /// Makes the server answer nobody until `release()`.
         func hold() { state.change { $0.isHeld = true } }
 
         func release() { state.change { $0.isHeld = false } }
     }
 
-    /// With limits that no machine is too busy for: who waits for a fetch waits until it is over.
+    /// Limits that even a busy machine meets, so that a caller which waits for a fetch sees its end.
     private static let unhurried: KeySetLimits = {
         var limits = KeySetLimits()
         limits.patience = .seconds(60)
@@ -72,7 +72,7 @@ import Time
         try #require(verifier.status[.apple])
     }
 
-    /// Waits until the thread has finished that many fetches.
+    /// Waits until the thread has finished this many fetches.
     private func waitForFetches(_ count: Int, _ verifier: IdentityTokenVerifier) throws {
         let deadline = ContinuousClock.now + .seconds(10)
         while try status(verifier).fetches < count {
@@ -178,7 +178,7 @@ import Time
         #expect(try status(verifier).fetchedAt == clock.now)
     }
 
-    /// A program that never called `start` renews its set all the same.
+    /// A program that never called `start` renews its set, too.
     @Test func useRenewsTheSet() throws {
         let verifier = verifier(initial: true)
         try verify(verifier)
@@ -214,7 +214,7 @@ import Time
         }
     }
 
-    /// A key of another type under a known name is as unknown as one under another name, and as seldom asked for.
+    /// A key of another type under a known id counts as unknown, and triggers fetches as rarely.
     @Test func aKeyOfAnotherTypeFetchesTheNextSet() throws {
         let verifier = verifier()
         try verify(verifier)
@@ -416,7 +416,7 @@ import Time
         #expect(throws: Never.self) { try verify(verifier) }
     }
 
-    /// Two slow providers hold no more callers than one, and none when other requests that wait leave no room.
+    /// Two slow providers hold no more callers than one. They hold none if other waiting requests leave no room.
     @Test(arguments: [2, 1, 0]) func callersOfAllProvidersAreCountedTogether(permits: Int) throws {
         reply.set(.response(status: 500))
         reply.hold()

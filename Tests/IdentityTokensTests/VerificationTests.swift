@@ -7,7 +7,7 @@ import Testing
 import Text
 import Time
 
-/// Every row of the table of checks, and what was tried against verifiers before.
+/// Every row of the table of checks, and known attacks on verifiers.
 @Suite struct VerificationTests {
     private let clock = TestClock()
     private let issuer: TestIssuer
@@ -28,7 +28,7 @@ import Time
         #expect(throws: InvalidIdentityToken(reason), sourceLocation: sourceLocation) { try verify(token) }
     }
 
-    /// A good token but for some claims; nil takes one away.
+    /// A valid token with changed claims; nil removes one.
     private func token(_ changes: [String: JSONValue?]) -> String {
         var claims = issuer.claims()
         for (name, value) in changes { claims[name] = value }
@@ -170,7 +170,7 @@ import Time
         expect(.unsupportedAlgorithm, token(header: ["alg": value]))
     }
 
-    /// The classic confusion: a MAC keyed with bytes that are public.
+    /// The classic confusion: a MAC whose key is the public key's bytes.
     @Test func publicKeyIsNoSecret() throws {
         guard case .rsa(let modulus, let exponent) = TestIssuer.rsa.jwk.key.components else {
             Issue.record("not an RSA key")
@@ -443,7 +443,7 @@ import Time
         #expect(token.hostedDomain == nil)
     }
 
-    /// Everything is wrong from the n-th check on; the first one is reported.
+    /// From the n-th check on, everything is wrong. The first failed check is reported.
     @Test func checksComeInTheirOrder() {
         let faults: [(String, JSONValue?, InvalidIdentityToken.Reason)] = [
             ("iss", "x", .wrongIssuer), ("aud", "x", .wrongAudience), ("exp", 0, .expired),

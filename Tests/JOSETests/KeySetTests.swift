@@ -50,7 +50,7 @@ import Text
         ] as [[String: JSONValue?]])
     func keyForVerifyingIsUsable(changes: [String: JSONValue?]) throws { #expect(try isUsable(Self.rsa, changes)) }
 
-    /// RFC 7518 §6.3.1.1 forbids the zero byte and warns that some write it.
+    /// RFC 7518 §6.3.1.1 forbids the leading zero byte, and warns that some implementations write it.
     @Test func zeroBeforeTheModulusIsNoMatter() throws {
         let modulus = try #require(Base64URL.decode(RFC7515.rsaModulus))
         #expect(try isUsable(Self.rsa, ["n": .string(Base64URL.encode([0] + modulus))]))

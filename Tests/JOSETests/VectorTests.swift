@@ -4,7 +4,8 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// Hostile and legitimate tokens, keys and key sets, each with its verdict, after RFC 7515, 7517, 7518, 7797, 8037 and 8725.
+/// Hostile and legitimate tokens, keys and key sets with the expected result, after RFC 7515, 7517, 7518, 7797, 8037
+/// and 8725.
 @Suite struct VectorTests {
     @Test(arguments: TokenVector.all) func tokenIsJudged(_ vector: TokenVector) throws {
         let token = try vector.token()
@@ -30,14 +31,14 @@ import Testing
         try #require(KeySet(json: Array("{\"keys\":[\(keys.joined(separator: ","))]}".utf8)))
     }
 
-    /// RFC 7517 §4.5: keys of different types may have one name, which their tokens' `alg` tells apart.
+    /// RFC 7517 §4.5: keys of different types may have the same id, because a token's `alg` distinguishes them.
     @Test func keysOfOneNameAndDifferentTypesAreTwo() throws {
         let keySet = try keySet(KeyVector.rsa(), KeyVector.p256())
         let name = try #require(keySet.keys.first).keyID
         #expect([.rs256, .es256].map { keySet[name, $0]?.algorithm } == [.rs256, .es256])
     }
 
-    /// Which of them a token means cannot be told.
+    /// Nothing shows which of them a token means.
     @Test func keysOfOneNameAndTypeAreNone() throws {
         #expect(try keySet(KeyVector.rsa(), KeyVector.rsa()).keys.isEmpty)
         #expect(try keySet(KeyVector.p256(), KeyVector.p256()).keys.isEmpty)

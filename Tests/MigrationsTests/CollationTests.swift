@@ -3,8 +3,8 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// What a collation takes for equal is not what a program takes for equal, so that columns that decide something have a
-/// binary one; `docs/operations.md` lists those that have another, and why.
+/// A collation may consider texts equal that a program considers different. So columns that decisions depend on have a
+/// binary collation. `docs/operations.md` lists the others with the reasons.
 @Suite struct CollationTests {
     @Test func everyColumnThatIsNotBinaryIsListed() throws {
         let database = try TestDatabase()
@@ -18,7 +18,8 @@ import Testing
         #expect(Set(columns).symmetricDifference(try listed()) == [], "docs/operations.md, Collations")
     }
 
-    /// A padded binary collation takes `'a '` for `'a'`. MariaDB has one for JSON, whose texts nobody compares.
+    /// A padded binary collation considers `'a '` equal to `'a'`. MariaDB has one for JSON, whose texts are never
+    /// compared.
     @Test func binaryColumnsAreNotPadded() throws {
         let database = try TestDatabase()
         let padded = try database.connect().all(

@@ -33,7 +33,7 @@ struct MigratorTests {
 
     private func migrator() throws -> Migrator { Migrator(try migrations(Self.first, Self.second)) }
 
-    /// What the two steps make, however they got there.
+    /// The result of both steps, however they were run.
     private func expectEverythingOnce() throws {
         let db = try connect()
         let animals = try db.all("SELECT CONCAT(name, ' ', legs) FROM animals ORDER BY id") { try $0.read(String.self) }
@@ -69,7 +69,7 @@ struct MigratorTests {
         try expectEverythingOnce()
     }
 
-    /// The connection dies before each statement in turn, as the migrator's own statements also do.
+    /// The connection breaks before each statement in turn, including the migrator's own ones.
     @Test(arguments: 1...9)
     func itGoesOnWhereItWasInterrupted(_ line: Int) throws {
         let killer = try database.connect()
@@ -86,7 +86,7 @@ struct MigratorTests {
         try expectEverythingOnce()
     }
 
-    /// The server carries a statement out, DDL or not, and the migrator never hears of it.
+    /// The server runs a statement, DDL or not, and the migrator does not get the answer.
     @Test(arguments: 0..<7, [DatabaseProxy.Cut.beforeServer, .beforeAnswer])
     func itGoesOnAfterAnAnswerThatWasLost(_ index: Int, _ cut: DatabaseProxy.Cut) throws {
         let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
@@ -167,7 +167,7 @@ struct MigratorTests {
         try expectEverythingOnce()
     }
 
-    /// "Already exists" is good news only when the statement may have run.
+    /// "Already exists" counts as success only if the statement may have run before.
     @Test func aTableThatWasThereBeforeIsNotTakenForOurs() throws {
         let db = try connect()
         try db.query("CREATE TABLE animals (something_else INT)")
@@ -181,7 +181,7 @@ struct MigratorTests {
         try expectEverythingOnce()
     }
 
-    /// A request that holds the table makes the statement give way and come back.
+    /// A request uses the table, so the statement gives up and is repeated.
     @Test func aBusyTable() throws {
         try Migrator(migrations(Self.first)).up(connect())
         let reader = try database.connect()

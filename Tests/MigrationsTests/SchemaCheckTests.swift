@@ -13,7 +13,7 @@ struct SchemaCheckTests {
             statementsStarted: 1, doneDigest: [])
     }
 
-    /// By a binary that knows three steps.
+    /// The problem that a program with three known migrations reports.
     private func problem(_ applied: AppliedMigration...) -> SchemaCheck.Problem? {
         SchemaCheck.problem(applied: applied, version: 3)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpenSSL
 
-/// Between JOSE's r and s of 32 bytes each and DER's integers, which have a sign and no leading zeros.
+/// Converts between JOSE's r and s of 32 bytes each and DER's integers, which have a sign and no leading zeros.
 @Suite struct ECDSASignatureTests {
     private static func number(_ first: UInt8, zeros: Int = 0) -> [UInt8] {
         [UInt8](repeating: 0, count: zeros) + [first] + [UInt8](repeating: 7, count: 31 - zeros)

@@ -112,7 +112,7 @@ import Testing
         #expect(try !PrivateKey.generateRSA().publicKey.verifyRS256(signature, of: Self.message))
     }
 
-    /// The same number plus the modulus would pass a verifier that does not look at its size.
+    /// The same number plus the modulus would pass a verifier that does not check its size.
     @Test func signatureMustBeSmallerThanTheModulus() throws {
         let key = try PrivateKey.generateRSA()
         guard case .rsa(let modulus, _) = key.publicKey.components else { return }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pages
 
-/// `error_uri` leads somewhere, whatever the error (accounts §0.2, Annex B).
+/// For every error, `error_uri` leads to a page that explains it (accounts §0.2, Annex B).
 @Suite struct ErrorCodesPageTests {
     @Test(arguments: Language.allCases)
     func everyCodeIsExplainedUnderItsName(_ language: Language) throws {

@@ -3,14 +3,14 @@ import Time
 
 @testable import Pages
 
-/// Every page in every state, showing names that people and applications could have.
+/// Every page in every state, with names that people and applications may have.
 struct Gallery {
     struct Piece: CustomStringConvertible, Sendable {
         let description: String
         let page: any WebPage
     }
 
-    /// How an application and a person are called.
+    /// The names of an application and a person.
     struct Names: Sendable {
         var application = "Acme Photos"
         var person: String? = "Jane Appleseed"

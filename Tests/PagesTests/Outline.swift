@@ -1,5 +1,5 @@
-/// A document's elements, found by a reader that forgives nothing: every element is closed where it has to be, every
-/// attribute's value is quoted.
+/// The elements of a document, found by a strict reader: every element must be closed, and every attribute value
+/// quoted.
 struct Outline {
     struct Element {
         let name: String
@@ -13,7 +13,7 @@ struct Outline {
     }
 
     private(set) var elements: [Element] = []
-    /// What stands between the tags, as written.
+    /// The text between the tags, as it is written.
     private(set) var texts: [Substring] = []
 
     init(_ markup: String) throws {

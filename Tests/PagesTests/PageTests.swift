@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pages
 
-/// What accounts §2.4 asks of every page, for every page in every state and language.
+/// The rules of accounts §2.4 for every page, in every state and language.
 @Suite struct PageTests {
     @Test(arguments: Language.allCases, Gallery.plain + Gallery.hostile)
     func everyPageIsWellFormed(_ language: Language, _ piece: Gallery.Piece) throws {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// A title with the problem in it is what a screen reader says first.
+    /// A screen reader says the title first, so it must name the problem.
     @Test(arguments: Language.allCases, Gallery.plain)
     func mistakesAreAnnounced(_ language: Language, _ piece: Gallery.Piece) throws {
         let markup = piece.page.document(in: language).markup
@@ -71,7 +71,7 @@ import Testing
         #expect(alerts.count == (isMistaken ? 1 : 0))
     }
 
-    /// Neither is marked as the one to press.
+    /// Neither button is emphasized.
     @Test func allowAndCancelWeighTheSame() throws {
         for piece in Gallery.plain where piece.page is ConsentPage {
             let choice = try Outline(piece.page.document(in: .english).markup).all("button").filter {

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Threads
 
-/// Exactly once and under the right owner, whatever dies meanwhile (analytics §16, guarantees 3 and 5): sixteen
-/// connections to two instances write about the same few people, who sign in meanwhile, while compaction runs; an instance
-/// and the database are killed. Every request is repeated until it is answered.
+/// Events are stored exactly once and under the right owner, even if processes die (analytics §16, guarantees 3 and 5).
+/// Sixteen connections to two instances write about the same few users, who sign in meanwhile, while compaction runs.
+/// An instance and the database are killed. Every request is repeated until it is answered.
 @Suite struct AnalyticsFaultTests {
     private static let writers = 16
     private static let rounds = 30
@@ -83,7 +83,7 @@ import Threads
         #expect(tombstones == 0)
     }
 
-    /// Every event of every batch is there once, with its copy.
+    /// Every event of every batch is stored once, with its copy.
     private func checkEvents(_ installation: Installation) throws {
         let db = try installation.database.connect()
         let expected = Set(
@@ -100,7 +100,7 @@ import Threads
         }
     }
 
-    /// Whoever signed in has everything that was written under their anonymous id, and one record.
+    /// A user who has signed in owns everything that was stored under the anonymous id, and has one record.
     private func checkOwners(_ installation: Installation) throws {
         let db = try installation.database.connect()
         let users = try db.all("SELECT user_id FROM app_users WHERE merged_into IS NULL ORDER BY user_id") { row in
@@ -168,7 +168,8 @@ import Threads
             }
         }
 
-        /// Until it is answered with success; a 503 and no answer at all are reasons to try again, at the other instance.
+        /// Repeats a request until it succeeds. After a 503, or without an answer, the next attempt goes to the other
+        /// instance.
         private func send(_ path: String, _ body: String) throws {
             let deadline = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < deadline {

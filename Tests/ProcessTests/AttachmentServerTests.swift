@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-/// Uploads against real processes: killed at every stage, and large (analytics §11.2, §16.7).
+/// Uploads to real processes: killed at every stage, and large (analytics §11.2, §16.7).
 @Suite struct AttachmentServerTests {
     private let bytes = [UInt8](repeating: 0x61, count: 100_000)
 
@@ -39,7 +39,7 @@ import Text
         try killAndRecover(server, scene, id) { try holder.rollback() }
     }
 
-    /// The index entry that the last UPDATE has to change is locked: what comes before it has happened.
+    /// Locks the index entry that the last UPDATE must change, so everything before it has happened.
     @Test func killedBetweenRenameAndCommit() throws {
         let scene = try AttachmentScene()
         let server = try scene.installation.readyServer()
@@ -72,7 +72,7 @@ import Text
         try scene.expectNoRowWithoutItsBytes(uploaded: 1)
     }
 
-    /// After the end of the server the row has no bytes and says so; the next server takes the same upload.
+    /// After the server's end, the row says that it has no file. The next server accepts the same upload.
     private func killAndRecover(
         _ server: ChildProcess, _ scene: AttachmentScene, _ id: String, releasing: () throws -> Void = {}
     ) throws {
@@ -89,7 +89,7 @@ import Text
 
     // MARK: Through nginx
 
-    /// Whoever is refused learns so while the body has only begun, and no worker waits for the rest.
+    /// A refused client gets its answer when the body has only begun, and no worker waits for the rest.
     @Test func refusalsDoNotWaitForTheBody() throws {
         let front = try Front()
         let socket = front.run.file("merganser.sock")
@@ -383,7 +383,7 @@ final class AttachmentScene {
         try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
     }
 
-    /// Whether a transaction waits for a lock of another one.
+    /// Whether a transaction waits for another one's lock.
     var hasLockWait: Bool {
         get throws { try installation.database.hasLockWait(installation.database.connect()) }
     }

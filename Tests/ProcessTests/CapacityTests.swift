@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The units allow as much memory as `docs/operations.md`, Capacity, says that the costliest requests take.
+/// The units allow as much memory as the costliest requests take, according to `docs/operations.md`, Capacity.
 @Suite struct CapacityTests {
     @Test func anInstanceMayUseWhatItsRequestsTake() throws {
         let row = try row("memory of an instance")

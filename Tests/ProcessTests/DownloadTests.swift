@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 import Text
 
-/// Attachments on their way out: nginx sends what the server allows (analytics §11.3).
+/// Downloads: nginx sends the attachments that the server allows (analytics §11.3).
 @Suite struct DownloadTests {
     private let front: Front
     private let scene: AttachmentScene
     private let server: ChildProcess
-    /// More than the buffers of a connection hold, so that whoever takes nothing of it keeps the sender waiting.
+    /// More than a connection's buffers hold, so the sender must wait for a client that reads nothing.
     private let bytes: [UInt8] = {
         let block = (0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
         var bytes: [UInt8] = []
@@ -63,7 +63,8 @@ import Text
         }
     }
 
-    /// Without the folder of nginx's temporary files whoever needs one gets half an answer. More than there are workers.
+    /// nginx has no folder for temporary files, so a download that needed one would be truncated. There are more
+    /// readers than workers.
     @Test func slowReadersNeedNeitherWorkersNorTemporaryFiles() throws {
         let link = try upload()
         try FileManager.default.removeItem(atPath: front.run.file("nginx/fastcgi"))
@@ -79,7 +80,7 @@ import Text
 
     // MARK: What is not there
 
-    /// It went when the server had allowed it: nginx has a folder without it.
+    /// The file was removed after the server allowed it: nginx has another folder.
     @Test func aFileThatWentMeanwhileIsNotFound() throws {
         let link = try upload()
         try FileManager.default.removeItem(atPath: front.run.file("attachments"))
@@ -142,7 +143,7 @@ import Text
         for connection in open { #expect(try connection.receiveAnswer().body == bytes) }
     }
 
-    /// Each of them may be a file of nginx's, so they are counted whoever asks.
+    /// Each of them may fill a temporary file of nginx, so all clients are counted together.
     @Test func downloadsThatTheServerSendsAreLimitedTogether() throws {
         let front = try Front(.production) {
             $0.replacing(/(merganser_attachment_sender \{\s+default) nginx/) { "\($0.1) worker" }
@@ -173,7 +174,7 @@ import Text
         return String(try #require(link.split(separator: "8080", maxSplits: 1).last))
     }
 
-    /// A download under way, of which nothing is taken yet.
+    /// A download under way. The client has read nothing yet.
     private func hold(_ link: String, at front: Front, from address: String = "192.0.2.1") throws -> HTTPConnection {
         let connection = try front.connect()
         try connection.send(

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// A responder that tells what it was asked.
+/// A responder that returns the request it got.
 struct Echo {
     private let process: ChildProcess
 
-    /// Returns when it serves.
+    /// Returns when the responder accepts requests.
     init(socket: String, threads: Int = 4) throws {
         let process = try ChildProcess(
             Repository.program("fastcgi-echo"), ["--socket", socket, "--threads", "\(threads)"])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every folder of rules and endpoints opens with a `README.md`, and what it says of tables is what the SQL beside it does.
+/// Every folder of rules and endpoints has a `README.md`. The tables that it lists are those of the SQL in the folder.
 @Suite struct FolderTests {
     private static let contexts = ["Accounts", "Analytics", "AnalyticsJobs"]
 
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// The names in `- Writes: …`; none without such a line.
+    /// The names in `- Writes: …`; none if there is no such line.
     private static func list(_ name: String, in readme: String) throws -> Set<String> {
         let line = readme.split(separator: "\n").first { $0.hasPrefix("- \(name): ") } ?? ""
         return Set(line.matches(of: /`(\w+)`/).map { String($0.1) })

@@ -8,7 +8,7 @@ struct Front {
     enum Configuration: String {
         /// As `make run` starts it.
         case loopback = "loopback.conf"
-        /// With the public's limits; without TLS, whose certificate is the operator's.
+        /// Has the public server's limits, but no TLS, because the certificate is the operator's.
         case production = "production.conf"
     }
 
@@ -44,10 +44,10 @@ struct Front {
         try fetcher.post(url + path, headers: headers, body: Array(repeating: UInt8(ascii: "x"), count: size))
     }
 
-    /// A connection of its own, for what no well-behaved client sends.
+    /// A connection of its own, for requests that no well-behaved client sends.
     func connect() throws -> HTTPConnection { try HTTPConnection(port: nginx.port) }
 
-    /// Ends nginx in good order, so that its logs are complete.
+    /// Stops nginx gracefully, so that its logs are complete.
     func stop() throws { try nginx.stop() }
 
     private var fetcher: Fetcher {
@@ -56,7 +56,7 @@ struct Front {
         return Fetcher(options)
     }
 
-    /// The public server on the port of the test, the others on sockets in its folder.
+    /// Puts the public server on the test's port, and the others on sockets in its folder.
     private static func withoutTLS(_ production: String) -> String {
         var others = 0
         return
@@ -100,7 +100,7 @@ extension Fetcher.Response {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// What an answer of nginx itself has in common with the responder's.
+/// Checks the headers that nginx's own answers share with the responder's.
 func expectOwnHeaders(
     _ header: (String) -> String?, _ type: String = "application/json",
     sourceLocation: SourceLocation = #_sourceLocation

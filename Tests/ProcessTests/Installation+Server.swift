@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 
 extension Installation {
-    /// Asks a server over a connection of its own.
+    /// Sends a request to a server over a new connection.
     func ask(
         _ method: String = "GET", _ path: String, headers: [(String, String)] = [], body: String? = nil,
         at socket: String = "fastcgi.sock"
@@ -14,19 +14,19 @@ extension Installation {
         return answer
     }
 
-    /// Asks the control socket; nil while there is none.
+    /// Sends a request to the control socket; nil if there is none.
     func control(_ path: String, of socket: String = "control.sock") throws -> (status: Int, body: JSONValue)? {
         guard exists(socket) else { return nil }
         let answer = try ask("GET", path, at: socket)
         return (answer.status, try JSONValue(json: answer.body))
     }
 
-    /// What `/readyz` misses, by the names of the checks; empty when ready, nil while there is no control socket.
+    /// The names of the checks that `/readyz` reports as failed; empty if ready, nil if there is no control socket.
     func missing(of socket: String = "control.sock") throws -> [String]? {
         try control("/readyz", of: socket)?.body["missing"]?.array?.compactMap { $0["check"]?.string }
     }
 
-    /// A server that serves.
+    /// A running server that is ready.
     func readyServer(setting variables: [String: String] = [:], socket: Int32? = nil) throws -> ChildProcess {
         let server = try server(setting: variables, socket: socket)
         let path = variables["MERGANSER_CONTROL_SOCKET"] ?? directory.file("control.sock")
@@ -50,7 +50,7 @@ extension Installation {
 }
 
 extension ChildProcess {
-    /// Its log, which is nothing but lines of JSON.
+    /// The server's log. Every line is JSON.
     var log: [JSONValue] {
         get throws { try errorOutput.split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) } }
     }
@@ -72,7 +72,7 @@ final class Listener: Sendable {
     deinit { close(descriptor) }
 }
 
-/// Takes what a service reports to its manager (sd_notify(3)).
+/// Receives a service's notifications to its manager (sd_notify(3)).
 final class NotifySocket: Sendable {
     private let descriptor: Int32
 
@@ -87,9 +87,9 @@ final class NotifySocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads messages until one has that line.
+    /// Reads messages until one has this line.
     ///
-    /// - Returns: the lines of all of them.
+    /// - Returns: the lines of all messages.
     func wait(for line: String) throws -> [String] {
         var lines: [String] = []
         while !lines.contains(line) {

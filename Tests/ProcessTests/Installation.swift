@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// One Merganser as an operator has it: a schema, keys, folders, and the environment both programs run with.
+/// An installation as an operator makes it: a schema, keys, folders, and the environment of both programs.
 final class Installation: Sendable {
     let database: TestDatabase
     let directory: TemporaryDirectory

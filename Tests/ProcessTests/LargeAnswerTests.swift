@@ -4,7 +4,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// The largest header of an answer that a request can ask for, through the shipped nginx: redirects repeat the `state`.
+/// The largest headers that a request can cause, through the shipped nginx: redirects repeat the `state`.
 @Suite struct LargeAnswerTests {
     private let front: Front
     private let installation: Installation
@@ -40,10 +40,10 @@ import Testing
         ])
     }
 
-    /// Just below what nginx takes (`large_client_header_buffers`).
+    /// Just below nginx's limit (`large_client_header_buffers`).
     private static let lineLength = 16_380
 
-    /// - Parameter fill: the last parameter's value begins, and the byte that fills the line goes on.
+    /// - Parameter fill: the start of the last parameter's value, and the byte that fills the line.
     private func authorize(
         _ redirectURI: String, _ more: String = "", filling name: String = "state", with byte: UInt8,
         cookies: Bool = true
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// Names of which every byte is percent-encoded, and far too many of them.
+    /// Very many scope names, of which every byte is percent-encoded.
     @Test(arguments: [UInt8(ascii: "{"), 0xFF, UInt8(ascii: "a"), UInt8(ascii: "+")])
     func scopesAreRefusedByARedirect(_ byte: UInt8) throws {
         let names = (0..<90).map { "{{{{{{{{{{\($0)" }.joined(separator: "%20")
@@ -128,7 +128,7 @@ import Testing
         #expect(both.header("location")?.hasPrefix("\(native)?error=invalid_scope&") == true)
     }
 
-    /// A hint that is none goes no further, so that the provider's address fits.
+    /// An invalid hint is not passed on, so the provider's address fits.
     @Test(arguments: [UInt8(ascii: "{"), 0xFF]) func theWayToAProviderIsShort(_ byte: UInt8) throws {
         let (asked, _) = try authorize(native, "&scope=openid&prompt=login", filling: "login_hint", with: byte)
         let request = try #require(asked.header("location")?.split(separator: "=").last)

@@ -3,10 +3,10 @@ import JSON
 import TestSupport
 import Testing
 
-/// `docs/monitoring` asks for what a running server exposes, and for nothing else.
+/// `docs/monitoring` uses only metrics that a running server has, and all labels exist.
 @Suite struct MonitoringTests {
     private static let files = ["alerts.yml", "dashboard.json"]
-    /// What Prometheus adds: its own, and those of `prometheus.yml`.
+    /// The labels that Prometheus adds: its own, and those of `prometheus.yml`.
     private static let scrapeLabels: Set = ["job", "instance", "color"]
 
     @Test func everyMetricAndLabelIsExposed() throws {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A route that nobody mounts would stay at zero for ever.
+    /// The metrics of a route that is not mounted would always be zero.
     @Test func everyRouteIsInTheTable() throws {
         let golden = Repository.root + "/Tests/APITests/Golden/routes.txt"
         let routes = try String(contentsOfFile: golden, encoding: .utf8).split(separator: "\n").compactMap {

@@ -2,9 +2,9 @@ import Fetch
 import TestSupport
 import Testing
 
-/// Who is one client to the limits: an IPv4 address, or an IPv6 network of 64 bits.
+/// What the limits count as one client: an IPv4 address, or a 64-bit network of IPv6.
 @Suite struct NginxAddressTests {
-    /// Every limit lets one request through, or one at a time. Who asks, the tests' own address may say.
+    /// Every limit allows one request, or one at a time. The tests' own address may name the client's address.
     private func makeFront() throws -> Front {
         try Front(.production) {
             $0.replacing(/rate=\d+r\/s/, with: "rate=1r/m").replacing(/burst=\d+ nodelay/, with: "")
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Each as addresses that are one client, then such as are others.
+    /// Each entry has addresses of one client, and addresses of others.
     static let clients: [(same: [String], others: [String])] = [
         (
             ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:0DB8:0001:0002:0:0:0:3"],
@@ -47,7 +47,8 @@ import Testing
         for address in addresses.others { #expect(try !isLimited(address), "\(address)") }
     }
 
-    /// The server makes networks of its own, from the address that nginx hands over, and shares its workers out by them.
+    /// The server derives the client's network from the address that nginx passes on, and limits each network's share
+    /// of the workers.
     @Test(arguments: clients)
     func theServersClientsAreThoseOfNginx(_ addresses: (same: [String], others: [String])) throws {
         let front = try Front(.production)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What nginx does for `/v1` (analytics §2.1, §2.3, §2.6, §2.7, §11.2).
+/// nginx's part in `/v1` (analytics §2.1, §2.3, §2.6, §2.7, §11.2).
 @Suite struct NginxAnalyticsTests {
     // MARK: Limits, with production's numbers
 
@@ -64,7 +64,7 @@ import Testing
         expectRateLimit(refusal)
     }
 
-    /// Of the header two words count, so what follows them makes no other key, and HEAD asks for as much as GET.
+    /// Only two words of the header count, so further words do not make another key. HEAD counts like GET.
     @Test func aKeyIsOneKeyHoweverItAsks() throws {
         let front = try Front(.production) {
             $0.replacing(/rate=\d+r\/s/, with: "rate=1r/m").replacing("api_keys burst=100", with: "api_keys burst=3")
@@ -115,7 +115,7 @@ import Testing
         #expect(try responder.receive(until: "half of it"))
     }
 
-    /// The location they go to has another path.
+    /// The location of uploads has another path.
     @Test(arguments: [Front.Configuration.loopback, .production])
     func theResponderSeesThePathOfAnUpload(_ configuration: Front.Configuration) throws {
         let front = try Front(configuration)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// The one worker has given it away while nobody has taken a byte of it.
+    /// The only worker has finished its answer, although the client has read nothing of it yet.
     @Test func aLargeAnswerThatIsReadSlowlyHoldsNoWorker() throws {
         let front = try Front()
         let echo = try Echo(socket: front.run.file("merganser.sock"), threads: 1)
@@ -281,7 +281,7 @@ import Testing
         Array((["\(method) \(path) HTTP/1.1", "Host: localhost"] + fields + ["", ""]).joined(separator: "\r\n").utf8)
     }
 
-    /// A request that nginx let through and whose body it waits for.
+    /// A request that nginx has let through, and whose body it waits for.
     private func holdRequest(
         _ method: String, _ path: String, length: Int = 1, at front: Front
     ) throws -> HTTPConnection {
@@ -291,7 +291,8 @@ import Testing
         return connection
     }
 
-    /// Asks until it is refused: not before `burst` and one more have passed, nor later than the rate allows.
+    /// Sends requests until one is refused: after `burst` and one more at the earliest, and no later than the rate
+    /// allows.
     private func expectLimit(
         burst: Int, rate: Double, sourceLocation: SourceLocation = #_sourceLocation,
         _ ask: () throws -> HTTPConnection.Answer
@@ -324,7 +325,7 @@ import Testing
 }
 
 extension Listener {
-    /// Whether what comes over the next connection has that text in it.
+    /// Whether the bytes of the next connection contain this text.
     fileprivate func receive(until text: String) throws -> Bool {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&wait, 1, 20_000) == 1 else { throw TestSupportError("nobody connected within 20 s") }

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every error that nginx makes by itself has the body of its path's surface and the request's id (accounts §0.1, §0.2;
+/// Every error that nginx makes itself has the body of its path's surface and the request's id (accounts §0.1, §0.2;
 /// analytics §2.3).
 ///
-/// 408 and 499 are none: nginx closes without an answer, as it does for a header that is too long over HTTP/2. 495 and 496
-/// take client certificates, which no configuration asks for.
+/// 408 and 499 are not among them: nginx closes the connection without an answer. It does the same for a header that is
+/// too long over HTTP/2. 495 and 496 are about client certificates, which no configuration requires.
 @Suite struct NginxErrorTests {
-    /// PATH is a path of the surface, LONG is more than a header may have.
+    /// PATH is a path of the surface. LONG is more than a header may have.
     struct Refused: CustomTestStringConvertible {
         let request: String
         let status: Int
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Without a path the shape is that of `/api`.
+    /// Without a path, the body has the shape of `/api`.
     @Test(arguments: [
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\0\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0",
         "OPTIONS * HTTP/1.1\r\n\r\n",
@@ -96,7 +96,7 @@ import Testing
         try expectShape(of: "/", answer, reason: "Bad Request")
     }
 
-    /// nginx's files, which downloads are as well.
+    /// Files that nginx sends, which includes downloads.
     @Test func conditionsAndRangesOfFilesFailInJSON() throws {
         let front = try Front()
         try front.run.write(#"{"keys":[]}"#, to: "keys/apple.json")
@@ -111,7 +111,7 @@ import Testing
         #expect(changed.status == 405 && changed.text == #"{"error":"method_not_allowed"}"#)
     }
 
-    /// What is too large for the control paths is not the responder's to judge.
+    /// The responder is not asked about oversized requests for the control paths.
     @Test(arguments: ["/healthz", "/readyz", "/metrics", "/-/blue/readyz", "/-/green/healthz"])
     func controlPathsRefuseInJSON(path: String) throws {
         let front = try Front()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What nginx does for the OpenID provider and the accounts beside it (accounts §0.2, §1.2, §2.12).
+/// nginx's part in the OpenID provider and in accounts (accounts §0.2, §1.2, §2.12).
 @Suite struct NginxProviderTests {
     // MARK: Limits
 
@@ -147,7 +147,8 @@ import Testing
         #expect(answer.headers.filter { $0.name == parts[0].lowercased() }.map(\.value) == [String(parts[1])])
     }
 
-    /// Pages hold secrets beside what others choose: their compressed length would tell (BREACH).
+    /// Pages have secrets next to text that others choose, so the length of a compressed page would reveal them
+    /// (BREACH).
     @Test func nothingIsCompressed() throws {
         let front = try Front(.production)
         let echo = try Echo(socket: front.run.file("merganser.sock"))

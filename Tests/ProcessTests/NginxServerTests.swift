@@ -3,12 +3,12 @@ import JSON
 import TestSupport
 import Testing
 
-/// What nginx and the server make of a request together.
+/// Requests to nginx and the server together.
 @Suite struct NginxServerTests {
     private let front: Front
     private let installation: Installation
     private let server: ChildProcess
-    /// Of a client that may write events.
+    /// The key of a client that may write events.
     private let key: String
 
     init() throws {
@@ -30,7 +30,7 @@ import Testing
 
     // MARK: HEAD
 
-    /// By one kept connection, on which a body that were sent would be taken for the next answer.
+    /// All requests use one kept connection. If a body were sent, it would be read as the next answer.
     @Test func headIsAnsweredAsGetWithoutABody() throws {
         let (pak, _) = try installation.bootstrap("00000000-0000-0000-0000-000000000001")
         let table = try String(
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Bodies that are too large
 
-    /// What is announced and never sent.
+    /// A body that is announced and never sent.
     struct Announced: CustomTestStringConvertible {
         let method: String
         let path: String
@@ -151,7 +151,7 @@ import Testing
             #"{"statusCode":413,"error":"Payload Too Large","message":"Request body is too large"}"#
     }
 
-    /// Nobody waits for a byte of it: neither nginx, which would keep it, nor a worker.
+    /// Neither nginx nor a worker waits for the body.
     @Test(arguments: Announced.all)
     func whatIsTooLargeIsJudgedUnread(_ announced: Announced) throws {
         let headers = announced.headers + (announced.isAuthorized ? [authorization] : [])
@@ -173,7 +173,7 @@ import Testing
         #expect(try front.connect().ask("GET", "/api/v1/me").status == 401, "the workers are free")
     }
 
-    /// What shows to be too large only while it is read.
+    /// The size is known only while the body is read.
     @Test(arguments: [
         ("POST", "/api/v1/nothing", 404, #"{"error":"not_found"}"#),
         ("POST", "/api/v1/devices", 413, #"{"error":"payload_too_large"}"#),
@@ -204,7 +204,7 @@ import Testing
         #expect(answer.status == status && text(answer) == body)
     }
 
-    /// All of it is sent, and the answer is there nevertheless.
+    /// The client sends the whole body, and still gets the answer.
     @Test func whoSendsItAllTheSameIsAnswered() throws {
         let part = [UInt8](repeating: UInt8(ascii: "x"), count: 20 << 20)
         for (path, status) in [("/api/v1/nothing", 404), ("/api/v1/devices", 413), ("/v1/ingest", 413)] {

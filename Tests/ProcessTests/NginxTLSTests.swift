@@ -93,7 +93,7 @@ import Testing
         #expect(try ask("/", of: "id.example.net").status == 0)
     }
 
-    /// 497.
+    /// nginx's internal status 497.
     @Test func plainTextToTheTLSPortIsRefusedInJSON() throws {
         let answer = try ask("/v1/events", scheme: "http")
         #expect(answer.status == 400)

@@ -48,8 +48,8 @@ import Testing
         #expect(try ask("GET").receiveAnswer().status == 200)
     }
 
-    /// How many connections to the server nobody has accepted yet: the kernel lists them by the listener's path, which begins
-    /// so, and without an inode (proc_net(5)).
+    /// How many connections no worker has accepted yet. The kernel lists them under the listener's path, without an
+    /// inode (proc_net(5)).
     private func waitingConnections() throws -> Int {
         let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/net/unix"))
         // It comes in several parts, which String(contentsOfFile:) does not expect.

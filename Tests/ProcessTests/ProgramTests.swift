@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the programs are linked with.
+/// The libraries that the programs are linked with.
 @Suite struct ProgramTests {
-    /// Foundation beyond its essentials brings ICU: tens of megabytes, which every start has to map and relocate.
+    /// All of Foundation, beyond its essentials, includes ICU: tens of megabytes that every start must map and
+    /// relocate.
     ///
-    /// These programs name the libraries they load. Those that ship have them inside; `scripts/release` refuses the data
-    /// of ICU there.
+    /// These programs name the libraries that they load. The programs that ship contain them; `scripts/release` refuses
+    /// ICU's data there.
     @Test(arguments: ["merganserd", "merganserctl"])
     func noProgramLoadsICU(_ name: String) throws {
         let program = try Data(contentsOf: URL(filePath: Repository.program(name)), options: .alwaysMapped)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `docs/security.md` goes through the RFCs and all limits, and names tests that there are.
+/// `docs/security.md` covers the RFCs and all limits, and the tests that it names exist.
 @Suite struct SecurityDocumentTests {
     @Test(arguments: [
         (
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// The rows of the table below a heading, as their cells.
+    /// The cells of the table below a heading, row by row.
     private func rows(of heading: String) throws -> [[String]] {
         let document = try String(contentsOfFile: Repository.root + "/docs/security.md", encoding: .utf8)
         let part = try #require(document.components(separatedBy: "\n## ").first { $0.hasPrefix(heading) })

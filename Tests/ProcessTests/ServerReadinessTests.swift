@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threads
 
-/// Not ready, and recovering by itself.
+/// Servers that are not ready, and their recovery.
 @Suite struct ServerReadinessTests {
     @Test func waitsForTheDatabaseAndServesWhenItComes() throws {
         let installation = try Installation()
@@ -68,7 +68,8 @@ import Threads
         #expect(installation.exists("front/fastcgi.sock"))
     }
 
-    /// A cold start: no key set is kept, and the provider refuses connections, or takes them and says nothing.
+    /// A cold start: there is no stored key set, and the provider refuses connections, or accepts them and sends
+    /// nothing.
     @Test(arguments: [false, true]) func servesWithoutAKeySet(takesConnections: Bool) throws {
         let reply = Mutex(LocalHTTPServer.Reply.silence)
         let provider = try LocalHTTPServer { _ in reply.withLock { $0 } }

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What keeps a server from starting, and what it says then.
+/// Faults that keep a server from starting, and its messages.
 @Suite struct ServerStartTests {
     @Test func helpIsTheReference() throws {
         let outcome = try ChildProcess.run(Repository.program("merganserd"), ["--help"])

@@ -9,7 +9,7 @@ import Text
 
 @testable import Accounts
 
-/// Private parts of signing keys are never in clear: not in the database, a dump of it, an answer or a log.
+/// Private parts of signing keys are nowhere in plain text: not in the database, its dumps, answers or logs.
 @Suite struct SigningKeySecretsTests {
     let installation: Installation
     private let db: Connection
@@ -75,7 +75,7 @@ import Text
         }
     }
 
-    /// What an operator's backup holds.
+    /// The contents of an operator's backup.
     private func dump(_ options: String...) throws -> Data {
         guard case .unixSocket(let socket) = installation.database.options.address else { return Data() }
         let file = installation.directory.file("dump.sql")
@@ -104,7 +104,7 @@ import Text
         secrets.filter { secret in forms(of: secret).contains { text.range(of: $0) != nil } }
     }
 
-    /// The bytes, in hexadecimal, and in base64 in either alphabet: the beginning and, line by line, as PEM has it.
+    /// The bytes in hexadecimal and in both alphabets of base64: the start, and each line of the PEM form.
     private static func forms(of secret: Data) -> [Data] {
         let hex = Array(secret).hexadecimal
         let base64 = secret.base64EncodedString()
@@ -120,9 +120,9 @@ import Text
     }
 }
 
-/// Just enough of X.690 to take a private key apart.
+/// The part of X.690 that is needed to take a private key apart.
 private enum DER {
-    /// The contents of the elements that follow each other in there.
+    /// The contents of consecutive elements.
     static func elements(_ bytes: Data) -> [Data] {
         var rest = bytes[...]
         var elements: [Data] = []

@@ -3,11 +3,11 @@ import JSON
 import TestSupport
 import Testing
 
-/// Clients that take their time, before a server with four workers.
+/// Slow clients of a server with four workers.
 @Suite struct SlowClientTests {
     private let bytes = [UInt8](repeating: 0x62, count: 100_000)
 
-    /// As many bodies that never come as there are workers. Whoever waited behind them would be refused.
+    /// As many bodies as workers, which never arrive. A request that waited behind them would be refused.
     @Test func bodiesThatNobodyReadsHoldNoWorker() throws {
         let front = try Front()
         let scene = try AttachmentScene(behind: front)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// It neither pauses for long nor ends.
+    /// The upload neither pauses for long nor ends.
     @Test func anUploadThatIsTooSlowIsAnsweredMeanwhile() throws {
         let front = try Front()
         let scene = try AttachmentScene(behind: front, ["MERGANSER_UPLOAD_PATIENCE_SECONDS": "1"])
@@ -59,7 +59,8 @@ import Testing
         try scene.expectNoRowWithoutItsBytes(uploaded: 1)
     }
 
-    /// A client may send for ever, and yet nothing of its body: nginx has nothing to pass on, and no reason to end it.
+    /// A client may send forever without sending any of its body. nginx then has nothing to pass on, and does not end
+    /// the request.
     @Test(arguments: ["5;", "5;a=\"", "0", "5\r\nabcde\r\n0\r\nTrailer: "])
     func anUploadInChunksThatNeverComeIsAnsweredWhenThePatienceEnds(beginning: String) throws {
         let front = try Front()
@@ -72,7 +73,7 @@ import Testing
         #expect(try scene.stagedSizes().isEmpty)
     }
 
-    /// From as many networks as there are uploads.
+    /// The uploads come from different networks.
     @Test func oneAppsUploadsLeaveRoomForAnothers() throws {
         let front = try Front(.production)
         let scene = try AttachmentScene(behind: front, ["MERGANSER_ATTRIBUTION_ENDPOINT": "http://127.0.0.1:1/"])

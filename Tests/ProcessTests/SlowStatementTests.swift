@@ -4,7 +4,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// A request is followed by its id from nginx to the statement that made it slow.
+/// A request's id leads from nginx's log to the statement that made the request slow.
 @Suite struct SlowStatementTests {
     @Test func theRequestIDLeadsFromTheAccessLogToTheStatement() throws {
         let front = try Front()

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `docs/spec` is what the code cites: the sections that anything names exist, every link leads somewhere, and the
-/// glossary tells of words and types that there are.
+/// The code cites `docs/spec`. All cited sections exist, every link leads somewhere, and the words and types of the
+/// glossary exist.
 @Suite struct SpecificationTests {
     @Test(arguments: Specification.allCases)
     func everyNumberedSectionHasTheAnchorOfItsNumber(specification: Specification) throws {
@@ -121,13 +121,13 @@ import Testing
     }
 }
 
-/// A document that sections are cited of.
+/// A document whose sections are cited.
 enum Specification: String, CaseIterable, Sendable {
     case accounts, analytics
 
     var path: String { "\(Repository.root)/docs/spec/\(rawValue).md" }
 
-    /// What may be cited: `2.3`, `Stage 3`, `Annex A`.
+    /// The sections that may be cited: `2.3`, `Stage 3`, `Annex A`.
     static func sections() throws -> [Specification: Set<String>] {
         try Dictionary(
             uniqueKeysWithValues: allCases.map { specification in
@@ -137,9 +137,9 @@ enum Specification: String, CaseIterable, Sendable {
     }
 }
 
-/// The mention of a section, as in `accounts §1.6`. Sections of other standards are none.
+/// The citation of a section, as in `accounts §1.6`. Sections of other standards do not count.
 private struct Citation: CustomStringConvertible {
-    /// Nil: the text does not say of what.
+    /// Nil if the text does not name the document.
     let specification: Specification?
     let section: String
     let context: String
@@ -151,7 +151,7 @@ private struct Citation: CustomStringConvertible {
         case anothers
     }
 
-    /// Those of a file's text, also where line ends and marks of comments stand in between.
+    /// All citations of a file's text, even if a line break and a comment mark separate the words.
     static func all(in text: String, path: String) -> [Citation] {
         guard text.contains("§") || text.contains("Annex") || text.contains("Stage") else { return [] }
         let plain = text.components(separatedBy: "\n").map(withoutMark).joined(separator: " ")
@@ -179,7 +179,7 @@ private struct Citation: CustomStringConvertible {
         return citations
     }
 
-    /// `2.3` at the beginning of a text; nil without a number.
+    /// `2.3` at the start of a text; nil if there is no number.
     static func section(_ text: Substring) -> String? {
         if let match = text.prefixMatch(of: /(Annex [A-Z]|Stage \d)/) { return String(match.output.1) }
         return text.prefixMatch(of: /\ ?(\d+(?:\.\d+)*)/).map { String($0.output.1) }
@@ -231,9 +231,9 @@ private struct Citation: CustomStringConvertible {
     }
 }
 
-/// A Markdown text, as far as links need it.
+/// The part of a Markdown text that links need.
 private struct MarkdownFile {
-    /// In their order: those that are written down, and those that GitHub gives headings.
+    /// In order: explicit anchors, and those that GitHub makes for headings.
     private(set) var anchors: [String] = []
     /// Paths and fragments, not URLs.
     private(set) var internalLinks: [String] = []
@@ -309,7 +309,7 @@ extension Repository {
             .map { String($0.dropFirst(root.count + 1)) }
     }
 
-    /// Whatever may cite the specification.
+    /// All files that may cite the specification.
     fileprivate static func textFiles() throws -> [String] {
         let folders = ["Sources", "Tests", "scripts", "sql", "nginx", "systemd", "docs", "Benchmarks"]
         let files = try folders.flatMap(files) + ["README.md", "CONTRIBUTING.md", "Makefile", "Package.swift"]

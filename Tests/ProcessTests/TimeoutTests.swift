@@ -12,7 +12,8 @@ import Testing
 
 @testable import merganserd
 
-/// Who waits for another waits longer than that one does, so that the one who knows more gives up first and can say why.
+/// Each part waits longer than the part behind it, so that the one that knows most about a failure gives up first and
+/// can report it.
 @Suite struct TimeoutTests {
     @Test func docsHaveThemAll() throws {
         let document = try String(contentsOfFile: Repository.root + "/docs/operations.md", encoding: .utf8)
@@ -60,7 +61,7 @@ import Testing
         #expect(sum < (try #require(timeouts[outer], "\(outer)")))
     }
 
-    /// A Galera cluster needs 7 s to drop a dead node.
+    /// A Galera cluster takes 7 s to drop a dead node.
     @Test func theDatabaseIsWaitedForWhileAClusterMendsItself() throws {
         #expect(try #require(timeouts()["database answer"]) > .seconds(7))
         #expect(try #require(timeouts()["statement"]) > .seconds(7))
@@ -121,7 +122,7 @@ import Testing
         ]
     }
 
-    /// Of the one statement in a file that has a limit of its own.
+    /// The limit of the only statement in a file that has its own.
     private func statementTime(in path: String) throws -> Duration {
         let text = try String(contentsOfFile: Repository.root + "/" + path, encoding: .utf8)
         let values = text.matches(of: /SET STATEMENT max_statement_time = (\d+) FOR/)
@@ -129,7 +130,7 @@ import Testing
         return .seconds(try #require(Int(values[0].1)))
     }
 
-    /// A variable's default, as if it were in seconds.
+    /// A variable's default, read as seconds.
     private func preset(_ name: String) throws -> Duration {
         let variable = try #require(Variable.all.first { $0.name == name })
         guard case .text(let text) = variable.preset, let number = Int(text) else {

@@ -61,7 +61,7 @@ import Testing
         #expect(agent["name"] == "agent")
     }
 
-    /// Whatever it looks like behind its prefix.
+    /// Any text may follow the prefix.
     @Test(arguments: [
         "owl_client_0123abcd", "owl_client_", "owl_client_Ünïcödé/+=",
         "owl_client_" + String(repeating: "x", count: 4000),

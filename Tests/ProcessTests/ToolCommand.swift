@@ -1,10 +1,10 @@
 import JSON
 import TestSupport
 
-/// A command of `merganserctl` that does something, found by asking the tool for all of them.
+/// A command of `merganserctl` without subcommands. The list comes from the program itself.
 struct ToolCommand: Sendable, CustomStringConvertible {
     let words: [String]
-    /// What it cannot do without.
+    /// The arguments that it requires.
     let arguments: [String]
 
     var description: String { words.joined(separator: " ") }
@@ -18,7 +18,7 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         }
     }()
 
-    /// Every command and group, by its words.
+    /// Every group of commands, by its words.
     static let groups = Set(all.flatMap { command in command.words.indices.map { Array(command.words[..<$0]) } })
 
     private static func leaves(of command: JSONValue, _ words: [String]) -> [ToolCommand] {

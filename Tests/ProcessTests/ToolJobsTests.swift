@@ -82,7 +82,7 @@ import Testing
         #expect(try outcome.json()["removed"] == 40)
     }
 
-    /// Guarantee 2 of analytics §16: killed again and again, wherever it is at that moment.
+    /// Guarantee 2 of analytics §16: the job is killed repeatedly, at different points.
     @Test func compactGoesOnAfterKills() throws {
         let before = try resolved()
         var kills = 0

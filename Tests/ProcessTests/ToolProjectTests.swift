@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Teams, projects and apps by the operator's commands.
+/// The operator's commands for teams, projects and apps.
 @Suite struct ToolProjectTests {
     @Test func setsUpAProjectWithItsApps() throws {
         let installation = try Installation()
@@ -146,13 +146,13 @@ import Testing
     }
 }
 
-/// An id that nothing has.
+/// An id that does not exist.
 let nobody = "00000000-0000-7000-8000-000000000000"
 
 private func text(_ value: JSONValue?) -> String { value?.string ?? "" }
 
 extension Installation {
-    /// What a command that succeeds prints.
+    /// The output of a command that succeeds.
     func created(_ arguments: String...) throws -> JSONValue {
         let outcome = try tool(arguments + ["--json"])
         #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")

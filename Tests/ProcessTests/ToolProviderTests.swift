@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Text
 
-/// `merganserctl dev provider`: what a browser meets in the place of Apple's and Google's pages.
+/// `merganserctl dev provider`: the pages that stand in for Apple's and Google's.
 @Suite struct ToolProviderTests {
     private let installation: Installation
     private let process: ChildProcess

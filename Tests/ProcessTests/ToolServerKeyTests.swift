@@ -49,7 +49,7 @@ import Testing
         try db.commit()
     }
 
-    /// How many webhook keys open under a key alone; each must hold its own secret.
+    /// How many webhook keys one server key alone can open. Each must have its own secret.
     private func openWebhookKeys(_ serverKey: ServerKey) throws -> Int {
         try db.all("SELECT application_id, kid, sealed_secret FROM webhook_keys") { row in
             let (application, kid) = (try row.read(Application.ID.self), try row.read(String.self))
@@ -82,7 +82,7 @@ import Testing
         #expect(again.output.contains("unset the previous key and restart them"))
     }
 
-    /// Killed again and again, wherever it is at that moment; the next run goes on.
+    /// The command is killed repeatedly, at different points. The next run continues.
     @Test func goesOnAfterKills() throws {
         let count = 1200
         try addWebhookKeys(count)

@@ -154,7 +154,7 @@ import Testing
         #expect(try states() == ["removed", "active"])
     }
 
-    /// A server that runs sees the first key at once, and later ones within 30 seconds.
+    /// A running server sees the first key at once, and later ones within 30 seconds.
     @Test func aRunningServerPublishesTheKey() throws {
         let server = try installation.readyServer()
         let path = "/.well-known/jwks.json"

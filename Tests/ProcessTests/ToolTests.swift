@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What holds for every command alike.
+/// Rules that every command follows.
 @Suite struct ToolTests {
     @Test func coversTheCommandsThatExist() {
         #expect(

@@ -3,7 +3,7 @@ import MariaDB
 import TestSupport
 import Testing
 
-/// What the metrics say of the jobs, before and after each has run.
+/// The metrics about the jobs, before and after each job has run.
 @Suite struct UpkeepTests {
     @Test func workLeftUndoneShowsUntilItsJobHasRun() throws {
         let installation = try Installation(["MERGANSER_TOMBSTONE_GRACE_SECONDS": "0"])
@@ -28,7 +28,7 @@ import Testing
         #expect(try #require(done["months"]) > 80 * 86_400)
     }
 
-    /// Of a server that has just started, by short names; it looks at once, and then twice a minute.
+    /// The metrics of a server that has just started, by short names. It reads them at once, and then twice a minute.
     private func upkeep(of installation: Installation) throws -> [String: Double] {
         let server = try installation.readyServer()
         var found: [String: Double] = [:]

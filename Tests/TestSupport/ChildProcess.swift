@@ -1,17 +1,17 @@
 package import Foundation
 import Synchronization
 
-/// A program that runs beside the test, and never longer than it.
+/// A program that runs beside the test, and never longer than the test.
 ///
-/// Its output goes to files, so it cannot block on a reader. The kernel ends it when the test process is gone, however
-/// that came.
+/// Its output goes to files, so it cannot block on a reader. The kernel ends it when the test process ends for any
+/// reason.
 package final class ChildProcess: Sendable {
     package enum Exit: Equatable, Sendable {
         case status(Int32)
         case signal(Int32)
     }
 
-    /// What a program that ran to its end left behind.
+    /// The result of a program that has ended.
     package struct Outcome: Sendable {
         package var exit: Exit
         package var output: String
@@ -68,10 +68,10 @@ package final class ChildProcess: Sendable {
         return Outcome(exit: exit, output: child.output, errorOutput: child.errorOutput)
     }
 
-    /// What it wrote to standard output so far.
+    /// Its standard output so far.
     package var output: String { files.text("output") }
 
-    /// What it wrote to standard error so far.
+    /// Its standard error so far.
     package var errorOutput: String { files.text("error") }
 
     package var isRunning: Bool { poll() == nil }
@@ -87,7 +87,7 @@ package final class ChildProcess: Sendable {
 
     package func kill() { send(SIGKILL) }
 
-    /// - Throws: when it still runs after that time.
+    /// - Throws: if it still runs after that time.
     @discardableResult
     package func waitForExit(atMost time: Duration = .seconds(30)) throws -> Exit {
         let deadline = ContinuousClock.now + time
@@ -100,10 +100,10 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition is true.
     ///
     /// - Parameter what: completes "waited for".
-    /// - Throws: when it is not so in time, or the program ended.
+    /// - Throws: if the condition is not true in time, or the program has ended.
     package func wait(
         for what: String, atMost time: Duration = .seconds(30), until condition: () throws -> Bool
     ) throws {

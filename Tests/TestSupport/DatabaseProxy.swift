@@ -2,11 +2,11 @@ import Glibc
 package import MariaDB
 import Threads
 
-/// Stands between a client and MariaDB, and cuts the connection around a statement: what a crash of either side or of
-/// the network between them looks like. It sees statements of the text protocol, so COMMIT, and forwards all else.
+/// A proxy between a client and MariaDB that cuts the connection before or after a statement, as if either side or the
+/// network had failed. It recognizes statements of the text protocol, such as COMMIT, and forwards everything else.
 package final class DatabaseProxy: Sendable {
     package enum Cut: Sendable {
-        /// The server never gets the statement.
+        /// The server does not receive the statement.
         case beforeServer
         /// The server carries it out, but its answer is lost.
         case beforeAnswer
@@ -54,12 +54,12 @@ package final class DatabaseProxy: Sendable {
         return options
     }
 
-    /// Arms one cut, at the next statement with this very text, on whichever connection it comes.
+    /// Arms one cut, for the next statement with exactly this text, on any connection.
     package func cut(_ cut: Cut, at statement: String = "COMMIT") {
         state.withLock { $0.cuts.append((statement, cut)) }
     }
 
-    /// How many of the armed cuts have been made.
+    /// How many armed cuts have been made.
     package var cutsMade: Int { state.withLock { $0.cutsMade } }
 
     private func serve(_ client: Int32) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One end of a FastCGI connection, byte for byte as the test wants it (FastCGI specification 1.0).
+/// A client's end of a FastCGI connection, which sends exactly the bytes of the test (FastCGI specification 1.0).
 package final class FastCGIClient {
     package struct Answer: Sendable {
         package var status: Int
@@ -121,7 +121,7 @@ package final class FastCGIClient {
         }
     }
 
-    /// Says that nothing more will come; answers can still be read.
+    /// Tells the server that nothing more will be sent. Answers can still be read.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Whether there is something to read, or will be soon.
@@ -130,7 +130,7 @@ package final class FastCGIClient {
         return !received.isEmpty || poll(&ready, 1, Int32(time / .milliseconds(1))) == 1
     }
 
-    /// The answer to the one request under way; nil when the connection ends before it.
+    /// The answer to the request under way; nil if the connection ends before.
     package func receiveAnswer() throws -> Answer? {
         var output: [UInt8] = []
         while let record = try receiveRecord() {
@@ -166,7 +166,7 @@ package final class FastCGIClient {
         return Record(type: header[1], id: UInt16(header[2]) << 8 + UInt16(header[3]), content: content)
     }
 
-    /// Whether the other end has closed, without a byte more.
+    /// Whether the other end has closed the connection without sending another byte.
     package func receiveEnd() throws -> Bool { try receiveRecord() == nil }
 
     private func receive(_ count: Int) throws -> [UInt8]? {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// How many times the work costs when its input is four times as large: about 4 when cost is linear, 5 when it is
-/// n log n, 16 when it is quadratic. A test asks for less than ``quasilinear``.
+/// How many times the work costs if its input is four times as large: about 4 for linear cost, 5 for n log n, 16 for
+/// quadratic cost. A test requires less than ``quasilinear``.
 ///
-/// Cost is this thread's processor time, so neighbors on a busy machine don't count, nor does work that others do: a
-/// router called in process is seen whole, but for its database. Sizes take turns, and the cheapest run of each counts.
-/// Choose the size so that four times as much is the largest input that limits allow.
+/// The cost is this thread's processor time, so other processes and threads do not count. A router that is called in
+/// process is measured completely, except for its database. The sizes take turns, and the cheapest run of each counts.
+/// Choose the size so that four times as much is the largest input that the limits allow.
 ///
 ///     #expect(try growth(from: 2_000, input: { n in form(scopes: n) }) { try client.send($0) } < quasilinear)
 ///
 /// - Parameters:
-///   - size: of the smaller input; the larger has four times as much.
-///   - runs: of each size.
-///   - input: makes an input of the size; not measured, and made anew for every run.
-///   - work: what is measured.
+///   - size: the smaller size; the larger input has four times as much.
+///   - runs: the number of runs of each size.
+///   - input: makes an input of a size. It is not measured, and is called for every run.
+///   - work: the work to measure.
 package func growth<Input>(
     from size: Int, runs: Int = 7, input: (Int) throws -> Input, work: (Input) throws -> Void
 ) throws -> Double {
@@ -33,7 +33,7 @@ package func growth<Input>(
     return large / small
 }
 
-/// Between n log n and n², with room for both.
+/// Between n log n and n², with a margin on both sides.
 package let quasilinear = 9.0
 
 /// Processor time of this thread, in seconds.

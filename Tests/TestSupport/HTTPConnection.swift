@@ -1,7 +1,7 @@
 import Glibc
 
-/// A kept connection to a private nginx: for load, and for requests that no well-behaved client sends. Waiting for an
-/// answer has a limit of twenty seconds.
+/// A kept connection to a private nginx, for load and for requests that no well-behaved client sends. It waits at most
+/// twenty seconds for an answer.
 package final class HTTPConnection {
     package struct Answer: Sendable {
         package var status: Int
@@ -87,7 +87,7 @@ package final class HTTPConnection {
         return answer
     }
 
-    /// Where the head's last line ends, before an empty one.
+    /// The position after the head's last line, which an empty line follows.
     private var endOfHead: Int? {
         received.withUnsafeBytes { bytes in
             let end = bytes.indices.dropFirst(3).first { index in

@@ -6,8 +6,8 @@ import Synchronization
 import Text
 package import Time
 
-/// An identity provider under a test's control: keys, tokens that say whatever the test wants, and the key set, served on
-/// loopback when a test asks for that.
+/// An identity provider that a test controls: keys, tokens with any content, and the key set, which it can serve on a
+/// loopback address.
 package final class TestIssuer: Sendable {
     package let provider: Provider
     package let issuer: String
@@ -47,7 +47,7 @@ package final class TestIssuer: Sendable {
 
     package var keySetJSON: [UInt8] { KeySet(published.withLock { $0 }.map(\.jwk)).json() }
 
-    /// - Parameter jwksURL: by default an address where nobody answers.
+    /// - Parameter jwksURL: by default an address at which nothing listens.
     package func settings(jwksURL: String = "http://127.0.0.1:1/keys") -> ProviderSettings {
         ProviderSettings(
             issuers: [issuer], jwksURL: jwksURL, audiences: [audience, webClientID],
@@ -62,7 +62,7 @@ package final class TestIssuer: Sendable {
         }
     }
 
-    /// A verifier that has the issuers' key sets already and asks nobody for them.
+    /// A verifier that already has the issuers' key sets and never fetches them.
     package static func verifier(_ issuers: TestIssuer..., clock: Clock = .system) -> IdentityTokenVerifier {
         IdentityTokenVerifier(
             providers: Dictionary(uniqueKeysWithValues: issuers.map { ($0.provider, $0.settings()) }),
@@ -70,12 +70,12 @@ package final class TestIssuer: Sendable {
             initialKeySets: Dictionary(uniqueKeysWithValues: issuers.map { ($0.provider, $0.keySetJSON) }))
     }
 
-    /// A token as the provider makes it: for this issuer's audience, issued now.
+    /// A token like the provider's: for this issuer's audience, issued now.
     ///
     /// - Parameters:
-    ///   - nonce: the raw nonce; the claim is its SHA-256 in hex.
-    ///   - kid: another name for the key in the header.
-    ///   - extra: claims that are added, or replace the usual ones.
+    ///   - nonce: the raw nonce; the claim is its SHA-256 in hexadecimal.
+    ///   - kid: another key id for the header.
+    ///   - extra: claims to add or to replace.
     package func token(
         subject: String = "subject", nonce: String = "nonce", email: String? = nil, emailVerified: JSONValue? = nil,
         name: String? = nil, audience: JSONValue? = nil, issuer: String? = nil, expiresIn: Int = 600,
@@ -94,7 +94,7 @@ package final class TestIssuer: Sendable {
         return Self.token(header: header, claims: claims, signer)
     }
 
-    /// The claims of a good token.
+    /// The claims of a valid token.
     package func claims(
         subject: String = "subject", nonce: String = "nonce", expiresIn: Int = 600
     ) -> [String: JSONValue] {
@@ -105,14 +105,14 @@ package final class TestIssuer: Sendable {
         ]
     }
 
-    /// What a provider makes of the client's raw nonce.
+    /// The nonce claim that a provider derives from the client's raw nonce.
     package static func hexDigest(_ rawNonce: String) -> String { sha256(rawNonce.utf8).hexadecimal }
 
     package static func header(_ signer: Signer) -> [String: JSONValue] {
         ["alg": .string(signer.jwk.algorithm.rawValue), "kid": .string(signer.keyID)]
     }
 
-    /// A token that says exactly this, signed by the key whatever its header claims.
+    /// A token with exactly these claims, signed by the key even if its header names another algorithm.
     package static func token(
         header: [String: JSONValue], claims: [String: JSONValue], _ signer: Signer
     ) -> String {

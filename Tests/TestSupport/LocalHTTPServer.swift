@@ -1,7 +1,7 @@
 import Glibc
 import Threads
 
-/// A small HTTP server on a loopback port of its own, one thread a connection, for tests of outgoing requests.
+/// A small HTTP server on its own loopback port, with one thread for each connection, for tests of outgoing requests.
 package final class LocalHTTPServer: Sendable {
     package struct Request: Sendable {
         package var method: String
@@ -15,9 +15,9 @@ package final class LocalHTTPServer: Sendable {
 
     package enum Reply: Sendable {
         case response(status: Int = 200, headers: [(String, String)] = [], body: [UInt8] = [])
-        /// These bytes and then the end of the connection.
+        /// These bytes, then the end of the connection.
         case raw([UInt8])
-        /// A good head and then body bytes until the client has enough.
+        /// A valid head, then body bytes until the client closes the connection.
         case endless
         /// Nothing, until the client gives up.
         case silence
@@ -63,10 +63,10 @@ package final class LocalHTTPServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// What came so far, in order.
+    /// The requests so far, in order.
     package var requests: [Request] { state.withLock { $0.requests } }
 
-    /// Waits until that many requests have come; false when they do not within ten seconds.
+    /// Waits until this many requests have come; false if they do not within ten seconds.
     package func waitForRequests(_ count: Int) -> Bool {
         state.wait(atMost: .seconds(10)) { $0.requests.count >= count ? true : nil } ?? false
     }

@@ -2,7 +2,7 @@ import Foundation
 package import MariaDB
 import Synchronization
 
-/// A private `mariadbd` with its own data directory, reached by a unix socket only and by the user who runs the tests.
+/// A private `mariadbd` with its own data directory. Only the user who runs the tests can reach it, over a unix socket.
 package final class MariaDBServer: Sendable {
     package var socket: String { directory.file("socket") }
 
@@ -20,7 +20,8 @@ package final class MariaDBServer: Sendable {
 
     deinit { kill9() }
 
-    /// Of the server of the whole test run: `MERGANSER_TEST_DATABASE_SOCKET`, or one started now.
+    /// The socket of the server for the whole test run: `MERGANSER_TEST_DATABASE_SOCKET`, or a server that is started
+    /// now.
     package static var sharedSocket: String {
         get throws {
             try ProcessInfo.processInfo.environment["MERGANSER_TEST_DATABASE_SOCKET"] ?? shared.get().socket
@@ -38,7 +39,7 @@ package final class MariaDBServer: Sendable {
         return server
     }
 
-    /// As the user who runs the tests, who may do everything.
+    /// Connects as the user who runs the tests, who has all privileges.
     package func options(database: String? = nil) -> Connection.Options {
         Self.options(socket: socket, database: database)
     }
@@ -50,7 +51,7 @@ package final class MariaDBServer: Sendable {
         return options
     }
 
-    /// Returns when it accepts connections.
+    /// Returns when the server accepts connections.
     package func start() throws {
         let process = try ChildProcess(
             Repository.root + "/scripts/mariadbd", [directory.file("data"), socket] + options)
@@ -58,10 +59,10 @@ package final class MariaDBServer: Sendable {
         self.process.withLock { $0 = process }
     }
 
-    /// In good order.
+    /// Stops it gracefully.
     package func stop() throws { try end(SIGTERM) }
 
-    /// As it happens when memory runs out.
+    /// Kills it, as the kernel does when memory runs out.
     package func kill9() { try? end(SIGKILL) }
 
     package func restart() throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A private nginx on a loopback port that was free, as whoever runs the tests.
+/// A private nginx on a free loopback port, which runs as the user of the tests.
 package final class Nginx: Sendable {
     package let port: UInt16
     package var url: String { "http://127.0.0.1:\(port)" }
@@ -11,18 +11,18 @@ package final class Nginx: Sendable {
 
     private static let program = "/usr/sbin/nginx"
 
-    /// For the http block: folders below the prefix, where Debian's nginx has ones of root's.
+    /// For the http block: folders below the prefix, because Debian's nginx has folders that belong to root.
     package static let ownFolders = """
         client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; \
         scgi_temp_path scgi;
         """
 
-    /// Returns when it accepts connections.
+    /// Returns when nginx accepts connections.
     ///
     /// - Parameters:
-    ///   - links: what is to be found in `directory` under a name, by the path of the original.
-    ///   - configuration: the whole `nginx.conf` for that port, but for `user`, `pid` and `daemon`. Relative paths are
-    ///     meant from `directory`.
+    ///   - links: names of links in `directory`, with the paths that they lead to.
+    ///   - configuration: the whole `nginx.conf` for the port, except `user`, `pid` and `daemon`. Relative paths start
+    ///     at `directory`.
     package init(links: [String: String] = [:], _ configuration: (_ port: UInt16) -> String) throws {
         directory = try TemporaryDirectory()
         for (name, path) in links { try directory.link(name, to: path) }
@@ -55,13 +55,13 @@ package final class Nginx: Sendable {
         try ChildProcess.run(program, ["-t"] + arguments(prefix: prefix, configuration: file))
     }
 
-    /// What it wrote to `error.log` so far.
+    /// The content of `error.log` so far.
     package var errorLog: String { directory.text("error.log") }
 
-    /// Reads the configuration again: new workers take over, the old ones finish what they have.
+    /// Reloads the configuration: new workers take over, and the old ones finish their requests.
     package func reload() { process.send(SIGHUP) }
 
-    /// Ends it in good order.
+    /// Stops it gracefully.
     package func stop() throws {
         process.terminate()
         try process.waitForExit()
@@ -77,7 +77,7 @@ package final class Nginx: Sendable {
     }
 }
 
-/// A loopback port on which nobody listens.
+/// A loopback port on which nothing listens.
 package func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
@@ -92,7 +92,7 @@ package func freePort() throws -> UInt16 {
     return UInt16(bigEndian: address.sin_port)
 }
 
-/// Whether somebody accepts connections on that loopback port.
+/// Whether anything accepts connections on a loopback port.
 private func accepts(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }

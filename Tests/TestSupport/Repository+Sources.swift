@@ -1,9 +1,10 @@
 import Foundation
 
 extension Repository {
-    /// Which files below `Sources` have a pattern in one of their lines, comments aside: for rules that no type can hold.
+    /// The files below `Sources` that match a pattern in a line that is not a comment, for rules that no type can
+    /// enforce.
     ///
-    /// - Parameter folders: those that are not looked into, with a final slash.
+    /// - Parameter folders: folders to leave out, with a final slash.
     /// - Returns: paths below `Sources`.
     package static func sources(
         with pattern: Regex<Substring>, outside folders: [String] = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the tests find what they need on disk.
+/// The files that tests need.
 ///
 /// This target owns what tests of several targets share: private servers, child processes, paths, fake peers. It holds
 /// no tests and no rules.

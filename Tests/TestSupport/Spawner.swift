@@ -1,9 +1,9 @@
 import Threads
 
-/// The one thread that starts child processes and never ends.
+/// The only thread that starts child processes. It never ends.
 ///
-/// Children ask the kernel for a signal when their parent is gone (`PR_SET_PDEATHSIG`), and it takes the thread that
-/// started them for the parent. The pools that run tests let threads end.
+/// Children ask the kernel for a signal when their parent ends (`PR_SET_PDEATHSIG`), and the kernel considers the
+/// thread that started them to be their parent. The pools that run tests end threads.
 enum Spawner {
     private static let jobs: Monitor<[@Sendable () -> Void]> = {
         let jobs = Monitor<[@Sendable () -> Void]>([])

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own, short enough in path for Unix sockets, removed with everything in it at the end.
+/// A new directory whose path is short enough for Unix sockets. It is removed at the end with all its contents.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 

@@ -1,7 +1,7 @@
 import Synchronization
 package import Time
 
-/// A clock that stands still until a test moves it.
+/// A clock that advances only if a test moves it.
 package final class TestClock: Sendable {
     private let time: Mutex<Timestamp>
 

@@ -3,19 +3,19 @@ package import MariaDB
 import Migrations
 import Synchronization
 
-/// A schema of a test's own, dropped with the last reference to it.
+/// A schema of one test, dropped with the last reference to it.
 package final class TestDatabase: Sendable {
     package let name: String
     package let options: Connection.Options
 
     private let socket: String
 
-    /// `migrated`: with everything that `sql/` makes. Otherwise empty.
+    /// With all tables that `sql/` creates if `migrated`, otherwise empty.
     package convenience init(migrated: Bool = true) throws {
         try self.init(socket: try MariaDBServer.sharedSocket, script: migrated ? try Self.template.get() : "")
     }
 
-    /// On a server of the test's own.
+    /// The same on a server that belongs to the test.
     package convenience init(on server: MariaDBServer, migrated: Bool = true) throws {
         try self.init(socket: server.socket, script: migrated ? try Self.template.get() : "")
     }
@@ -37,11 +37,12 @@ package final class TestDatabase: Sendable {
 
     package func connect() throws -> Connection { try Connection(options) }
 
-    /// Whether one of its sessions waits for a lock of InnoDB that another one has.
+    /// Whether one of the schema's sessions waits for an InnoDB lock of another one.
     ///
-    /// The monitor's text says so at once. INNODB_LOCK_WAITS is a copy, renewed only when nobody has looked for 0.1 s.
+    /// Reads the monitor's text, which is current. INNODB_LOCK_WAITS is a copy that is renewed only if nobody has read
+    /// it for 0.1 s.
     ///
-    /// - Parameter connection: to look with.
+    /// - Parameter connection: the connection to read with.
     package func hasLockWait(_ connection: Connection) throws -> Bool {
         let sessions = try connection.query("SELECT id FROM information_schema.processlist WHERE db = '\(name)'")
             .map { $0[0].text }
@@ -53,7 +54,7 @@ package final class TestDatabase: Sendable {
         }
     }
 
-    /// Every row of every table, one a line, tables by name and rows by their columns: for comparing before and after.
+    /// Every row of every table, one a line, sorted by table and columns, to compare before and after.
     package func dump() throws -> String {
         let db = try connect()
         return try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { $0[0].text }.sorted().map {
@@ -68,7 +69,8 @@ package final class TestDatabase: Sendable {
 
     private static let count = Atomic(0)
 
-    /// Running the migrations takes a connection and several statements a table; this is one script, made once.
+    /// The schema as one script, made once. Running the migrations takes a connection and several statements for each
+    /// table.
     private static let template: Result<String, any Error> = Result {
         let database = try TestDatabase(migrated: false)
         let db = try Connection(database.options.forMigrations)
@@ -79,7 +81,7 @@ package final class TestDatabase: Sendable {
     /// Where the migrations are.
     package static let sqlDirectory = Repository.root + "/sql"
 
-    /// What the migrations inserted, as statements.
+    /// The rows that the migrations insert, as statements.
     private static func rows(_ db: Connection) throws -> String {
         try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { table in
             let table = table[0].text
@@ -96,7 +98,7 @@ package final class TestDatabase: Sendable {
 }
 
 extension [UInt8]? {
-    /// As text where it is that, else in hexadecimal digits.
+    /// As text if it is valid text, otherwise as hexadecimal digits.
     fileprivate var text: String {
         guard let self else { return "NULL" }
         return String(validating: self, as: UTF8.self) ?? "x'\(self.hexadecimal)'"

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a test's surroundings could not be set up.
+/// Why something that a test needs could not be set up.
 package struct TestSupportError: Error, CustomStringConvertible {
     package let description: String
 

@@ -30,7 +30,7 @@ import Text
     ])
     func otherTextsAreRefused(text: String) { #expect(Base64URL.decode(text) == nil) }
 
-    /// Otherwise several texts would stand for the same bytes.
+    /// If they were accepted, several texts would stand for the same bytes.
     @Test func bitsBehindTheLastByteAreRefused() {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         #expect(alphabet.filter { Base64URL.decode("A\($0)") != nil } == "AQgw")

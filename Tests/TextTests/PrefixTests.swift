@@ -1,7 +1,7 @@
 import Testing
 import Text
 
-/// The two ways of counting, each where its limit counts so.
+/// Both ways to count, each for the limits that count that way.
 @Suite struct PrefixTests {
     @Test(arguments: [
         ("abc", 2, "ab"), ("abc", 3, "abc"), ("", 1, ""), ("홍길동", 2, "홍길"), ("👩\u{200D}👩\u{200D}👧", 1, "👩"),

@@ -8,7 +8,7 @@ import Threads
         for _ in 0..<2 { #expect(depth(gate) == permits) }
     }
 
-    /// How many permits each of three holders gets, one after the other, and whoever comes then.
+    /// How many permits each of three holders gets in turn, and then a further one.
     @Test(arguments: [
         (2, [1, 0, 0], 0), (4, [2, 1, 0], 0), (8, [3, 2, 1], 0), (16, [6, 3, 2], 1), (64, [24, 12, 6], 3),
     ])
@@ -17,7 +17,7 @@ import Threads
         for _ in 0..<2 { #expect(self.shares(gate, ["a", "b", "c", "d"]) == shares + [next]) }
     }
 
-    /// Neither an app that comes from everywhere nor a network that uses many apps has more than one of one kind.
+    /// Neither an app with many networks nor a network with many apps gets more than the share of one holder.
     @Test func whoeverIsOneOfTwoHoldersCounts() {
         let gate = SlowPeerGate(workers: 16)
         #expect(depth(gate) { ["app", "network \($0)"] } == 6)
@@ -32,12 +32,12 @@ import Threads
         #expect(gate.pass(for: ["a"]) { 1 } == 1)
     }
 
-    /// How many permits are to be had at once.
+    /// How many permits can be taken at once.
     private func depth(_ gate: SlowPeerGate, _ count: Int = 0, _ holders: (Int) -> [String] = { _ in [] }) -> Int {
         gate.pass(for: holders(count)) { depth(gate, count + 1, holders) + 1 } ?? 0
     }
 
-    /// How many each gets while those before it keep theirs.
+    /// How many permits each holder gets while the earlier ones keep theirs.
     private func shares(_ gate: SlowPeerGate, _ holders: ArraySlice<String>, _ count: Int = 0) -> [Int] {
         guard let holder = holders.first else { return [] }
         return gate.pass(for: [holder]) { shares(gate, holders, count + 1) }
