@@ -49,7 +49,7 @@ package struct Retention {
     package func makeMonths(_ database: Database) throws -> [Month] {
         let missing = try missingMonths(database)
         if missing.isEmpty { return [] }
-        say("\(table.name): making \(missing[0]) to \(missing[missing.count - 1])")
+        say("\(table.name): creating \(missing[0]) to \(missing[missing.count - 1])")
         let definitions = missing.map(Partition.definition).joined(separator: ", ")
         let isMade = try alter(
             """

@@ -80,15 +80,18 @@ import Testing
 
             let again = try scene.registerKey(secret)
             #expect(again.exit == .status(1))
-            #expect(try again.errorJSON()["message"]?.string?.contains("this secret is a key's already") == true)
+            #expect(
+                try again.errorJSON()["message"]?.string?.contains("another key, live or revoked, has this secret")
+                    == true)
             #expect(!again.errorOutput.contains(secret))
         }
     }
 
     @Test(arguments: [
-        ("", "begins with owl_client_"), ("owl_import_0123", "begins with owl_client_"),
-        ("owl_client_a\nowl_client_b", "more than one word"), ("owl_client_a b", "more than one word"),
-        ("owl_client_a\n\n", "more than one word"),
+        ("", "must begin with owl_client_"), ("owl_import_0123", "must begin with owl_client_"),
+        ("owl_client_a\nowl_client_b", "spaces or control characters"),
+        ("owl_client_a b", "spaces or control characters"),
+        ("owl_client_a\n\n", "spaces or control characters"),
     ])
     func refusesWhatIsNoSecretOfItsType(secret: String, reason: String) throws {
         let scene = try Scene()

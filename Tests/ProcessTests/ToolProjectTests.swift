@@ -97,7 +97,7 @@ import Testing
         (["team", "create", "--name", "a\u{7}"], "no control characters"),
         (["project", "create", "--team", nobody, "--name", "N", "--slug", "n"], "there is no team \(nobody)"),
         (["project", "create", "--team", "TEAM", "--name", "N", "--slug", "notes"], "the slug \"notes\" already"),
-        (["project", "create", "--team", "TEAM", "--name", "N", "--slug", "Notes"], "\"Notes\" is no slug"),
+        (["project", "create", "--team", "TEAM", "--name", "N", "--slug", "Notes"], "\"Notes\" is not a valid slug"),
         (["project", "set", "PROJECT", "--slug", String(repeating: "x", count: 65)], "1 to 64 of a-z 0-9 -"),
         (["project", "set", "PROJECT", "--name", ""], "the project's name must have"),
         (["project", "set", "PROJECT", "--color", "red"], "write it as #rrggbb"),

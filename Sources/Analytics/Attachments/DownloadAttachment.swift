@@ -40,7 +40,7 @@ struct MissingContent: Error, CustomStringConvertible {
     let digest: ContentDigest
 
     var description: String {
-        "the store has no file \(digest.rawValue), which an attachment names; look at MERGANSER_ATTACHMENT_DIR"
+        "an attachment names the file \(digest.rawValue), which does not exist; check MERGANSER_ATTACHMENT_DIR"
     }
 }
 

@@ -16,7 +16,7 @@ extension AnalyticsTransaction {
             let quotas = AttachmentQuota.effective(user: try row.read(), project: try row.read())
             return (quotas.user, quotas.project, try row.read(Int64.self))
         }
-        guard let quotas else { throw MariaDBError("the project of an app is gone") }
+        guard let quotas else { throw MariaDBError("the project of an app does not exist") }
         return quotas
     }
 

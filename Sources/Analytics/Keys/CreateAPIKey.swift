@@ -65,7 +65,7 @@ extension AnalyticsTransaction {
         } catch {
             guard error.duplicateKey == "api_keys_secret" else { throw error }
             throw OperatorError(
-                "this secret is a key's already, live or revoked; `merganserctl api-key list` shows whose, by its end")
+                "another key, live or revoked, has this secret; `merganserctl api-key list` shows how each secret ends")
         }
         return (key, new.secret == nil ? secret : nil)
     }
@@ -73,7 +73,7 @@ extension AnalyticsTransaction {
     private func team(of new: NewAPIKey) throws -> Team.ID {
         if new.kind == .agent {
             guard new.app == nil, let team = new.team else {
-                throw OperatorError("an agent key belongs to a team and to no app; name the team alone")
+                throw OperatorError("an agent key belongs to a team and to no app; name only the team")
             }
             try connection.requireTeam(team)
             return team
@@ -85,7 +85,7 @@ extension AnalyticsTransaction {
             throw OperatorError("there is no app \(app); `merganserctl app list` shows them")
         }
         guard new.team == nil || new.team == team else {
-            throw OperatorError("the app is team \(team)'s; leave the team out, or name this one")
+            throw OperatorError("the app belongs to team \(team); leave the team out, or name this team")
         }
         return team
     }
@@ -103,14 +103,15 @@ extension NewAPIKey {
             }
         }
         if let expiresAt, expiresAt <= now {
-            throw OperatorError("\(expiresAt.iso8601Milliseconds) is past; let the key expire later, or never")
+            throw OperatorError("\(expiresAt.iso8601Milliseconds) is in the past; choose a later time, or none")
         }
         if let secret {
             guard secret.utf8.starts(with: kind.prefix.utf8) else {
-                throw OperatorError("the secret of a key of type \(kind.rawValue) begins with \(kind.prefix)")
+                throw OperatorError("the secret of a key of type \(kind.rawValue) must begin with \(kind.prefix)")
             }
             guard !secret.hasControlCharacters, !secret.contains(" ") else {
-                throw OperatorError("the secret is more than one word, and no Authorization header carries that")
+                throw OperatorError(
+                    "the secret has spaces or control characters; an Authorization header cannot carry it")
             }
         }
     }

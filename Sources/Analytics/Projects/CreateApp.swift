@@ -24,7 +24,7 @@ package struct NewApp: Sendable {
         }
         guard !bundleID.isEmpty, !bundleID.isLonger(than: 255), !bundleID.hasControlCharacters,
             !bundleID.contains(where: \.isWhitespace)
-        else { throw OperatorError("a bundle id has 1 to 255 characters and no space among them, as com.example.app") }
+        else { throw OperatorError("a bundle id has 1 to 255 characters and no spaces, for example com.example.app") }
     }
 }
 

@@ -46,10 +46,10 @@ package struct ProjectSettings: Sendable {
     func check() throws(OperatorError) {
         try OperatorError.check(name: name, of: "the project")
         guard (1...64).contains(slug.utf8.count), slug.utf8.allSatisfy(isSlugCharacter) else {
-            throw OperatorError("\"\(slug)\" is no slug; use 1 to 64 of a-z 0-9 -")
+            throw OperatorError("\"\(slug)\" is not a valid slug; use 1 to 64 of a-z 0-9 -")
         }
         if let color, color.wholeMatch(of: /#[0-9A-Fa-f]{6}/) == nil {
-            throw OperatorError("\"\(color)\" is no color; write it as #rrggbb")
+            throw OperatorError("\"\(color)\" is not a valid color; write it as #rrggbb")
         }
         for days in [retentionDays.events, retentionDays.metrics, retentionDays.funnels] {
             if let days, !(1...Self.longestRetention).contains(days) {
