@@ -66,7 +66,8 @@ CREATE TABLE event_attachments (
 -- quota costs the same for any number of rows. A row may change its end user, but not its project or size. If a count
 -- is too low already, the triggers continue, and `merganserctl verify` reports it.
 --
--- A statement that writes event_attachments cannot read app_users or projects: MariaDB refuses it (error 1442).
+-- A statement that makes a trigger write app_users or projects cannot read these tables itself: MariaDB refuses it (error
+-- 1442).
 
 CREATE TRIGGER event_attachments_added AFTER INSERT ON event_attachments FOR EACH ROW
 BEGIN

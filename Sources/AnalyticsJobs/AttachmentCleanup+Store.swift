@@ -45,11 +45,24 @@ extension AnalyticsTransaction {
     func remove(_ ids: [Attachment.ID], ifStill rows: OutlivedRows) throws -> Int {
         if ids.isEmpty { return 0 }
         try lockCounts(of: ids)
+        // Not `executeMany`: MariaDB adds the rows that triggers change to the affected rows of a bulk execution.
         let sql: StaticString =
             switch rows {
-            case .deleted: "DELETE FROM event_attachments WHERE id = ? AND deleted_at < ?"
-            case .pending: "DELETE FROM event_attachments WHERE id = ? AND uploaded_at IS NULL AND created_at < ?"
+            case .deleted:
+                """
+                DELETE a
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
+                WHERE a.deleted_at < ?
+                """
+            case .pending:
+                """
+                DELETE a
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id CHAR(32) CHARACTER SET ascii PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN event_attachments a ON a.id = UNHEX(j.id)
+                WHERE a.uploaded_at IS NULL AND a.created_at < ?
+                """
             }
-        return try connection.executeMany(sql, ids) { [$0, rows.end] }.affectedRows
+        return try connection.execute(sql, list(ids.map(\.rawValue.digits)), rows.end).affectedRows
     }
 }

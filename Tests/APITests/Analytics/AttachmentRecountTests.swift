@@ -127,7 +127,7 @@ import Testing
         #expect(
             code(
                 """
-                UPDATE event_attachments t JOIN app_users u ON u.id = t.app_user_id SET t.deleted_at = NOW(3)
+                UPDATE event_attachments t JOIN app_users u ON u.id = t.app_user_id SET t.app_user_id = NULL
                 WHERE u.user_id = 'u'
                 """) == 1442)
         #expect(code("SET @user = (SELECT id FROM app_users WHERE user_id = 'u')") == nil)
