@@ -117,7 +117,7 @@ import Testing
             "cannot have events:read; it may have events:write, users:write"
         ),
         (["--type", "client", "--app", "APP", "--name", ""], "the key's name must have 1 to 200 characters"),
-        (["--type", "client", "--app", "APP", "--expires", "2026-01-01"], "2026-01-01T00:00:00.000Z is past"),
+        (["--type", "client", "--app", "APP", "--expires", "2026-01-01"], "2026-01-01T00:00:00.000Z is in the past"),
     ])
     func refusesWithAReasonAndChangesNothing(_ arguments: [String], _ reason: String) throws {
         let scene = try Scene()

@@ -245,7 +245,7 @@ import Time
         try db.execute(
             "UPDATE signing_keys SET public_jwk = JSON_SET(public_jwk, '$.n', ?)", Base64URL.encode(modulus))
         let error = try #require(throws: SigningKeyUnavailable.self) { try process().signer(db) }
-        #expect(error.description.contains("is not its public part"))
+        #expect(error.description.contains("does not match its private part"))
         try db.execute("UPDATE signing_keys SET public_jwk = '{}'")
         #expect(throws: SigningKeyUnavailable.self) { try process().signer(db) }
     }
