@@ -6,3 +6,11 @@ import JSON
     let applications = try call.database.read { try $0.registeredApplications(of: developer.caller.id) }
     return .json(.ok, ["applications": applications.map(ApplicationReply.init)])
 }
+
+/// `GET /api/v1/applications/{client_id}` (accounts §2.1).
+@Sendable func showApplication(_ call: Call, _ developer: Developer) throws -> Response {
+    let application = try call.database.read {
+        try call.accounts.application(call.arguments[0], of: developer.caller, $0)
+    }
+    return .json(.ok, ApplicationReply(application))
+}
