@@ -6,7 +6,7 @@ import Testing
 @testable import API
 
 /// `Golden/routes.txt` has the credential that each route accepts, found by sending requests, and which endpoints store
-/// their answer for repetition.
+/// their answer for repetition. The route table's own requirement is compared with what was found.
 @Suite struct RouteTableTests {
     let app: TestApp
     let client: Client
@@ -20,8 +20,7 @@ import Testing
         var number = 0
         let lines = try Routes.accounts.map { route in
             number += 100
-            let credential = try credential(of: route, firstPhone: number)
-            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            let line = line(route, try credential(of: route, firstPhone: number))
             return route.replay.map { line.padded(to: 95) + "replays by \($0.name)" } ?? line
         }
         try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
@@ -50,7 +49,7 @@ import Testing
             } else {
                 credential = try self.credential(of: route, firstPhone: number)
             }
-            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            let line = line(route, credential)
             let more = [
                 route.replay.map { "replays by \($0.name)" }, route.isCrossOrigin ? "any origin" : nil,
                 route.isPage ? "page" : nil,
@@ -65,20 +64,30 @@ import Testing
         return Routes.analytics.map { route in
             let refused = send(route, token: key)
             let permission = refused.status == 403 ? refused.error?.split(separator: ": ").last.map(String.init) : nil
-            return route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + (permission ?? "anyone")
+            return line(route, permission ?? "anyone")
         }
+    }
+
+    /// - Parameter credential: what asking showed.
+    private func line(_ route: Route, _ credential: String) -> String {
+        let start = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47)
+        #expect(credential == route.requirement.name, "\(start)")
+        return start + credential
     }
 
     /// The credential that a route accepts: the answer is then about the content of the request, not about its sender.
     private func credential(of route: Route, firstPhone: Int) throws -> String {
         if send(route, token: nil).status != 401 { return "anyone" }
         var number = firstPhone
-        func answer(scopes: String, application: Int? = nil, anonymous: Bool = true) throws -> Answer {
+        func answer(
+            scopes: String, application: Int? = nil, anonymous: Bool = true, role: String = "developer"
+        ) throws -> Answer {
             number += 1
             let phone = try client.bootstrap(number)
             try app.change(
                 "UPDATE paks SET scopes = ?, application_id = ? WHERE user_id = ?", scopes, application, phone.userID)
-            try app.change("UPDATE users SET anonymous = ? WHERE id = ?", anonymous, phone.userID)
+            try app.change(
+                "UPDATE users SET anonymous = ?, role = ? WHERE id = ?", anonymous, role, phone.userID)
             return send(route, token: phone.token, clientID: "logi_\(firstPhone)")
         }
         let scopes = try PAK.fullScopes.filter { try answer(scopes: $0.rawValue).error != "insufficient_scope" }
@@ -86,7 +95,9 @@ import Testing
         let application = try app.makeApplication("logi_\(firstPhone)")
         let isOpenToAppBound = try answer(scopes: full, application: application).error != "insufficient_scope"
         let isForAnonymous = try answer(scopes: full, anonymous: false).error == "non_anonymous_caller"
-        return "PAK" + (isForAnonymous ? " of an anonymous user" : "") + (isOpenToAppBound ? ", app-bound too" : "")
+        let isForDevelopers = try answer(scopes: full, role: "user").error == "developer_required"
+        return "PAK" + (isForAnonymous ? " of an anonymous user" : "") + (isForDevelopers ? " of a developer" : "")
+            + (isOpenToAppBound ? ", app-bound too" : "")
             + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
     }
 
@@ -94,6 +105,22 @@ import Testing
     private func send(_ route: Route, token: String?, clientID: String = "none") -> Answer {
         let path = route.pattern.replacing("{provider}", with: "apple").replacing("{client_id}", with: clientID)
         return client.send(route.method, path, [:], token: token)
+    }
+}
+
+extension Requirement {
+    fileprivate var name: String {
+        switch self {
+        case .anyone: "anyone"
+        case .pak(let scope, let appBound):
+            "PAK" + (appBound ? ", app-bound too" : "") + (scope.map { ", \($0.rawValue)" } ?? "")
+        case .anonymousPAK(let scope): "PAK of an anonymous user, \(scope.rawValue)"
+        case .developerPAK(let scope): "PAK of a developer, \(scope.rawValue)"
+        case .accessToken: "access token"
+        case .client: "client"
+        case .confidentialClient(let basicOnly): "confidential client" + (basicOnly ? " by Basic" : "")
+        case .apiKey(let permission): permission.rawValue
+        }
     }
 }
 

@@ -185,7 +185,7 @@ class People:
 PEOPLE = People()
 
 
-def bearer(scheme: str, roles: list[str], operation_id: str, tags: list[str]) -> str:
+def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
     """The token that opens an operation. Where a test uses one up, there is a new one each time."""
     with PEOPLE.lock:
         match scheme:
@@ -199,6 +199,10 @@ def bearer(scheme: str, roles: list[str], operation_id: str, tags: list[str]) ->
                 return PEOPLE.access_token
             case "anonymousPAK":
                 return anonymous_pak()
+            case "developerPAK":
+                if operation_id == "registerApplication":
+                    forget_limits()
+                return PEOPLE.developer_pak
             case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice"):
                 return anonymous_pak()
             case "pak" if operation_id == "disconnectApp":
@@ -206,9 +210,7 @@ def bearer(scheme: str, roles: list[str], operation_id: str, tags: list[str]) ->
             case "pak" if operation_id == "unlinkIdentity":
                 return PEOPLE.pak_with_identities()
             case "pak":
-                if operation_id == "registerApplication":
-                    forget_limits()
-                return PEOPLE.developer_pak if "Applications" in tags else PEOPLE.pak
+                return PEOPLE.pak
     raise AssertionError(f"no credential for {scheme}")
 
 

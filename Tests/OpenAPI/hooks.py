@@ -24,7 +24,7 @@ class Authorization:
         [(scheme, roles)] = operation["security"][0].items()
         if scheme == "client":
             return credentials.CONFIDENTIAL_CLIENT
-        return credentials.bearer(scheme, roles, operation["operationId"], operation["tags"])
+        return credentials.bearer(scheme, roles, operation["operationId"])
 
     def set(self, case: schemathesis.Case, data: str | tuple[str, str], context: schemathesis.AuthContext) -> None:
         if isinstance(data, tuple):

@@ -4,7 +4,7 @@ import Text
 
 extension Credential<Application> {
     /// A relying party, by its credentials in the form or in the Authorization header (accounts §2.5).
-    static let client = Credential { call in
+    static let client = Credential(.client) { call in
         let credentials = try call.basicCredentials ?? call.formCredentials()
         return try call.database.read { try call.accounts.authenticateClient(credentials, $0) }
     }
@@ -13,7 +13,7 @@ extension Credential<Application> {
     ///
     /// - Parameter basicOnly: whether the request has no form, so that the credentials must be in the header.
     static func confidentialClient(basicOnly: Bool = false) -> Credential {
-        Credential { call in
+        Credential(.confidentialClient(basicOnly: basicOnly)) { call in
             if basicOnly, try call.basicCredentials == nil {
                 throw OAuthError(.invalidClient, "client authentication with HTTP Basic is required")
             }

@@ -4,7 +4,26 @@ import HTTP
 
 /// The credential that a route requires, and the principal that its handler gets for it.
 struct Credential<Principal>: Sendable {
+    let requirement: Requirement
     let check: @Sendable (Call) throws -> Principal
+
+    init(_ requirement: Requirement, check: @escaping @Sendable (Call) throws -> Principal) {
+        self.requirement = requirement
+        self.check = check
+    }
+}
+
+/// What a credential lets in. The check is what counts; a test compares the two for every route.
+enum Requirement: Sendable {
+    case anyone
+    /// nil: a PAK with any scopes.
+    case pak(Scope?, appBound: Bool)
+    case anonymousPAK(Scope)
+    case developerPAK(Scope)
+    case accessToken
+    case client
+    case confidentialClient(basicOnly: Bool)
+    case apiKey(Permission)
 }
 
 /// The principal of a route that needs no credential.
@@ -21,13 +40,13 @@ struct Developer: Sendable {
 }
 
 extension Credential<Anyone> {
-    static let anyone = Credential { _ in Anyone() }
+    static let anyone = Credential(.anyone) { _ in Anyone() }
 }
 
 extension Credential<Caller> {
     /// A PAK with a scope. A PAK that is bound to an application is accepted only if the route says so (accounts §1.1).
     static func pak(_ scope: Scope?, appBound: Bool = false) -> Credential {
-        Credential { call in
+        Credential(.pak(scope, appBound: appBound)) { call in
             let caller = try call.authenticate()
             if caller.application != nil && !appBound { throw Failure.insufficientScope }
             if let scope, !caller.scopes.contains(scope.rawValue) { throw Failure.insufficientScope }
@@ -39,7 +58,7 @@ extension Credential<Caller> {
 extension Credential<AnonymousCaller> {
     /// The PAK of an anonymous account.
     static func anonymousPAK(_ scope: Scope) -> Credential {
-        Credential { call in
+        Credential(.anonymousPAK(scope)) { call in
             let caller = try Credential<Caller>.pak(scope).check(call)
             if !caller.user.anonymous { throw Failure.nonAnonymousCaller }
             return AnonymousCaller(caller: caller)
@@ -49,7 +68,7 @@ extension Credential<AnonymousCaller> {
 
 extension Credential<Developer> {
     /// The full PAK of a user who may register applications (accounts §2.1).
-    static let developer = Credential { call in
+    static let developer = Credential(.developerPAK(.profileWrite)) { call in
         let caller = try Credential<Caller>.pak(.profileWrite).check(call)
         guard caller.user.role.registersApplications else { throw Failure.developerRequired }
         return Developer(caller: caller)
@@ -58,7 +77,7 @@ extension Credential<Developer> {
 
 extension Credential<AccessToken> {
     /// An access token of a relying party, in the Authorization header (RFC 6750 §2.1).
-    static let accessToken = Credential { call in
+    static let accessToken = Credential(.accessToken) { call in
         guard let token = call.bearerToken() else { throw Failure.invalidToken }
         return try call.database.read { try call.accounts.checkAccessToken(token, $0) }
     }
@@ -67,7 +86,7 @@ extension Credential<AccessToken> {
 extension Credential<APIKey> {
     /// A live API key with a permission (analytics §2.5).
     static func apiKey(_ permission: Permission) -> Credential {
-        Credential { call in
+        Credential(.apiKey(permission)) { call in
             let key = try call.authenticateKey()
             try key.require(permission)
             return key

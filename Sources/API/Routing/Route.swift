@@ -6,6 +6,8 @@ struct Route: Sendable {
     let method: Method
     /// A segment in braces matches any non-empty segment: `/auth/{provider}/session`.
     let pattern: String
+    /// Who may call it.
+    let requirement: Requirement
     /// The credential that identifies a repeated request; nil if the endpoint accepts no Idempotency-Key.
     let replay: ReplayScope?
     /// Whether scripts of any origin may call the route, without the browser's credentials (accounts §2.12).
@@ -22,6 +24,7 @@ struct Route: Sendable {
     ) {
         self.method = method
         self.pattern = pattern
+        requirement = credential.requirement
         self.replay = replay
         isCrossOrigin = crossOrigin
         isPage = page
@@ -36,6 +39,7 @@ struct Route: Sendable {
     ) {
         self.method = method
         self.pattern = pattern
+        requirement = credential.requirement
         replay = nil
         isCrossOrigin = false
         isPage = false

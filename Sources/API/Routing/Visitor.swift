@@ -14,7 +14,7 @@ struct Visitor: Sendable {
 
 extension Credential<Visitor> {
     /// Any browser. The session that its cookie opens is looked up.
-    static let visitor = Credential { call in
+    static let visitor = Credential(.anyone) { call in
         let cookie = call.value(of: .session)
         return Visitor(
             browser: call.value(of: .browser).flatMap(Browser.init), session: try cookie.flatMap(call.session),
