@@ -165,6 +165,7 @@ let package = Package(
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
                 "JOSE", "JSON", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
+                "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),

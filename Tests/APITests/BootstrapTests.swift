@@ -154,16 +154,6 @@ import Text
         }
     }
 
-    @Test func aDeviceUUIDIsComparedWithoutCaseAndEchoedAsFirstRegistered() throws {
-        let first = "3F2504E0-4f89-11d3-9A0C-0305e82c3301"
-        let phone = try Phone(send(.devices, first))
-        #expect(phone.uuid == first)
-        for spelling in [first.lowercased(), first.uppercased()] {
-            #expect("\(send(.devices, spelling))" == refusal(401, "invalid_device_secret"))
-            #expect(send(.devices, spelling, secret: phone.secret)["device"]?["device_uuid"] == .string(first))
-        }
-    }
-
     @Test(arguments: Face.allCases)
     func thePlatformIsOneOfAFew(_ face: Face) throws {
         let known = face == .devices ? ["ios", "android", "macos", "web"] : ["ios", "macos"]

@@ -18,26 +18,6 @@ import Testing
         client.send(.patch, "/api/v1/me", body, token: phone.token)
     }
 
-    @Test func aPatchSetsAndClearsWhatItNames() throws {
-        let steps: [(JSONValue, name: JSONValue, nickname: JSONValue, email: JSONValue)] = [
-            ([:], .null, .null, .null),
-            (["name": "Ada", "unknown": 5], "Ada", .null, .null),
-            (["nickname": "홍길동", "contact_email": "Ada@Example.com"], "Ada", "홍길동", "Ada@Example.com"),
-            ([:], "Ada", "홍길동", "Ada@Example.com"),
-            (["name": .null], .null, "홍길동", "Ada@Example.com"),
-            (["name": "", "nickname": .null, "contact_email": .null], "", .null, .null),
-        ]
-        for (body, name, nickname, email) in steps {
-            let answer = patch(body)
-            #expect(answer.status == 200)
-            for user in [answer["user"], client.send(.get, "/api/v1/me", token: phone.token)["user"]] {
-                #expect(user?["name"] == name && user?["nickname"] == nickname, "\(body)")
-                #expect(user?["contact_email"] == email, "\(body)")
-            }
-        }
-        #expect(try app.column("SELECT login_email FROM users") == ["NULL"])
-    }
-
     @Test func twoHundredCharactersAreEnough() throws {
         let fits: JSONValue = .string(String(repeating: "👩", count: 200))
         let tooLong: JSONValue = .string(String(repeating: "x", count: 201))

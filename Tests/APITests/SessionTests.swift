@@ -25,13 +25,6 @@ import Testing
 
     // MARK: The request
 
-    @Test func bothPathsAreTheSame() throws {
-        let ids = try ["/api/v1/auth/apple/session", "/auth/apple/session"].map { path in
-            try userID(client.send(.post, path, app.proof()))
-        }
-        #expect(ids[0] == ids[1])
-    }
-
     @Test func anUnknownProviderIsRefusedBeforeTheBody() throws {
         try app.expectUnchanged {
             for provider in ["facebook", "Apple", "apple ", "{provider}", "ａpple"] {

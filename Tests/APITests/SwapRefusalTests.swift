@@ -172,31 +172,8 @@ import Time
         }
     }
 
-    @Test func anEmptyBodyLacksAProvider() throws {
-        let a = try scene.anonymous()
-        for body in ["", "{}", #"{"unknown":{"member":[]}}"#] {
-            #expect(send(body, a.token).description == #"422 {"error":"unknown_provider"}"#)
-        }
-    }
-
     private func send(_ body: String, _ token: String) -> Answer {
         scene.client.send(.post, "/api/v1/me/anonymous_swap", bytes: Array(body.utf8), token: token)
-    }
-
-    @Test func aWrongMethodAndALongBody() throws {
-        let a = try scene.anonymous()
-        let get = scene.client.send(.get, "/api/v1/me/anonymous_swap", token: a.token)
-        #expect(get.description == #"405 {"error":"method_not_allowed"}"#)
-        #expect(get.header("Allow") == "POST")
-        let long = send(String(repeating: " ", count: 65_537), "lpk_live_unknown")
-        #expect(long.description == #"413 {"error":"payload_too_large"}"#)
-    }
-
-    @Test func twoAuthorizationsAreNone() throws {
-        let a = try scene.anonymous()
-        let answer = scene.client.send(
-            .post, "/api/v1/me/anonymous_swap", [:], token: a.token, headers: [("authorization", "Bearer x")])
-        #expect(answer.description == #"400 {"error":"invalid_request"}"#)
     }
 
     @Test func aBadIdempotencyKey() throws {

@@ -54,29 +54,6 @@ import Time
         try invariants.check([DoneSwap(from: a.userID, into: b.id)])
     }
 
-    @Test func afterwardsTheDeviceActsAsB() throws {
-        let (a, b) = (try scene.anonymous(), try scene.identified())
-        let answer = try scene.swap(a, into: b)
-        let token = try #require(answer["access_token"]?.string)
-        let secret = try #require(answer["device_secret"]?.string)
-
-        let old = scene.client.send(.get, "/api/v1/me", token: a.token)
-        #expect(old.description == #"401 {"error":"invalid_token"}"#)
-        let me = scene.client.send(.get, "/api/v1/me", token: token)
-        #expect(me["user"]?["id"]?.integer == b.id)
-        let oldSecret = bootstrap(a.uuid, a.secret)
-        #expect(oldSecret.description == #"401 {"error":"invalid_device_secret"}"#)
-        let again = bootstrap(a.uuid, secret)
-        #expect(again["user"]?["id"]?.integer == b.id)
-        #expect(again["device"]?["id"]?.integer == a.deviceID)
-    }
-
-    private func bootstrap(_ uuid: String, _ secret: String) -> Answer {
-        scene.client.send(
-            .post, "/api/v1/devices",
-            ["device_uuid": .string(uuid), "platform": "ios", "device_secret": .string(secret)])
-    }
-
     // The selection.
 
     private struct Selection {

@@ -63,25 +63,18 @@ import Testing
 
     // MARK: Doubled slashes
 
-    @Test(arguments: ["/v1", "/v1/", "//v1/ingest", "/v1//ingest", "/v1/%2Fingest", "/v1/ingest//", "///v1"])
-    func aPathWithDoubledSlashesIsUnknown(path: String) throws {
+    /// As it is when it is not encoded (PipelineTests).
+    @Test func anEncodedSlashMakesADoubledOne() throws {
         let connection = try front.connect()
-        let decoded = path.replacing("%2F", with: "/")
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
-            let answer = try connection.ask(method, path, headers: [authorization])
+            let answer = try connection.ask(method, "/v1/%2Fingest", headers: [authorization])
             #expect(answer.status == 404)
             #expect(
                 text(answer)
-                    == #"{"statusCode":404,"error":"Not Found","message":"Route \#(method):\#(decoded) not found"}"#)
-            #expect(answer.header("content-type") == "application/json; charset=utf-8")
+                    == #"{"statusCode":404,"error":"Not Found","message":"Route \#(method):/v1//ingest not found"}"#)
         }
-        #expect(try connection.ask("HEAD", path).status == 404)
-    }
-
-    @Test(arguments: ["//api/v1/me", "/api//v1/me", "/api/v1/%2fme", "//", "//healthz", "//oauth/authorize"])
-    func soItIsElsewhere(path: String) throws {
-        let answer = try front.connect().ask("GET", path)
-        #expect(answer.status == 404 && text(answer) == #"{"error":"not_found"}"#)
+        let elsewhere = try connection.ask("GET", "/api/v1/%2fme")
+        #expect(elsewhere.status == 404 && text(elsewhere) == #"{"error":"not_found"}"#)
     }
 
     // MARK: Bodies that are too large

@@ -55,15 +55,6 @@ import Testing
         #expect("\(client.send(scene.properties("u", ["a": "b"])))" == refusal(400, "App not found"))
     }
 
-    @Test func settingAndDeletingAnswersTheFullState() {
-        let first = client.send(scene.properties("u", ["plan": "pro", "old": "x", "_x": "1", "asa_y": "2"]))
-        #expect(
-            "\(first)" == #"200 {"updated":true,"properties":{"plan":"pro","old":"x","_x":"1","asa_y":"2"}}"#)
-        let second = client.send(scene.properties("u", ["plan": "free", "old": "", "none": ""]))
-        #expect("\(second)" == #"200 {"updated":true,"properties":{"plan":"free","_x":"1","asa_y":"2"}}"#)
-        #expect(state() == ["plan": "free", "_x": "1", "asa_y": "2"])
-    }
-
     @Test func nothingToSetMakesNoRecord() throws {
         #expect("\(client.send(scene.properties("u", [:])))" == #"200 {"updated":true,"properties":{}}"#)
         #expect("\(client.send(scene.properties("u", ["a": ""])))" == #"200 {"updated":true,"properties":{}}"#)

@@ -4,11 +4,15 @@ import HTTP
 import JSON
 import Testing
 
-/// Sends requests to a responder in process, as nginx would.
+/// Sends requests through a doorway.
 final class Client {
-    private let responder: Responder
+    private let respond: (Request) -> Response
 
-    init(_ responder: Responder) { self.responder = responder }
+    /// - Parameter respond: brings a request to a server, and its answer back.
+    init(_ respond: @escaping (Request) -> Response) { self.respond = respond }
+
+    /// To a responder in process, as nginx would.
+    convenience init(_ responder: Responder) { self.init { responder.respond(to: $0) } }
 
     /// From 192.0.2.7.
     ///
@@ -39,7 +43,7 @@ final class Client {
     }
 
     func send(_ request: Request) -> Answer {
-        let answer = Answer(responder.respond(to: request))
+        let answer = Answer(respond(request))
         answer.checkErrorCode(path: request.path)
         return answer
     }
@@ -56,7 +60,10 @@ struct Answer: CustomStringConvertible {
     var error: String? { json["error"]?.string }
 
     subscript(name: String) -> JSONValue? { json[name] }
-    func header(_ name: String) -> String? { response.header(name) }
+    /// The first field of that name, in any case: nginx sends names as they are, the tests' client gives them in lower case.
+    func header(_ name: String) -> String? {
+        response.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
 
     /// The status and the body, by which tests compare refusals.
     var description: String { text.isEmpty ? "\(status)" : "\(status) \(text)" }

@@ -22,7 +22,7 @@ struct TestClient: Sendable {
 final class OAuthScene {
     let app: TestApp
     let client: Client
-    private var made = 0
+    private var made: Int
 
     /// RFC 7636 Appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -30,11 +30,17 @@ final class OAuthScene {
 
     init(_ app: TestApp, signingKey: Bool = true) throws {
         self.app = app
+        made = app.firstNumber
         client = app.client()
         if signingKey { try app.addSigningKey() }
     }
 
     convenience init() throws { try self.init(TestApp()) }
+
+    /// The server behind nginx has its signing key already.
+    convenience init(through doorway: Doorway) throws {
+        try self.init(TestApp(through: doorway), signingKey: doorway == .inProcess)
+    }
 
     func next() -> Int {
         made += 1
@@ -47,8 +53,8 @@ final class OAuthScene {
         scopes: String = "openid profile:basic email", anonymous: Bool = false, firstParty: Bool = false,
         notified: Bool = false
     ) throws -> TestClient {
-        let clientID = "logi_" + String(repeating: "0", count: 28) + String(1000 + next())
-        let secret = confidential ? "logi_secret_" + String(repeating: "a", count: 60) + String(1000 + next()) : nil
+        let clientID = "logi_f" + padded(next(), 31)
+        let secret = confidential ? "logi_secret_" + padded(next(), 64) : nil
         let id = try app.database.connect().execute(
             """
             INSERT INTO applications (client_id, name, client_type, secret_digest, redirect_uris, allowed_scopes, status,

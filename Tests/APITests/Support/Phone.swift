@@ -75,12 +75,16 @@ extension Client {
 
 extension TestApp {
     /// The members `identity_token` and `raw_nonce`.
+    ///
+    /// - Parameters:
+    ///   - subject: the test's own (see `own`), as is the address.
     func proof(
         _ subject: String = "subject", of provider: Provider = .apple, email: String? = nil,
         emailVerified: JSONValue? = true, extra: [String: JSONValue] = [:]
     ) -> JSONValue {
         let token = issuer(provider).token(
-            subject: subject, email: email, emailVerified: email == nil ? nil : emailVerified, extra: extra)
+            subject: own(subject), email: email.map(own), emailVerified: email == nil ? nil : emailVerified,
+            extra: extra)
         return ["identity_token": .string(token), "raw_nonce": "nonce"]
     }
 

@@ -12,7 +12,7 @@ import TestSupport
 import Threads
 import Time
 
-/// The whole API in process on a migrated schema of its own.
+/// The whole API on a migrated schema of its own: in process, unless a test comes through another doorway.
 final class TestApp: Sendable {
     static let issuer = "https://id.example"
 
@@ -22,7 +22,11 @@ final class TestApp: Sendable {
     let time: TestClock
     let statistics = DatabaseStatistics()
     let log = RecordedLog()
-    /// Where attachments are stored, after `prepare`.
+    /// Where its clients send their requests; nil: the responder is called in process.
+    private let server: SharedServer?
+    /// What the test's numbers begin at, so that no other test on the same schema has the same.
+    let firstNumber: Int
+    /// Where attachments are kept, once it is prepared.
     let attachments: TemporaryDirectory
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
@@ -34,17 +38,21 @@ final class TestApp: Sendable {
     ///   - workers: the number of threads that the server assumes it has.
     ///   - options: how to reach the database, if not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
-    ///   - serverKey: the key that seals stored values.
-    ///   - time: the clock of another app, if both are processes of one installation.
+    ///   - serverKey: what it seals under.
+    ///   - time: another app's, to be a second process of the same installation.
+    ///   - server: where requests are sent, with that server's database and issuer.
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
-        front: (inout Front) -> Void = { _ in },
+        front: (inout API.Front) -> Void = { _ in },
         ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, publishingKeys: Bool = true,
-        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
+        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock(),
+        server: SharedServer? = nil
     ) throws {
         self.time = time
+        self.server = server
+        firstNumber = server?.takeNumbers() ?? 0
         let database = try database ?? TestDatabase()
         self.database = database
         self.options = options ?? database.options
@@ -52,7 +60,7 @@ final class TestApp: Sendable {
         var analyticsSettings = AnalyticsSettings(
             attachments: AttachmentSettings(directory: attachments.path, secret: Array(repeating: 9, count: 32)))
         analytics(&analyticsSettings)
-        var frontSettings = Front(publicURL: "https://id.example", sendsDownloads: false)
+        var frontSettings = API.Front(publicURL: "https://id.example", sendsDownloads: false)
         front(&frontSettings)
         let (apple, google) = (TestIssuer(.apple, clock: time.clock), TestIssuer(.google, clock: time.clock))
         issuers = [.apple: apple, .google: google]
@@ -74,8 +82,18 @@ final class TestApp: Sendable {
 
     /// A client with its own connection, like a worker thread. Only one thread may use it.
     func client() -> Client {
-        Client(Responder(service: service, database: Database(options, statistics: statistics)))
+        if let server { return Client { server.respond(to: $0) } }
+        return Client(Responder(service: service, database: Database(options, statistics: statistics)))
     }
+
+    /// Whether no other test has the schema.
+    var isAlone: Bool { server == nil }
+
+    /// A person's name or address as no other test on the same schema has it.
+    func own(_ name: String) -> String { isAlone ? name : "\(firstNumber)-\(name)" }
+
+    /// Base URL of the server.
+    var publicURL: String { service.accounts.settings.issuer }
 
     /// Mints the provider's tokens.
     func issuer(_ provider: Provider) -> TestIssuer { issuers[provider] ?? TestIssuer(provider, clock: time.clock) }

@@ -1,18 +1,17 @@
 import Foundation
-import TestSupport
 
-/// An installation as an operator makes it: a schema, keys, folders, and the environment of both programs.
-final class Installation: Sendable {
-    let database: TestDatabase
-    let directory: TemporaryDirectory
-    let issuer: TestIssuer
-    let keySets: LocalHTTPServer
-    let environment: [String: String]
+/// One Merganser as an operator has it: a schema, keys, folders, and the environment both programs run with.
+package final class Installation: Sendable {
+    package let database: TestDatabase
+    package let directory: TemporaryDirectory
+    package let issuer: TestIssuer
+    package let keySets: LocalHTTPServer
+    package let environment: [String: String]
 
     /// - Parameters:
     ///   - migrated: whether the schema has its tables.
     ///   - variables: replace those of a sound installation; an empty value unsets one.
-    init(database: TestDatabase? = nil, migrated: Bool = true, _ variables: [String: String] = [:]) throws {
+    package init(database: TestDatabase? = nil, migrated: Bool = true, _ variables: [String: String] = [:]) throws {
         self.database = try database ?? TestDatabase(migrated: migrated)
         directory = try TemporaryDirectory()
         issuer = TestIssuer(.apple)
@@ -43,17 +42,18 @@ final class Installation: Sendable {
     }
 
     /// Runs `merganserctl` to its end.
-    func tool(_ arguments: String..., setting variables: [String: String] = [:]) throws -> ChildProcess.Outcome {
+    package func tool(_ arguments: String..., setting variables: [String: String] = [:]) throws -> ChildProcess.Outcome
+    {
         try tool(arguments, setting: variables)
     }
 
-    func tool(_ arguments: [String], setting variables: [String: String] = [:]) throws -> ChildProcess.Outcome {
+    package func tool(_ arguments: [String], setting variables: [String: String] = [:]) throws -> ChildProcess.Outcome {
         try ChildProcess.run(
             Repository.program("merganserctl"), arguments, environment: environment.merging(variables) { $1 })
     }
 
     /// Starts `merganserd`.
-    func server(
+    package func server(
         _ arguments: [String] = [], setting variables: [String: String] = [:], socket: Int32? = nil, input: Int32? = nil
     ) throws -> ChildProcess {
         try ChildProcess(
