@@ -60,15 +60,10 @@ import Time
         app.time.advance(by: .seconds(3600))
         let before = try lastActive
         let db = try app.database.connect()
-        // The row is somebody's. Waiting for it would take seven seconds.
-        var options = app.database.options
-        options.lockWaitTimeout = .seconds(7)
-        let patient = try TestApp(database: app.database, options: options)
-        patient.time.advance(by: .seconds(3600))
+        // The row is somebody's.
         try db.executeScript("BEGIN; SELECT * FROM users FOR UPDATE")
-        let start = ContinuousClock.now
-        #expect(patient.client().send(.get, "/api/v1/me", token: phone.token).status == 200)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        let noted = try app.withPatientClient { $0.send(.get, "/api/v1/me", token: phone.token).status }
+        #expect(noted == 200)
         try db.executeScript("ROLLBACK")
         // It cannot be written.
         try db.executeScript("CREATE TRIGGER no BEFORE UPDATE ON users FOR EACH ROW SIGNAL SQLSTATE '45000'")

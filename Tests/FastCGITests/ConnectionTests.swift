@@ -45,7 +45,7 @@ import Threads
                 }
             }
         }
-        while answers.load(ordering: .relaxed) < 32 { usleep(1000) }
+        try fixture.server.process.wait(for: "the busy clients") { answers.load(ordering: .relaxed) >= 32 }
         let new = try (0..<16).map { _ in try fixture.server.connect() }
         let before = answers.load(ordering: .relaxed)
         for client in new { try client.send(FastCGIClient.request("GET", "/late/5")) }

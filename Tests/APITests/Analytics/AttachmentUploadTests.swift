@@ -157,7 +157,7 @@ import Threads
             let body = ScriptedBody(length: 5) { read in
                 if read > 0 { return [] }
                 reading.change { $0 += 1 }
-                _ = reading.wait(atMost: .seconds(20)) { $0 == 2 ? true : nil }
+                #expect(reading.wait(atMost: .seconds(20)) { $0 == 2 ? true : nil } == true)
                 return bytes
             }
             return "\(scene.upload(client, id, body: body))"
@@ -225,7 +225,7 @@ import Threads
                 let body = ScriptedBody(length: 5) { read in
                     if read > 0 { return [] }
                     waiting.change { $0.readers += 1 }
-                    _ = waiting.wait(atMost: .seconds(20)) { $0.isOver ? true : nil }
+                    #expect(waiting.wait(atMost: .seconds(20)) { $0.isOver ? true : nil } == true)
                     return bytes
                 }
                 let status = scene.upload(

@@ -234,7 +234,7 @@ import Threads
     @Test func aClaimThatLandsDuringTheCallIsHonored() throws {
         let isClaimed = Monitor(false)
         let server = try LocalHTTPServer { _ in
-            _ = isClaimed.wait(atMost: .seconds(9)) { $0 ? true : nil }
+            #expect(isClaimed.wait(atMost: .seconds(9)) { $0 ? true : nil } == true)
             return .response(body: Array(#"{"attribution":false}"#.utf8))
         }
         let setting = try Setting(endpoint: server.url)
@@ -242,8 +242,8 @@ import Threads
         #expect(setting.client.send(setting.scene.properties("u", ["c": "d"])).status == 200)
         let answers = setting.app.atOnce(2) { client, thread in
             if thread == 0 { return "\(setting.submit(user: "owl_anon_a", by: client))" }
-            _ = server.waitForRequests(1)
-            // Neither a transaction nor a lock is held meanwhile.
+            #expect(server.waitForRequests(1))
+            // Nothing is held meanwhile: neither a transaction nor a lock.
             let open = try? setting.app.count(
                 """
                 SELECT COUNT(*) FROM information_schema.INNODB_TRX t
@@ -266,13 +266,13 @@ import Threads
     @Test func oneTooManyIsTurnedAwayAtOnce() throws {
         let isOver = Monitor(false)
         let server = try LocalHTTPServer { _ in
-            _ = isOver.wait(atMost: .seconds(9)) { $0 ? true : nil }
+            #expect(isOver.wait(atMost: .seconds(9)) { $0 ? true : nil } == true)
             return .response(status: 404)
         }
         let setting = try Setting(endpoint: server.url, workers: 8)
         let answers = setting.app.atOnce(4) { client, thread in
             if thread < 3 { return "\(setting.submit(by: client))" }
-            _ = server.waitForRequests(3)
+            #expect(server.waitForRequests(3))
             let refused = setting.submit(by: client)
             let other = client.send(setting.scene.properties("u", ["a": "b"])).status
             isOver.change { $0 = true }

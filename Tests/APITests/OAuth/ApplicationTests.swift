@@ -215,7 +215,10 @@ import Testing
             ["scope_policy": "none"], ["notify_anonymous_swap": "yes"], ["webhook_url": 1],
         ] as [JSONValue])
     func whatIsMalformedIsRefused(_ change: JSONValue) throws {
-        guard case .object(let object) = change, let member = object.members.first else { return }
+        guard case .object(let object) = change, let member = object.members.first else {
+            Issue.record("not an object with a member")
+            return
+        }
         let answer = scene.client.send(
             .post, OAuthScene.applications,
             .object(JSONObject([("application", scene.members().adding([member.name: member.value]))])),
@@ -322,7 +325,10 @@ import Testing
         for (name, value) in changes {
             let last = try app.count("SELECT MAX(id) FROM audit_log")
             let answer = scene.patch(clientID, .object(JSONObject([(name, value)])), by: developer)
-            guard case .object(let object) = expected else { return }
+            guard case .object(let object) = expected else {
+                Issue.record("no application is shown: \(expected)")
+                return
+            }
             expected = .object(object.mapValues { $0 == name ? value : $1 })
             #expect(answer.status == 200 && answer.json == expected)
             #expect(scene.show(clientID, to: developer).json == expected)

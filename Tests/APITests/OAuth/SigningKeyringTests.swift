@@ -241,7 +241,10 @@ import Time
     @Test func aKeySignsOnlyWhatItsPublishedPartVerifies() throws {
         try app.addSigningKey()
         let other = try PrivateKey.generateRSA()
-        guard case .rsa(let modulus, _) = other.publicKey.components else { return }
+        guard case .rsa(let modulus, _) = other.publicKey.components else {
+            Issue.record("not an RSA key")
+            return
+        }
         try db.execute(
             "UPDATE signing_keys SET public_jwk = JSON_SET(public_jwk, '$.n', ?)", Base64URL.encode(modulus))
         let error = try #require(throws: SigningKeyUnavailable.self) { try process().signer(db) }

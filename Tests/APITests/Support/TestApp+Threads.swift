@@ -30,7 +30,9 @@ extension TestApp {
                 _ = client.send(.get, "/api/v1/me", token: "lpk_live_unknown")
                 for round in 0..<rounds {
                     arrivals.change { $0 += 1 }
-                    _ = arrivals.wait(atMost: .seconds(60)) { $0 >= (round + 1) * threads ? true : nil }
+                    if arrivals.wait(atMost: .seconds(60), for: { $0 >= (round + 1) * threads ? true : nil }) == nil {
+                        Issue.record("round \(round) began without all threads")
+                    }
                     let result = body(client, thread, round)
                     results.withLock { $0[round][thread] = result }
                 }
@@ -54,6 +56,21 @@ extension TestApp {
     func waitForALockWait(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let db = try database.connect()
         try wait(sourceLocation) { try database.hasLockWait(db) }
+    }
+
+    /// Runs a body with a client that would wait for locks for a minute, and checks that it waited for none.
+    func withPatientClient<Result>(
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: (Client) throws -> Result
+    ) throws -> Result {
+        var options = database.options
+        (options.lockWaitTimeout, options.maxStatementTime, options.readTimeout) = (
+            .seconds(60), .seconds(70), .seconds(80)
+        )
+        let client = try TestApp(database: database, options: options, time: time).client()
+        let start = ContinuousClock.now
+        let result = try body(client)
+        #expect(ContinuousClock.now - start < options.lockWaitTimeout, sourceLocation: sourceLocation)
+        return result
     }
 
     private func wait(_ sourceLocation: SourceLocation, until condition: () throws -> Bool) throws {
