@@ -17,7 +17,7 @@ extension Fetcher.Response {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// What an answer of nginx itself has in common with the responder's.
+/// Checks the headers that nginx's own answers share with the responder's.
 func expectOwnHeaders(
     _ header: (String) -> String?, _ type: String = "application/json",
     sourceLocation: SourceLocation = #_sourceLocation

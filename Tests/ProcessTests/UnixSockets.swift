@@ -15,7 +15,7 @@ final class Listener: Sendable {
     deinit { close(descriptor) }
 }
 
-/// Takes what a service reports to its manager (sd_notify(3)).
+/// Receives a service's notifications to its manager (sd_notify(3)).
 final class NotifySocket: Sendable {
     private let descriptor: Int32
 
@@ -30,9 +30,9 @@ final class NotifySocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads messages until one has that line.
+    /// Reads messages until one has this line.
     ///
-    /// - Returns: the lines of all of them.
+    /// - Returns: the lines of all messages.
     func wait(for line: String) throws -> [String] {
         var lines: [String] = []
         while !lines.contains(line) {

@@ -42,10 +42,10 @@ package struct Front {
         try fetcher.post(url + path, headers: headers, body: Array(repeating: UInt8(ascii: "x"), count: size))
     }
 
-    /// A connection of its own, for what no well-behaved client sends.
+    /// A connection of its own, for requests that no well-behaved client sends.
     package func connect() throws -> HTTPConnection { try HTTPConnection(port: nginx.port) }
 
-    /// Ends nginx in good order, so that its logs are complete.
+    /// Stops nginx gracefully, so that its logs are complete.
     package func stop() throws { try nginx.stop() }
 
     private var fetcher: Fetcher {

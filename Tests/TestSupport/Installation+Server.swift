@@ -2,7 +2,7 @@ import Glibc
 package import JSON
 
 extension Installation {
-    /// Asks a server over a connection of its own.
+    /// Sends a request to a server over a new connection.
     package func ask(
         _ method: String = "GET", _ path: String, headers: [(String, String)] = [], body: String? = nil,
         at socket: String = "fastcgi.sock"
@@ -13,14 +13,14 @@ extension Installation {
         return answer
     }
 
-    /// Asks the control socket; nil while there is none.
+    /// Sends a request to the control socket; nil if there is none.
     package func control(_ path: String, of socket: String = "control.sock") throws -> (status: Int, body: JSONValue)? {
         guard exists(socket) else { return nil }
         let answer = try ask("GET", path, at: socket)
         return (answer.status, try JSONValue(json: answer.body))
     }
 
-    /// What `/readyz` misses, by the names of the checks; empty when ready, nil while there is no control socket.
+    /// The names of the checks that `/readyz` reports as failed; empty if ready, nil if there is no control socket.
     package func missing(of socket: String = "control.sock") throws -> [String]? {
         try control("/readyz", of: socket)?.body["missing"]?.array?.compactMap { $0["check"]?.string }
     }
@@ -49,7 +49,7 @@ extension Installation {
 }
 
 extension ChildProcess {
-    /// Its log, which is nothing but lines of JSON.
+    /// The server's log. Every line is JSON.
     package var log: [JSONValue] {
         get throws { try errorOutput.split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) } }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One Merganser as an operator has it: a schema, keys, folders, and the environment both programs run with.
+/// An installation as an operator makes it: a schema, keys, folders, and the environment of both programs.
 package final class Installation: Sendable {
     package let database: TestDatabase
     package let directory: TemporaryDirectory

@@ -243,7 +243,7 @@ import Threads
         let answers = setting.app.atOnce(2) { client, thread in
             if thread == 0 { return "\(setting.submit(user: "owl_anon_a", by: client))" }
             #expect(server.waitForRequests(1))
-            // Nothing is held meanwhile: neither a transaction nor a lock.
+            // Neither a transaction nor a lock is held meanwhile.
             let open = try? setting.app.count(
                 """
                 SELECT COUNT(*) FROM information_schema.INNODB_TRX t

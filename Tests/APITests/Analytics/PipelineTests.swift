@@ -157,7 +157,7 @@ import Testing
         for text in ["", "null", "[]", "7", #""text""#, "true", "{}", #"[{"anonymous_id":"owl_anon_a"}]"#] {
             #expect("\(sender.send(text))" == refusal(400, "anonymous_id is required"), "\(text)")
         }
-        // Without a body its type does not matter.
+        // The type of an empty body does not matter.
         #expect("\(sender.send([], []))" == refusal(400, "anonymous_id is required"))
     }
 
@@ -266,7 +266,7 @@ import Testing
         ] {
             #expect("\(sender.send(bytes, gzip))" == refused)
         }
-        // There is nothing to inflate.
+        // There is nothing to decompress.
         #expect("\(sender.send([], gzip))" == refusal(400, "anonymous_id is required"))
     }
 

@@ -30,7 +30,7 @@ import Testing
     private func cost(_ request: () throws -> Answer) throws -> Int {
         let before = try questions()
         let answer = try request()
-        // The second question is a statement as well.
+        // The second reading of the counter is a statement, too.
         let cost = try questions() - before - 1
         #expect(answer.status == 200 || answer.error == "authorization_pending", "\(answer)")
         return cost

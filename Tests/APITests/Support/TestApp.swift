@@ -26,7 +26,7 @@ final class TestApp: Sendable {
     private let server: SharedServer?
     /// What the test's numbers begin at, so that no other test on the same schema has the same.
     let firstNumber: Int
-    /// Where attachments are kept, once it is prepared.
+    /// Where attachments are stored, after `prepare`.
     let attachments: TemporaryDirectory
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
@@ -38,8 +38,8 @@ final class TestApp: Sendable {
     ///   - workers: the number of threads that the server assumes it has.
     ///   - options: how to reach the database, if not directly.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
-    ///   - serverKey: what it seals under.
-    ///   - time: another app's, to be a second process of the same installation.
+    ///   - serverKey: the key that seals stored values.
+    ///   - time: the clock of another app, if both are processes of one installation.
     ///   - server: where requests are sent, with that server's database and issuer.
     init(
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
