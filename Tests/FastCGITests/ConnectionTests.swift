@@ -45,7 +45,9 @@ import Threads
                 }
             }
         }
-        try fixture.server.process.wait(for: "the busy clients") { answers.load(ordering: .relaxed) >= 32 }
+        try fixture.server.process.wait(for: "the busy clients", atMost: .seconds(60)) {
+            answers.load(ordering: .relaxed) >= 32
+        }
         let new = try (0..<16).map { _ in try fixture.server.connect() }
         let before = answers.load(ordering: .relaxed)
         for client in new { try client.send(FastCGIClient.request("GET", "/late/5")) }

@@ -1,7 +1,10 @@
+import Analytics
 import HTTP
 import JSON
+import MariaDB
 import TestSupport
 import Testing
+import Time
 
 /// The checks that precede every endpoint of analytics: §2.1 to §2.5.
 @Suite struct PipelineTests {
@@ -123,7 +126,12 @@ import Testing
         let twice = sender.client.send(
             .post, sender.path,
             headers: [("authorization", "Bearer \(scene.clientKey)"), ("authorization", "Bearer \(scene.clientKey)")])
-        #expect("\(twice)" == refusal(401, "Invalid authorization format"))
+        // nginx judges by itself whether there are two.
+        let isRead = doorway == .inProcess
+        #expect(
+            "\(twice)"
+                == (isRead
+                    ? refusal(401, "Invalid authorization format") : shapeC(400, "Bad Request", "Invalid request")))
     }
 
     @Test(arguments: Doorway.allCases) func whatFollowsTheKeyDoesNotCount(through doorway: Doorway) throws {
