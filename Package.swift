@@ -6,6 +6,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
 ]
 /// Everything above the wrappers of C libraries: no pointer compiles.
 let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
@@ -159,7 +160,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "AnalyticsJobsTests", dependencies: ["AnalyticsJobs", "TestSupport", "Time"], swiftSettings: strict),
+            name: "AnalyticsJobsTests", dependencies: ["AnalyticsJobs", "MariaDB", "TestSupport", "Time"],
+            swiftSettings: strict),
         .testTarget(
             name: "APITests",
             dependencies: [
@@ -168,9 +170,15 @@ let package = Package(
                 "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
-        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "Logs"], swiftSettings: strict),
         .testTarget(
-            name: "DatabaseTests", dependencies: ["Database", "MariaDB", "TestSupport"], swiftSettings: strict),
+            name: "ConfigurationTests",
+            dependencies: [
+                "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "MariaDB", "Time",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DatabaseTests", dependencies: ["Database", "MariaDB", "TestSupport", "Time"], swiftSettings: strict),
         .testTarget(
             name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "Threads", "fastcgi-echo"],
             swiftSettings: strict),
@@ -179,10 +187,15 @@ let package = Package(
         .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),
         .testTarget(
-            name: "IdentityTokensTests", dependencies: ["IdentityTokens", "TestSupport", "Text"], swiftSettings: strict),
-        .testTarget(name: "JOSETests", dependencies: ["JOSE", "TestSupport", "Text"], swiftSettings: strict),
+            name: "IdentityTokensTests",
+            dependencies: ["IdentityTokens", "JOSE", "JSON", "OpenSSL", "TestSupport", "Text", "Threads", "Time"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "JOSETests", dependencies: ["JOSE", "JSON", "OpenSSL", "TestSupport", "Text"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
-        .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "MigrationsTests", dependencies: ["MariaDB", "Migrations", "OpenSSL", "TestSupport", "Time"],
+            swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
         .testTarget(
             name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "Pages", "Time"], swiftSettings: strict),

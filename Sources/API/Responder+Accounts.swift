@@ -1,7 +1,7 @@
 import Accounts
-import Database
+import ErrorCodes
 import HTTP
-import MariaDB
+import Logging
 import Pages
 
 /// Checks a request in the order of accounts §0.2: path and method, body size, replay, credential, scope, then the

@@ -1,5 +1,6 @@
 import Analytics
 import HTTP
+import Logging
 
 /// Checks a request in the order of analytics §2.3: path and method, authentication, permission, size and gzip, content
 /// type and JSON, then the endpoint. Nothing is read, inflated or parsed for a client without a key: each route reads

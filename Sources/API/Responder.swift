@@ -1,3 +1,4 @@
+import Accounts
 import Analytics
 package import Database
 package import HTTP

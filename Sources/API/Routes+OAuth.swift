@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 
 extension Routes {

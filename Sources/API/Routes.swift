@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 
 /// The accounts API: method, path, credential, handler. A handler can be mounted only with the credential that it

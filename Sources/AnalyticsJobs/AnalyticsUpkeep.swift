@@ -1,3 +1,4 @@
+import Analytics
 package import MariaDB
 package import Time
 

@@ -1,7 +1,5 @@
 import Analytics
-import Database
 import MariaDB
-import Time
 
 extension Connection {
     func count(_ rows: OutlivedRows) throws -> Int {

@@ -1,6 +1,5 @@
 package import Analytics
 package import Database
-import MariaDB
 package import Time
 
 /// Removes remains of attachments (analytics §14.3): deleted rows, reservations that nobody filled, files that no row

@@ -1,6 +1,5 @@
 import Analytics
 package import Database
-import MariaDB
 package import Time
 
 /// Re-points the rows of merged users to their owners, and then removes the tombstones (analytics §14.1).

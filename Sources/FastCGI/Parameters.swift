@@ -1,3 +1,4 @@
+import CFastCGI
 internal import Glibc
 import HTTP
 

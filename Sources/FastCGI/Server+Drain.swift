@@ -1,4 +1,6 @@
 internal import Glibc
+import Synchronization
+import Threads
 
 extension Server {
     package struct DrainResult: Sendable {

@@ -1,6 +1,8 @@
 internal import CFastCGI
 internal import Glibc
 import HTTP
+import Synchronization
+import Threads
 
 /// The work of one of a server's threads.
 struct Worker {

@@ -1,4 +1,5 @@
 internal import JOSE
+import JSON
 internal import OpenSSL
 internal import Text
 internal import Time

@@ -1,4 +1,5 @@
 internal import JSON
+import OpenSSL
 internal import Text
 
 /// The parts of a signed token in the compact form (RFC 7515 §7.1, RFC 7519). Do not trust any of them before `verify`.

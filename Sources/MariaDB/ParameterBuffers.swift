@@ -1,5 +1,4 @@
 import CMariaDB
-import Time
 
 /// The arguments of one execution in the form that Connector/C takes; the memory is reused for the next execution.
 struct ParameterBuffers: ~Copyable {

@@ -1,6 +1,5 @@
 import Accounts
 import ArgumentParser
-import Configuration
 import JSON
 
 struct CollectGarbageCommand: ParsableCommand {

@@ -2,7 +2,6 @@ import Accounts
 import Configuration
 import Database
 import FoundationEssentials
-import MariaDB
 
 /// What commands read from the process's environment. Each command loads only what it needs.
 enum Environment {

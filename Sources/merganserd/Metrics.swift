@@ -1,4 +1,6 @@
 import API
+import Accounts
+import AnalyticsJobs
 import Database
 import FastCGI
 import IdentityTokens

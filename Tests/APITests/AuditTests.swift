@@ -1,8 +1,8 @@
-import Accounts
 import HTTP
 import IdentityTokens
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Text
 

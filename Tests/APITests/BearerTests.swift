@@ -1,6 +1,6 @@
 import Accounts
 import HTTP
-import JSON
+import TestSupport
 import Testing
 
 @testable import API

@@ -3,8 +3,6 @@ import JSON
 import TestSupport
 import Testing
 
-@testable import API
-
 /// Bodies: what counts as JSON, what counts as absent, and wrong types (accounts §0.1).
 @Suite struct BodyTests {
     let app: TestApp

@@ -2,6 +2,7 @@ import Accounts
 import HTTP
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
 import Text
 

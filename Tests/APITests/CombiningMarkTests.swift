@@ -1,10 +1,7 @@
 import HTTP
-import JSON
 import TestSupport
 import Testing
 import Text
-
-@testable import API
 
 /// Before Swift compares strings, it sorts combining marks. For a long row of marks that takes quadratic time.
 @Suite struct CombiningMarkTests {

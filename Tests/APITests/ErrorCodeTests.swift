@@ -3,7 +3,7 @@ import Analytics
 import ErrorCodes
 import Foundation
 import HTTP
-import JSON
+import IdentityTokens
 import TestSupport
 import Testing
 import Time

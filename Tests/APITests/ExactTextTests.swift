@@ -1,4 +1,6 @@
 import HTTP
+import IdentityTokens
+import JOSE
 import JSON
 import TestSupport
 import Testing

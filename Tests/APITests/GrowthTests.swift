@@ -1,9 +1,8 @@
 import HTTP
+import IdentityTokens
 import JSON
 import TestSupport
 import Testing
-
-@testable import API
 
 /// No long input costs more than n log n. Each input is sent with a quarter and with the whole of the size that nginx
 /// and the body limit allow.

@@ -1,4 +1,6 @@
+import Analytics
 import HTTP
+import JSON
 import Testing
 
 @testable import API

@@ -1,7 +1,10 @@
+import Database
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
 import Synchronization
+import TestSupport
 import Testing
 import Threads
 

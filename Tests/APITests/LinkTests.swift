@@ -2,6 +2,7 @@ import HTTP
 import IdentityTokens
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
 
 /// `POST /api/v1/me/connected_identities` (accounts §1.8).

@@ -1,8 +1,5 @@
 import HTTP
-import JSON
 import Testing
-
-@testable import API
 
 /// Bodies in parts (RFC 7578). No endpoint accepts one, and their parts are not mistaken for anything else.
 @Suite struct MultipartTests {

@@ -1,4 +1,3 @@
-import Analytics
 import HTTP
 import JSON
 import Testing

@@ -1,5 +1,7 @@
 import HTTP
+import IdentityTokens
 import JSON
+import TestSupport
 import Testing
 
 /// `Golden/replies.txt` has each kind of reply byte for byte, with random parts replaced.

@@ -1,4 +1,5 @@
 import Accounts
+import Analytics
 import HTTP
 import JSON
 import Testing

@@ -1,5 +1,4 @@
 import HTTP
-import JSON
 import Testing
 
 @testable import API

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
 import TestSupport

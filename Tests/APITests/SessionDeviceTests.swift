@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import TestSupport
 import Testing
 
 /// The effects of a sign-in on the device that it names (accounts §1.6).

@@ -1,4 +1,3 @@
-import Accounts
 import HTTP
 import IdentityTokens
 import JSON

@@ -1,3 +1,4 @@
+import Database
 import HTTP
 import JSON
 import MariaDB
@@ -5,7 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 import Threads
-import Time
 
 /// The answer of a dry run, and the plan to which `If-Match` binds the swap (accounts §1.9).
 @Suite struct SwapDryRunTests {

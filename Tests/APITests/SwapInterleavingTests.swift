@@ -1,4 +1,4 @@
-import HTTP
+import Database
 import JSON
 import MariaDB
 import TestSupport

@@ -4,7 +4,6 @@ import JSON
 import MariaDB
 import TestSupport
 import Testing
-import Time
 
 /// A swap whose answer never arrives, repeated under its Idempotency-Key (accounts §0.5, §1.9).
 @Suite struct SwapLostAnswerTests {

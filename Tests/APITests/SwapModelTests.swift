@@ -1,7 +1,4 @@
-import HTTP
 import JSON
-import MariaDB
-import TestSupport
 import Testing
 
 /// Swaps of random accounts, compared with a model of the counts and the rows that they must have.

@@ -1,4 +1,5 @@
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
 import TestSupport

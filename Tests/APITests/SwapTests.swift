@@ -1,5 +1,5 @@
-import Accounts
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
 import TestSupport

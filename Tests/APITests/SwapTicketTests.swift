@@ -2,8 +2,8 @@ import HTTP
 import IdentityTokens
 import JSON
 import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// Swaps by the ticket of a refused link, so that a person signs in once (accounts §1.8, §1.9).
 @Suite struct SwapTicketTests {

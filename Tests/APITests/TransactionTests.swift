@@ -1,5 +1,7 @@
+import Database
 import HTTP
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 

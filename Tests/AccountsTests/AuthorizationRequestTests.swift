@@ -1,5 +1,4 @@
 import Testing
-import Time
 
 @testable import Accounts
 

@@ -1,5 +1,6 @@
 import Accounts
 import Testing
+import Text
 
 @Suite struct TextTests {
     @Test(arguments: [

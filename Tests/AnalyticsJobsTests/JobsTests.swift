@@ -1,4 +1,5 @@
 import AnalyticsJobs
+import MariaDB
 import TestSupport
 import Testing
 import Time

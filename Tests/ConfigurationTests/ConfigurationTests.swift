@@ -1,5 +1,9 @@
+import Accounts
+import Analytics
 import Configuration
 import IdentityTokens
+import Logging
+import MariaDB
 import Testing
 
 @Suite struct ConfigurationTests {

@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import MariaDB
 import Testing
 
 @Suite final class SecretTests {

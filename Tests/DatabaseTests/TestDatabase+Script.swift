@@ -1,3 +1,4 @@
+import MariaDB
 import TestSupport
 
 extension TestDatabase {

@@ -1,4 +1,4 @@
-import HTTP
+import Synchronization
 import TestSupport
 
 extension Fuzzer {

@@ -1,5 +1,3 @@
-import Text
-
 /// RFC 8259 without recursion. It looks at one byte at a time, and stores only the open brackets.
 struct JSONRecognizer {
     enum Verdict {

@@ -1,7 +1,4 @@
 import JOSE
-import JSON
-import OpenSSL
-import TestSupport
 import Testing
 
 /// Hostile and legitimate tokens, keys and key sets with the expected result, after RFC 7515, 7517, 7518, 7797, 8037

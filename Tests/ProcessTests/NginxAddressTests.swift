@@ -81,8 +81,8 @@ import Testing
     ])
     func everyNumberOfConnectionsIsOfAClient(method: String, path: String, zone: String) throws {
         let front = try Front(.production) {
-            $0.replacingOccurrences(
-                of: "limit_conn \(zone) \(zone == "merganser_uploads" ? 8 : 100);", with: "limit_conn \(zone) 1;")
+            $0.replacing(
+                "limit_conn \(zone) \(zone == "merganser_uploads" ? 8 : 100);", with: "limit_conn \(zone) 1;")
         }
         let echo = try Echo(socket: front.run.file("merganser.sock"))
         defer { withExtendedLifetime((front, echo)) {} }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 

@@ -1,6 +1,4 @@
 import Foundation
-import JOSE
-import JSON
 import MariaDB
 import OpenSSL
 import TestSupport

@@ -1,5 +1,5 @@
+import Fetch
 import Foundation
-import JSON
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import MariaDB
 import OpenSSL
 import TestSupport
 import Testing

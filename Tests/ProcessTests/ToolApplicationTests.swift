@@ -1,4 +1,5 @@
 import JSON
+import MariaDB
 import OpenSSL
 import TestSupport
 import Testing

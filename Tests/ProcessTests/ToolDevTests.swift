@@ -1,6 +1,7 @@
 import Foundation
 import IdentityTokens
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import JSON
 import MariaDB
 import TestSupport
 import Testing

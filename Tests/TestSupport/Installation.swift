@@ -1,4 +1,6 @@
 import Foundation
+import IdentityTokens
+import MariaDB
 
 /// An installation as an operator makes it: a schema, keys, folders, and the environment of both programs.
 package final class Installation: Sendable {

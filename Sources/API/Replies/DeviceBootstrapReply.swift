@@ -1,6 +1,7 @@
 import Accounts
 import JSON
 import Text
+import Time
 
 /// The DeviceBootstrapResponse of accounts §1.2: the answer to every sign-in.
 struct DeviceBootstrapReply: Encodable {

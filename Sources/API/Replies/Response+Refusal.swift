@@ -1,6 +1,5 @@
 import Analytics
 import HTTP
-import JSON
 
 /// Refusals of the analytics surface: its shapes A, B and C (analytics §2.3).
 extension Response {

@@ -2,6 +2,7 @@ import Accounts
 import ErrorCodes
 import HTTP
 import IdentityTokens
+import Time
 
 extension Surface {
     /// The answer to each failure of the accounts specification: its code, which has a status, and the other members

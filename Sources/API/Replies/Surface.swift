@@ -1,4 +1,3 @@
-import Accounts
 import ErrorCodes
 import HTTP
 import JSON

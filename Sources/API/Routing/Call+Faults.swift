@@ -1,4 +1,7 @@
 import Accounts
+import Database
+import Logging
+import Time
 
 extension Call {
     /// Records the faults of an authorize request, for `/diagnose` and token answers (accounts §2.12). If that fails,

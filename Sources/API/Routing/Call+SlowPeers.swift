@@ -1,6 +1,7 @@
 import Analytics
 import Fetch
 import HTTP
+import Threads
 
 extension Call {
     /// Runs a closure that waits for a slow peer, unless too many such calls are running: in all, for the app, or for

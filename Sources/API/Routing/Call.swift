@@ -4,7 +4,6 @@ import Database
 import HTTP
 import JSON
 import Logging
-import MariaDB
 
 /// One request, with everything that its handler may use.
 final class Call {

@@ -1,6 +1,8 @@
 import Accounts
 import Analytics
+import Database
 import HTTP
+import Logging
 
 /// The credential that a route requires, and the principal that its handler gets for it.
 struct Credential<Principal>: Sendable {

@@ -1,4 +1,5 @@
 import Accounts
+import ErrorCodes
 import HTTP
 import Text
 

@@ -1,5 +1,7 @@
 import Accounts
+import Database
 import HTTP
+import Logging
 import Pages
 
 /// A person at a browser: their cookies, and the web session that these open.

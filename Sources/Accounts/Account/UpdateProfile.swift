@@ -1,5 +1,4 @@
 import JSON
-import MariaDB
 
 /// What users may change in their account. Nil leaves a value unchanged; `.some(nil)` clears it (accounts §1.7).
 package struct ProfileChanges: Sendable {

@@ -1,6 +1,5 @@
 import JSON
 import MariaDB
-import Time
 
 extension User {
     /// The columns of a user `u` that `init(from:)` reads.

@@ -1,3 +1,4 @@
+import ErrorCodes
 package import MariaDB
 import OpenSSL
 import Time

@@ -1,4 +1,3 @@
-import JOSE
 package import JSON
 import OpenSSL
 import Text

@@ -1,5 +1,4 @@
 import JSON
-import MariaDB
 import OpenSSL
 import Text
 

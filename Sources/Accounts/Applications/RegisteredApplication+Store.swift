@@ -1,6 +1,5 @@
 import JSON
 package import MariaDB
-import OpenSSL
 
 extension Connection {
     private static let select: StaticString = """

@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// The parameters of an authorize request, from a query or a JSON body, before they are checked.
 package struct AuthorizationParameters: Sendable {
     /// All values of a parameter, decoded.

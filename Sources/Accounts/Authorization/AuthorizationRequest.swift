@@ -1,3 +1,4 @@
+import ErrorCodes
 package import Time
 
 /// An authorize request that has passed the checks (accounts §2.2).

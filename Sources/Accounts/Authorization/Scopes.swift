@@ -1,3 +1,4 @@
+import ErrorCodes
 import Text
 
 /// OAuth scopes in the order of the request, without repetitions (RFC 6749 §3.3). Names are compared byte for byte.

@@ -1,4 +1,5 @@
 import Database
+import ErrorCodes
 import Time
 
 extension Accounts {

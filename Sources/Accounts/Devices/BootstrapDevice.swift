@@ -1,6 +1,5 @@
 import Database
 import OpenSSL
-import Time
 
 /// What a device sends at its start (accounts §1.2, §1.3).
 package struct DeviceBootstrap: Sendable {

@@ -1,6 +1,5 @@
 import JSON
 import MariaDB
-import Time
 
 extension Device {
     /// The columns of a device `d` that `init(from:)` reads.

@@ -1,6 +1,6 @@
+import JSON
 import MariaDB
 import Text
-import Time
 
 extension AccountsTransaction {
     /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked.

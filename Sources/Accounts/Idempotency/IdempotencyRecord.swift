@@ -1,5 +1,4 @@
 import OpenSSL
-import Time
 
 /// The key under which an answer is stored, so that a request whose answer was lost can be repeated (accounts §0.5).
 package struct IdempotencyKey: Sendable {

@@ -1,7 +1,6 @@
 import IdentityTokens
 import JSON
 import MariaDB
-import Time
 
 extension Connection {
     /// The holder of (provider, subject), read without a lock. Before you rely on it, lock the users and read again.

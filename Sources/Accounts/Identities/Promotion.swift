@@ -1,4 +1,5 @@
 import IdentityTokens
+import Text
 
 extension AccountsTransaction {
     /// Fills a user's blank name and addresses from a sign-in; values that are present stay. If the provider is

@@ -1,7 +1,6 @@
 import Database
 package import IdentityTokens
 import OpenSSL
-import Time
 
 /// A sign-in with a provider's identity token, which is already verified (accounts §1.6).
 package struct SignInRequest: Sendable {

@@ -1,4 +1,3 @@
-import IdentityTokens
 import JSON
 import MariaDB
 

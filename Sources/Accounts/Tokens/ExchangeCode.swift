@@ -1,3 +1,4 @@
+import ErrorCodes
 import Time
 
 /// A code as its client presents it (RFC 6749 §4.1.3, RFC 7636 §4.5).

@@ -1,3 +1,4 @@
+import ErrorCodes
 import JOSE
 import JSON
 package import MariaDB

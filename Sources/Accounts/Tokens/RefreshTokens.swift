@@ -1,3 +1,5 @@
+import ErrorCodes
+import JSON
 import Time
 
 extension Accounts {

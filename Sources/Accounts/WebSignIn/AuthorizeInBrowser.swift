@@ -1,3 +1,5 @@
+import ErrorCodes
+
 /// Where a browser goes next in an authorize request.
 package enum AuthorizationStep: Sendable {
     /// Back to the application, with a code or an error.

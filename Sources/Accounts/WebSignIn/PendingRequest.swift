@@ -1,7 +1,5 @@
-import JOSE
 import OpenSSL
 import Text
-import Time
 
 /// A request that waits while its user signs in and decides. It has a random handle, which no other browser can use
 /// (accounts §2.4).

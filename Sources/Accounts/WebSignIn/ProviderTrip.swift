@@ -1,7 +1,6 @@
 package import IdentityTokens
 import OpenSSL
 import Text
-import Time
 
 /// A browser's sign-in with a provider. It starts with a `state`, which the provider sends back once, and ends with a
 /// handle of its own (accounts §2.4).

@@ -1,5 +1,4 @@
 import MariaDB
-import OpenSSL
 import Text
 
 /// The SHA-256 of an attachment's content, which is stored under it: 64 lower-case hexadecimal digits.

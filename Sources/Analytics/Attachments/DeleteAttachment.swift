@@ -1,6 +1,5 @@
 package import Database
 import MariaDB
-import Time
 
 extension Analytics {
     /// Marks an attachment of the key's project as deleted. Clean-up removes it a week later (analytics §11.3, §14.3).

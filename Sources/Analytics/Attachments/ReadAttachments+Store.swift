@@ -1,5 +1,4 @@
 import MariaDB
-import Time
 
 extension ListWalk<Attachment.ID> {
     /// - Parameter apps: the apps that the key may see.

@@ -1,6 +1,4 @@
-import Database
 import MariaDB
-import Time
 
 extension AnalyticsTransaction {
     /// Locks a project, and reads its quotas and the bytes that its attachments use.

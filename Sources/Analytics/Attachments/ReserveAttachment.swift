@@ -1,6 +1,4 @@
 package import Database
-import MariaDB
-import Time
 
 extension Analytics {
     /// Reserves space for a file (analytics §11.1, checks 9 to 12). Check and insert are one transaction under a lock

@@ -1,6 +1,4 @@
-import Database
 import MariaDB
-import Time
 
 extension AnalyticsTransaction {
     /// Locks a content until the transaction ends. Meanwhile nobody else who takes this lock stores the content or

@@ -1,7 +1,5 @@
 package import Database
-import Files
 package import MariaDB
-import Time
 
 /// A reservation whose upload may begin: it passed all checks that precede the body.
 package struct AttachmentUpload: Sendable {

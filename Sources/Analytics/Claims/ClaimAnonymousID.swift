@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 
 /// `POST /v1/identity/claim` (analytics §5).
 package struct Claim: Sendable {

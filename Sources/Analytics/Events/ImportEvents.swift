@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 import Time
 
 /// The result of an imported batch.

@@ -1,6 +1,4 @@
 package import Database
-import MariaDB
-import Time
 
 /// The result of a batch.
 package struct IngestOutcome: Equatable, Sendable {

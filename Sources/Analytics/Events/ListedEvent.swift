@@ -1,6 +1,5 @@
 import JSON
 import MariaDB
-import Time
 
 /// An event as reads show it, with the members and their order of analytics §13.1.
 package struct ListedEvent: Encodable, Sendable {

@@ -1,4 +1,3 @@
-import Database
 import MariaDB
 
 /// How the rows that a filter selects are found in `events`.

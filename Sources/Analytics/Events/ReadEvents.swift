@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 
 /// Reads of events (analytics §13.1). A row that names a tombstone counts for the record that the tombstone points at.
 /// Rows before the horizon are not shown.

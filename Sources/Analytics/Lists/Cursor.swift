@@ -1,4 +1,3 @@
-import JOSE
 import Text
 package import Time
 

@@ -1,5 +1,4 @@
 import MariaDB
-import Time
 
 /// How a list is read, so that every page costs the same (analytics §13).
 ///

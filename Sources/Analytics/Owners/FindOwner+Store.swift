@@ -1,5 +1,4 @@
 import Database
-import JSON
 import MariaDB
 package import Time
 

@@ -1,6 +1,5 @@
 import Database
 import MariaDB
-import Time
 
 // How a late event finds its owner, and so does everything else that an SDK sends under an id (analytics §4.2, §4.4).
 // For example, a phone records an event under its anonymous id. The user signs in and claims that id. Only then the

@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 
 /// Whether an app should show a questionnaire to an end user (analytics §12).
 package enum QuestionnaireOffer: Sendable {

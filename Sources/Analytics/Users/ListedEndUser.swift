@@ -1,6 +1,5 @@
 import JSON
 import MariaDB
-import Time
 
 /// A record as reads show it, with the members and their order of analytics §13.2; never a tombstone.
 package struct ListedEndUser: Encodable, Sendable {

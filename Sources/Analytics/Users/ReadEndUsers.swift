@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 
 /// Reads of end users (analytics §13.2). Tombstones are not shown.
 extension Analytics {

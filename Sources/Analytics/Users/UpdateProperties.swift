@@ -1,5 +1,4 @@
 package import Database
-import MariaDB
 
 /// `POST /v1/identity/properties` (analytics §6).
 package struct UpdateProperties: Sendable {

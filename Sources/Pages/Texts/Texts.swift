@@ -1,6 +1,5 @@
 package import ErrorCodes
 package import IdentityTokens
-import Time
 
 /// Everything pages say, once in every language: a text that one of them lacks does not compile.
 ///

@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import Time
 
 struct APIKeyBody: Encodable {
     let id: APIKey.ID

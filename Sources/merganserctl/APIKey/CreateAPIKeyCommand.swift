@@ -1,7 +1,6 @@
 import Analytics
 import ArgumentParser
 import Files
-import JSON
 import Time
 
 struct CreateAPIKeyCommand: ParsableCommand {

@@ -1,5 +1,7 @@
 import Analytics
 import ArgumentParser
+import Database
+import Time
 
 struct ListAPIKeys: ParsableCommand {
     static let configuration = CommandConfiguration(

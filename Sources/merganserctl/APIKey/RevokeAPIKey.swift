@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Time
 
 struct RevokeAPIKey: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import Time
 
 struct AppBody: Encodable {
     let id: App.ID

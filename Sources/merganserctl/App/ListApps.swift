@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Database
 
 struct ListApps: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Time
 
 struct ApplicationBody: Encodable {
     let id: Application.ID

@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Configuration
 
 /// The settings of an application that have a default; `none` clears a setting.
 struct ApplicationOptions: ParsableArguments {

@@ -1,6 +1,5 @@
 import Accounts
 import ArgumentParser
-import Configuration
 
 struct CreateApplicationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

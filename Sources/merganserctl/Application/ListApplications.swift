@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Database
 
 struct ListApplications: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Database
 
 struct ShowApplication: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one application.")

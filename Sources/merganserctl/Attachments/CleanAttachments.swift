@@ -2,7 +2,6 @@ import Analytics
 import AnalyticsJobs
 import ArgumentParser
 import Files
-import JSON
 import Time
 
 struct CleanAttachments: ParsableCommand {

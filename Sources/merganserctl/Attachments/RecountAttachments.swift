@@ -1,5 +1,6 @@
 import AnalyticsJobs
 import ArgumentParser
+import Configuration
 import Database
 import JSON
 import Migrations

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Configuration
 import Glibc
-import IdentityTokens
 
 struct DevProvider: ParsableCommand {
     static let configuration = CommandConfiguration(

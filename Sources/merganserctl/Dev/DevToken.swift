@@ -1,7 +1,7 @@
 import ArgumentParser
+import Configuration
 import IdentityTokens
 import JOSE
-import JSON
 import OpenSSL
 import Text
 import Time

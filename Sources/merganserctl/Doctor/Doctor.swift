@@ -1,6 +1,5 @@
 import ArgumentParser
 import Configuration
-import Database
 import MariaDB
 
 struct Doctor: ParsableCommand {

@@ -1,5 +1,5 @@
 import Accounts
-import Database
+import JOSE
 import MariaDB
 import Time
 

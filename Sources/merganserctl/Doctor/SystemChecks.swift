@@ -1,3 +1,4 @@
+import Analytics
 import Configuration
 import FoundationEssentials
 import Glibc

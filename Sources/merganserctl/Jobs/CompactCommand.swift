@@ -1,6 +1,5 @@
 import AnalyticsJobs
 import ArgumentParser
-import Configuration
 import JSON
 
 struct CompactCommand: ParsableCommand {

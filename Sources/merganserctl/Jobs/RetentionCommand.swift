@@ -1,10 +1,11 @@
 import Analytics
 import AnalyticsJobs
 import ArgumentParser
+import Configuration
 import Database
-import JSON
 import MariaDB
 import Migrations
+import Time
 
 struct RetentionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

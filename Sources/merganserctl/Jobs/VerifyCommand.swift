@@ -1,7 +1,7 @@
 import AnalyticsJobs
 import ArgumentParser
+import Configuration
 import Database
-import JSON
 import Migrations
 
 struct VerifyCommand: ParsableCommand {

@@ -3,9 +3,9 @@ import AnalyticsJobs
 import ArgumentParser
 import Configuration
 import Database
-import JSON
 import MariaDB
 import Migrations
+import Time
 
 struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Database
 
 struct ListProjects: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import Time
 
 struct ProjectBody: Encodable {
     let id: Project.ID

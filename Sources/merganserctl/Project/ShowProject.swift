@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Database
 
 struct ShowProject: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one project's settings.")

@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import Time
 
 struct QuestionnaireBody: Encodable {
     let id: Questionnaire.ID

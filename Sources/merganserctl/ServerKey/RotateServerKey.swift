@@ -3,6 +3,7 @@ import ArgumentParser
 import Configuration
 import Database
 import JSON
+import Migrations
 
 struct RotateServerKey: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
-import JSON
 import OpenSSL
+import Time
 
 struct GenerateSigningKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

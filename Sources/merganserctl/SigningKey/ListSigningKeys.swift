@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Database
 import Time
 
 struct ListSigningKeys: ParsableCommand {

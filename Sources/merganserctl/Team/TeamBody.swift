@@ -1,4 +1,5 @@
 import Analytics
+import Time
 
 struct TeamBody: Encodable {
     let id: Team.ID

@@ -1,6 +1,6 @@
 import Accounts
 import ArgumentParser
-import JSON
+import Database
 
 struct ShowUser: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Time
 
 struct UserBody: Encodable {
     let id: User.ID

@@ -3,7 +3,10 @@ import AnalyticsJobs
 import Database
 import Foundation
 import HTTP
+import JSON
+import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
 import Threads

@@ -1,9 +1,7 @@
 import Analytics
 import AnalyticsJobs
-import Database
 import HTTP
 import JSON
-import Synchronization
 import TestSupport
 import Testing
 import Time

@@ -1,8 +1,11 @@
+import API
 import Analytics
 import Foundation
 import HTTP
 import JSON
+import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
 

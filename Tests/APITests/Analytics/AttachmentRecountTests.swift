@@ -1,6 +1,8 @@
 import Analytics
 import AnalyticsJobs
+import JSON
 import MariaDB
+import TestSupport
 import Testing
 
 /// `merganserctl attachments recount`: the repair of wrong attachment counts.

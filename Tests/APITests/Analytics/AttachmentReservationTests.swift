@@ -1,8 +1,10 @@
 import Analytics
 import AnalyticsJobs
 import Database
+import HTTP
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Threads
 import Time

@@ -1,9 +1,8 @@
 import Analytics
+import Database
 import Foundation
 import HTTP
-import JSON
 import OpenSSL
-import Synchronization
 import TestSupport
 import Testing
 import Text

@@ -1,3 +1,4 @@
+import Analytics
 import JSON
 import TestSupport
 import Testing

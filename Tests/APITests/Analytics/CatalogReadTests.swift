@@ -1,6 +1,6 @@
-import JSON
+import Analytics
+import TestSupport
 import Testing
-import Time
 
 /// Apps and projects of analytics §13.3 over the wire.
 @Suite struct CatalogReadTests {

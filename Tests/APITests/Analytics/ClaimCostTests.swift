@@ -1,6 +1,9 @@
+import API
 import Analytics
 import Database
+import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

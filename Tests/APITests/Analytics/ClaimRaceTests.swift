@@ -1,5 +1,5 @@
-import HTTP
 import JSON
+import MariaDB
 import Testing
 
 /// Claims at the same instant as other claims and writes (analytics §4.4, §5; §16, guarantees 3 and 4).

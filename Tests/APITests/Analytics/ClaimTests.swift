@@ -1,4 +1,6 @@
+import Analytics
 import JSON
+import TestSupport
 import Testing
 
 /// Analytics §5 over the wire.

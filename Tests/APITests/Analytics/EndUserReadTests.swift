@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import TestSupport
 import Testing
 import Time
 

@@ -1,6 +1,9 @@
+import Analytics
+import HTTP
 import JSON
-import MariaDB
+import TestSupport
 import Testing
+import Time
 
 /// Analytics §10 over the wire.
 @Suite struct FeedbackTests {

@@ -1,8 +1,7 @@
 import Analytics
 import JSON
-import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// Any 128 bits written as a UUID are an id, of any version and variant (analytics §2.4).
 @Suite struct IDTests {

@@ -1,8 +1,8 @@
 import Analytics
+import HTTP
 import JSON
-import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// Analytics §9 over the wire: the differences from ingest.
 @Suite struct ImportTests {

@@ -1,4 +1,5 @@
 import Analytics
+import Database
 import JSON
 import MariaDB
 import TestSupport

@@ -1,8 +1,9 @@
 import Analytics
+import HTTP
 import JSON
 import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// Analytics §8 over the wire: the answers, and the stored rows.
 @Suite struct IngestTests {

@@ -1,6 +1,6 @@
 import Analytics
 import JSON
-import MariaDB
+import TestSupport
 import Testing
 import Time
 

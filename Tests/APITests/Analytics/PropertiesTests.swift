@@ -1,4 +1,8 @@
+import Analytics
+import HTTP
 import JSON
+import MariaDB
+import TestSupport
 import Testing
 
 /// Analytics §6 over the wire.

@@ -1,5 +1,5 @@
 import JSON
-import MariaDB
+import TestSupport
 import Testing
 
 /// How a claim changes questionnaire responses (analytics §5).

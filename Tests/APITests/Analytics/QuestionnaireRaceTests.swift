@@ -1,8 +1,8 @@
-import Analytics
 import AnalyticsJobs
 import Database
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 
 /// Concurrent saves with each other and with claims, on connections of two responders (analytics §12, §16 guarantee 3).

@@ -1,7 +1,9 @@
+import Analytics
 import Foundation
 import JSON
-import MariaDB
+import TestSupport
 import Testing
+import Time
 
 /// Analytics §12 over the wire: saving and completing answers.
 @Suite struct QuestionnaireResponseTests {

@@ -1,6 +1,9 @@
+import Analytics
+import HTTP
 import JSON
-import MariaDB
+import TestSupport
 import Testing
+import Time
 
 /// Analytics §12 over the wire: who may ask, which questionnaires are offered to whom, and dismissals.
 @Suite struct QuestionnaireTests {

@@ -1,5 +1,7 @@
 import Analytics
+import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

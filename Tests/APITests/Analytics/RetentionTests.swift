@@ -3,6 +3,7 @@ import AnalyticsJobs
 import Database
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Threads
 import Time

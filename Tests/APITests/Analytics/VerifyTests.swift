@@ -1,6 +1,7 @@
-import Analytics
 import AnalyticsJobs
+import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

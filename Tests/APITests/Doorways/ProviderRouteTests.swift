@@ -1,3 +1,4 @@
+import HTTP
 import JOSE
 import JSON
 import Testing

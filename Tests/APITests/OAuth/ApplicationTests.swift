@@ -2,7 +2,9 @@ import Accounts
 import HTTP
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
+import Time
 
 /// The registration of applications by developers (accounts §2.1).
 @Suite struct ApplicationTests {

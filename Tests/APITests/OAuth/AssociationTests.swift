@@ -1,6 +1,5 @@
 import API
 import HTTP
-import JSON
 import Testing
 
 /// Which links open in the server's own apps (accounts §2.12).

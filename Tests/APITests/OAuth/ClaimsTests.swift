@@ -1,10 +1,11 @@
+import API
+import Accounts
 import JOSE
 import JSON
-import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
-import Time
 
 /// The claims about a person in both tokens (accounts §2.7), before and after every change of an account.
 @Suite struct ClaimsTests {

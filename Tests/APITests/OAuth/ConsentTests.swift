@@ -1,8 +1,9 @@
+import Accounts
 import HTTP
+import MariaDB
 import TestSupport
 import Testing
 
-@testable import API
 @testable import Pages
 
 /// The pages between an authorize request and its answer (accounts §2.4): cookies, forms, header fields.

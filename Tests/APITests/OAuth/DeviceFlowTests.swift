@@ -1,6 +1,8 @@
+import JOSE
 import JSON
+import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// The device flow (RFC 8628, accounts §2.11).
 @Suite struct DeviceFlowTests {

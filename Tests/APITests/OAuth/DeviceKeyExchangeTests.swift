@@ -1,6 +1,7 @@
+import HTTP
 import JSON
+import TestSupport
 import Testing
-import Time
 
 /// POST /api/v1/me/device_keys/exchange (accounts §1.4).
 @Suite struct DeviceKeyExchangeTests {

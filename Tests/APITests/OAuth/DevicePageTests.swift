@@ -1,8 +1,9 @@
 import HTTP
+import JOSE
 import JSON
+import TestSupport
 import Testing
 
-@testable import API
 @testable import Pages
 
 /// `/oauth/device`: a person in a browser decides about a device (RFC 8628 §3.3, accounts §2.11).

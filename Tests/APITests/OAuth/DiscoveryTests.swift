@@ -1,10 +1,11 @@
 import API
+import Accounts
 import Database
 import HTTP
-import JOSE
 import JSON
 import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
 

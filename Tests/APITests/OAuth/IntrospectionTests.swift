@@ -1,6 +1,9 @@
+import HTTP
+import JOSE
 import JSON
+import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// POST /oauth/introspect (RFC 7662, accounts §2.9).
 @Suite struct IntrospectionTests {

@@ -1,8 +1,8 @@
 import Accounts
-import Database
 import HTTP
 import JOSE
 import Synchronization
+import TestSupport
 import Testing
 import Threads
 import Time

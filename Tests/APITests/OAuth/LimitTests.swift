@@ -1,8 +1,7 @@
 import Accounts
 import Database
-import MariaDB
+import TestSupport
 import Testing
-import Time
 
 /// Counters that all instances share (accounts §0.2).
 @Suite struct LimitTests {

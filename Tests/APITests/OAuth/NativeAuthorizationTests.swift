@@ -1,9 +1,8 @@
 import HTTP
+import JOSE
 import JSON
+import TestSupport
 import Testing
-import Time
-
-@testable import API
 
 /// Authorization in the server's own app (accounts §2.3), and the grants that it makes (accounts §2.2).
 @Suite struct NativeAuthorizationTests {

@@ -1,7 +1,6 @@
+import Foundation
 import HTTP
 import Testing
-
-@testable import API
 
 /// No answer leads to an address that is not registered, whatever the request has (accounts §2.2, RFC 9700 §4.1).
 @Suite struct OpenRedirectTests {

@@ -1,7 +1,9 @@
 import HTTP
+import IdentityTokens
+import JOSE
+import TestSupport
 import Testing
-
-@testable import API
+import Time
 
 /// `prompt`, `max_age` (OpenID Connect Core §3.1.2.1) and similar parameters of an authorization request.
 @Suite struct PromptTests {

@@ -1,6 +1,5 @@
-import JSON
+import TestSupport
 import Testing
-import Time
 
 /// POST /oauth/revoke (accounts §2.9).
 @Suite struct RevocationTests {

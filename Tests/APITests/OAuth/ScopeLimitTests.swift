@@ -1,8 +1,7 @@
 import HTTP
 import JSON
+import TestSupport
 import Testing
-
-@testable import API
 
 /// The most scopes that a request may name, and their lengths (accounts §2.2), wherever a client names scopes.
 @Suite struct ScopeLimitTests {

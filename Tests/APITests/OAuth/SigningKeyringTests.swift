@@ -1,8 +1,10 @@
+import API
 import Accounts
 import Database
 import JOSE
 import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
 import Threads

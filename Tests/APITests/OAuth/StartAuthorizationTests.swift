@@ -1,8 +1,11 @@
+import Foundation
 import HTTP
+import JOSE
 import JSON
+import TestSupport
 import Testing
+import Time
 
-@testable import API
 @testable import Pages
 
 /// `GET /oauth/authorize`: every row of the table in accounts §2.2, with the redirect or page that it demands.

@@ -1,6 +1,7 @@
+import HTTP
 import JSON
+import TestSupport
 import Testing
-import Time
 
 /// GET /oauth/subs/{sub} (accounts §2.9).
 @Suite struct SubLookupTests {

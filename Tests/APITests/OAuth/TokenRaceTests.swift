@@ -1,7 +1,7 @@
+import HTTP
+import JOSE
 import JSON
-import MariaDB
 import Testing
-import Time
 
 /// Concurrent token requests, and the state of the database afterwards (accounts §2.5, §2.6, §2.11).
 @Suite struct TokenRaceTests {

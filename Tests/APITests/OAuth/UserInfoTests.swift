@@ -1,12 +1,11 @@
 import HTTP
 import JOSE
 import JSON
+import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
-import Time
-
-@testable import Accounts
 
 /// Both userinfo paths and the check of access tokens (accounts §2.7 to §2.9).
 @Suite struct UserInfoTests {

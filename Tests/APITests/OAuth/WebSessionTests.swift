@@ -1,8 +1,7 @@
 import HTTP
-import MariaDB
+import TestSupport
 import Testing
 
-@testable import API
 @testable import Pages
 
 /// How long a user stays signed in in a browser (accounts §2.4).

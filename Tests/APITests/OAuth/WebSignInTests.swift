@@ -4,7 +4,6 @@ import JSON
 import TestSupport
 import Testing
 
-@testable import API
 @testable import Pages
 
 /// Signing in with Apple or Google in a browser (accounts §2.4): the trip to the provider and back.

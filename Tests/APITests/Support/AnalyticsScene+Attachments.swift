@@ -2,7 +2,7 @@ import Analytics
 import HTTP
 import JSON
 import OpenSSL
-import Synchronization
+import TestSupport
 import Testing
 import Text
 

@@ -1,5 +1,4 @@
 import JSON
-import MariaDB
 
 extension AnalyticsScene {
     static let session = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"

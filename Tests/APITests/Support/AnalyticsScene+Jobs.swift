@@ -2,7 +2,7 @@ import Analytics
 import AnalyticsJobs
 import Database
 import MariaDB
-import OpenSSL
+import TestSupport
 import Testing
 import Text
 import Time

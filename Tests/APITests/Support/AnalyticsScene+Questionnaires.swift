@@ -1,8 +1,8 @@
-import API
 import Analytics
+import HTTP
 import JSON
 import MariaDB
-import Testing
+import TestSupport
 
 /// SDK requests about feedback and questionnaires. The given members replace those of a valid request.
 extension AnalyticsScene {

@@ -1,5 +1,8 @@
 import Analytics
+import HTTP
+import JSON
 import MariaDB
+import TestSupport
 import Time
 
 /// Rows as requests of SDKs store them, for tests of reads.

@@ -3,7 +3,7 @@ import HTTP
 import JSON
 import MariaDB
 import OpenSSL
-import Testing
+import TestSupport
 import Time
 
 /// A project with apps and keys, and requests as its SDKs send them.

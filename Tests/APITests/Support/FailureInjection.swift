@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 
 /// A request that is sent more than once.

@@ -1,5 +1,4 @@
 import Foundation
-import JOSE
 import Testing
 import Text
 

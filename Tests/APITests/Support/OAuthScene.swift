@@ -1,14 +1,12 @@
 import Accounts
 import HTTP
-import IdentityTokens
 import JOSE
 import JSON
 import MariaDB
 import OpenSSL
+import TestSupport
 import Testing
 import Text
-
-@testable import API
 
 /// A registered application, with its secret if it has one.
 struct TestClient: Sendable {

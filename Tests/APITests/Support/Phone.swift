@@ -3,6 +3,7 @@ import HTTP
 import IdentityTokens
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 
 /// An account on a phone: what the phone keeps of a DeviceBootstrapResponse.

@@ -2,6 +2,7 @@ import API
 import Database
 import Foundation
 import MariaDB
+import TestSupport
 
 /// A client that measures the server's work for a request: rows read, bytes sent, plans chosen.
 final class ReadMeter {

@@ -1,6 +1,6 @@
 import IdentityTokens
 import MariaDB
-import Time
+import TestSupport
 
 extension SwapScene {
     /// An anonymous account on a phone of its own.

@@ -1,4 +1,5 @@
 import MariaDB
+import TestSupport
 import Time
 
 extension SwapScene {

@@ -1,4 +1,3 @@
-import Database
 import MariaDB
 import TestSupport
 import Testing

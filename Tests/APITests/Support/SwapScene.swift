@@ -1,4 +1,5 @@
 import MariaDB
+import TestSupport
 
 /// An account that signs in with Apple.
 struct IdentifiedUser: Sendable {

@@ -1,5 +1,5 @@
+import API
 import Database
-import JOSE
 import MariaDB
 import OpenSSL
 import TestSupport

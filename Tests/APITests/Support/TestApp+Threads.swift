@@ -1,6 +1,8 @@
 import Foundation
+import HTTP
 import MariaDB
 import Synchronization
+import TestSupport
 import Testing
 import Threads
 

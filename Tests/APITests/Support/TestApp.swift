@@ -2,15 +2,12 @@ import API
 import Accounts
 import Analytics
 import Database
-import HTTP
 import IdentityTokens
-import JSON
 import Logging
 import MariaDB
 import Synchronization
 import TestSupport
 import Threads
-import Time
 
 /// The whole API on a migrated schema of its own: in process, unless a test comes through another doorway.
 final class TestApp: Sendable {

@@ -1,11 +1,8 @@
-import Accounts
 import HTTP
 import IdentityTokens
 import JSON
 import TestSupport
 import Testing
-
-@testable import API
 
 /// A person's browser: it keeps cookies, follows redirects on the server, and sends the forms of the page it shows.
 final class TestBrowser {

@@ -1,4 +1,5 @@
 import MariaDB
+import TestSupport
 
 /// Makes the n-th row that is written to a schema from now on fail, with an error that the server may report at any
 /// time.

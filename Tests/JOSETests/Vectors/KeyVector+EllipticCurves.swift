@@ -1,5 +1,3 @@
-import JOSE
-import OpenSSL
 import Text
 
 extension KeyVector {

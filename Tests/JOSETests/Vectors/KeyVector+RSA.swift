@@ -1,4 +1,3 @@
-import JOSE
 import Text
 
 extension KeyVector {

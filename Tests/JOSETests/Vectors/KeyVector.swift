@@ -1,5 +1,3 @@
-import JOSE
-import TestSupport
 import Testing
 import Text
 

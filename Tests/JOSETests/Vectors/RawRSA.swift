@@ -1,4 +1,5 @@
 import Foundation
+import OpenSSL
 import TestSupport
 
 /// The RSA key of `TestIssuer` in the hands of openssl(1), which signs what the server's own code never would.

@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Time
 
 /// The account as its owner sees it (accounts §1.7).
 struct ProfileReply: Encodable {

@@ -1,5 +1,5 @@
+import Accounts
 import HTTP
-import JSON
 
 /// `POST /api/v1/applications/{client_id}/webhook_keys` (accounts §2.1): adds a key, which signs events from now on.
 @Sendable func addWebhookKey(_ call: Call, _ developer: Developer) throws -> Response {

@@ -1,5 +1,4 @@
 import Accounts
-import HTTP
 import JSON
 
 /// What a developer sends about an application (accounts §2.1).

@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Time
 
 /// An application as its developer sees it, without secrets.
 struct ApplicationReply: Encodable {

@@ -1,7 +1,7 @@
 import Accounts
+import Database
 import HTTP
-import JSON
-import MariaDB
+import Logging
 import Migrations
 import Pages
 

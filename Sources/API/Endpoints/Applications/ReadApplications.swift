@@ -1,3 +1,5 @@
+import Accounts
+import Database
 import HTTP
 import JSON
 

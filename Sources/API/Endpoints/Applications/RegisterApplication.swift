@@ -1,6 +1,5 @@
 import Accounts
 import HTTP
-import JSON
 
 /// The secrets are shown only here.
 private struct RegistrationReply: Encodable {

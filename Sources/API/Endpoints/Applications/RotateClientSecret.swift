@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import JSON
+import Time
 
 private struct RotationRequest: Decodable {
     var immediate: Bool?

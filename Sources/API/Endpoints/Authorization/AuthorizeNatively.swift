@@ -1,9 +1,9 @@
 import Accounts
+import Database
 import ErrorCodes
 import HTTP
 import JSON
 import Pages
-import Text
 import Time
 
 /// `POST /api/v1/oauth/authorize` (accounts §2.3): the server's own app answers a relying party's request for its user.

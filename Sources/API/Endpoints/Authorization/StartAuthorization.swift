@@ -1,4 +1,6 @@
 import Accounts
+import Database
+import ErrorCodes
 import HTTP
 import Pages
 

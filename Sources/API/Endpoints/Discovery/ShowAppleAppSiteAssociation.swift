@@ -1,6 +1,5 @@
 import Accounts
 import HTTP
-import JSON
 
 /// The document of Apple's associated domains: which of this server's paths open in the app.
 private struct AppleAppSiteAssociation: Encodable {

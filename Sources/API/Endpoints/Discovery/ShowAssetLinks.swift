@@ -1,6 +1,5 @@
 import Accounts
 import HTTP
-import JSON
 
 /// One statement of Google's Digital Asset Links: the app may open this server's links.
 private struct AssetLink: Encodable {

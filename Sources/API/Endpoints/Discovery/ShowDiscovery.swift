@@ -1,6 +1,5 @@
 import Accounts
 import HTTP
-import JSON
 
 /// The OpenID configuration, from which clients configure themselves (OpenID Connect Discovery 1.0 §3, RFC 8414 §2,
 /// accounts §2.10).

@@ -1,6 +1,5 @@
 import Accounts
 import HTTP
-import JSON
 
 /// `GET /.well-known/jwks.json` (accounts §2.10).
 @Sendable func showKeySet(_ call: Call, _: Anyone) throws -> Response {

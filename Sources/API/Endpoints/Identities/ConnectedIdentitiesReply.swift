@@ -1,5 +1,6 @@
 import Accounts
 import JSON
+import Time
 
 /// The account with its identities: the answer to linking and unlinking (accounts §1.8).
 struct ConnectedIdentitiesReply: Encodable {

@@ -1,7 +1,7 @@
 import Accounts
-import HTTP
 import IdentityTokens
 import JSON
+import Logging
 
 private struct ProviderMember: Decodable {
     var provider: String?

@@ -1,7 +1,6 @@
 import Accounts
+import ErrorCodes
 import HTTP
-import IdentityTokens
-import JSON
 
 private struct LinkIdentityRequest: Decodable {
     var fullName: PersonName?

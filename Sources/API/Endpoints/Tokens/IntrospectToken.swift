@@ -1,6 +1,7 @@
 import Accounts
+import Database
 import HTTP
-import JSON
+import Time
 
 /// `POST /oauth/introspect` (RFC 7662, accounts §2.9): whether a token of the application is valid now.
 @Sendable func introspectToken(_ call: Call, _ application: Application) throws -> Response {

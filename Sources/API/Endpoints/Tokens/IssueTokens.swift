@@ -1,5 +1,8 @@
 import Accounts
+import Database
+import ErrorCodes
 import HTTP
+import Logging
 
 /// `POST /oauth/token` (accounts §2.5, §2.6, §2.11): tokens for a code, a refresh token or an approved device.
 @Sendable func issueTokens(_ call: Call, _ application: Application) throws -> Response {

@@ -1,6 +1,8 @@
 import Accounts
+import Database
 import HTTP
 import JSON
+import Time
 
 /// `GET /oauth/subs/{sub}` (accounts §2.9): the user that one of the application's subs stands for today.
 @Sendable func showSub(_ call: Call, _ application: Application) throws -> Response {

@@ -1,7 +1,9 @@
 import Accounts
+import Database
 import HTTP
 import IdentityTokens
 import JSON
+import Logging
 import Pages
 import Text
 

@@ -2,7 +2,6 @@ import Accounts
 import HTTP
 import IdentityTokens
 import Pages
-import Time
 
 /// `GET /oauth/login` (accounts §2.4): the ways to sign in for a pending request.
 @Sendable func showLogin(_ call: Call, _ visitor: Visitor) throws -> Response {

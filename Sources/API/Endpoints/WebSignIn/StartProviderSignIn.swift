@@ -1,8 +1,6 @@
 import Accounts
 import HTTP
 import IdentityTokens
-import Pages
-import Text
 
 /// `GET /auth/{provider}/web/start` (accounts §2.4): sends the browser to the provider.
 @Sendable func startProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {

@@ -1,6 +1,7 @@
 import Accounts
 import IdentityTokens
 import Pages
+import Text
 
 extension Call {
     /// The provider in the path.

@@ -1,5 +1,6 @@
 import Analytics
 import JSON
+import Time
 
 /// An attachment as reads show it (analytics §11.3).
 struct AttachmentReply: Encodable {

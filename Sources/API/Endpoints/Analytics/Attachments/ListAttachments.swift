@@ -1,4 +1,5 @@
 import Analytics
+import Database
 import HTTP
 import JSON
 

@@ -1,6 +1,5 @@
 import Analytics
 import HTTP
-import JSON
 import Time
 
 private struct ReservationReply: Encodable {

@@ -1,5 +1,7 @@
 import Analytics
+import Database
 import HTTP
+import Time
 
 /// `GET /v1/attachments/{id}` (analytics §11.3).
 @Sendable func showAttachment(_ call: Call, _ key: APIKey) throws -> Response {

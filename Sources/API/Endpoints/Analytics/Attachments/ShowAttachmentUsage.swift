@@ -1,4 +1,5 @@
 import Analytics
+import Database
 import HTTP
 
 private struct UsageReply: Encodable {

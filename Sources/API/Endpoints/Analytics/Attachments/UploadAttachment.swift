@@ -1,8 +1,10 @@
 import Analytics
+import Database
 import Files
 import HTTP
-import JSON
+import Logging
 import Text
+import Time
 
 private struct UploadReply: Encodable {
     var attachmentID: Attachment.ID

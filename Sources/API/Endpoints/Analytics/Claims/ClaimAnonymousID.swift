@@ -1,6 +1,5 @@
 import Analytics
 import HTTP
-import JSON
 
 private struct ClaimReply: Encodable {
     var claimed = true

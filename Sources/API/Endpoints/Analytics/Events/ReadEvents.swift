@@ -2,6 +2,7 @@ import Analytics
 import HTTP
 import JSON
 import Text
+import Time
 
 private struct EventsReply: Encodable {
     var events: [ListedEvent]

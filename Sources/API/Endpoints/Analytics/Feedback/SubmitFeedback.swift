@@ -1,6 +1,7 @@
 import Analytics
 import HTTP
 import JSON
+import Time
 
 private struct FeedbackReply: Encodable {
     var id: Feedback.ID

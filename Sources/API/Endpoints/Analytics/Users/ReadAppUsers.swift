@@ -2,6 +2,7 @@ import Analytics
 import HTTP
 import JSON
 import Text
+import Time
 
 /// A page of a list of end users (analytics §13.2).
 private struct AppUsersReply: Encodable {
