@@ -122,6 +122,7 @@ CREATE TABLE `app_users` (
 CREATE TABLE `application_event_counters` (
   `application_id` bigint(20) unsigned NOT NULL,
   `last_ulid` varchar(26) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
+  `last_seq` bigint(20) unsigned NOT NULL DEFAULT 0,
   PRIMARY KEY (`application_id`),
   CONSTRAINT `application_event_counters_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
@@ -913,11 +914,26 @@ CREATE TABLE `webhook_outbox` (
   `delivered_at` datetime(3) DEFAULT NULL,
   `dlq_at` datetime(3) DEFAULT NULL,
   `failure_reason` varchar(255) DEFAULT NULL,
+  `seq` bigint(20) unsigned NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `webhook_outbox_event` (`application_id`,`event_id`),
+  UNIQUE KEY `webhook_outbox_seq` (`application_id`,`seq`),
   KEY `webhook_outbox_due` (`next_attempt_at`),
+  KEY `webhook_outbox_type` (`application_id`,`event_type`,`seq`),
+  KEY `webhook_outbox_age` (`event_id`),
   CONSTRAINT `webhook_outbox_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER webhook_outbox_seq BEFORE INSERT ON webhook_outbox FOR EACH ROW
+BEGIN
+    IF NEW.seq = 0 THEN
+        UPDATE application_event_counters
+        SET last_seq = 1 + IF(last_seq > 0, last_seq,
+                              (SELECT COUNT(*) FROM webhook_outbox o WHERE o.application_id = NEW.application_id))
+        WHERE application_id = NEW.application_id;
+        SET NEW.seq = (SELECT last_seq FROM application_event_counters WHERE application_id = NEW.application_id);
+    END IF;
+END;
 
 CREATE ALGORITHM=UNDEFINED SQL SECURITY INVOKER VIEW `app_user_apps_resolved` AS select coalesce(`u`.`merged_into`,`t`.`app_user_id`) AS `app_user_id`,`t`.`app_id` AS `app_id`,`t`.`first_seen_at` AS `first_seen_at`,`t`.`last_seen_at` AS `last_seen_at`,coalesce(`o`.`user_id`,`u`.`user_id`) AS `user_id` from ((`app_user_apps` `t` left join `app_users` `u` on(`u`.`id` = `t`.`app_user_id`)) left join `app_users` `o` on(`o`.`id` = `u`.`merged_into`));
 

@@ -1,12 +1,22 @@
 import JSON
+import Time
 
-/// An event for one relying party (accounts §3.3).
+/// An event for one relying party (accounts §3.3). Each type has one function that makes it, in a file of this folder, so
+/// that no two paths tell of the same thing in different words.
 struct Event {
-    enum Kind: String {
+    /// Every type that a relying party may ask for, also those that nothing causes yet.
+    enum Kind: String, CaseIterable {
         case userMerged = "user.merged"
+        case userUnlinked = "user.unlinked"
+        case userPromoted = "user.promoted"
         case tokenRevoked = "token.revoked"
         case consentRevoked = "consent.revoked"
         case userGrantsRevoked = "user.grants_revoked"
+        case userDeleted = "user.deleted"
+        case userRestored = "user.restored"
+        case userPurged = "user.purged"
+        case webhookKeyCompromised = "webhook_key.compromised"
+        case webhookTest = "webhook.test"
     }
 
     var application: Application.ID
@@ -15,33 +25,15 @@ struct Event {
     var data: JSONValue
     /// The absorbed subs that the event reports. The event's id is stored in their rows.
     var absorbedSubs: [String] = []
-}
 
-extension Event {
-    /// The data that all events about revoked tokens and consents have.
-    struct Notice {
-        var application: Application.ID
-        var canonical: User.ID
-        var reason: RevocationReason
-    }
+    /// How long an event can be polled, delivered or not.
+    static let lifetime = Duration.seconds(30 * 86_400)
 
-    /// All tokens of a sub, or one family of them, are revoked.
-    static func tokenRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.tokenRevoked, of: sub) }
+    static func id(_ ulid: ULID) -> String { "evt_" + ulid.text }
 
-    static func consentRevoked(of sub: String, _ scopes: Scopes, _ notice: Notice) -> Event {
-        notice.event(.consentRevoked, of: sub, [("scopes", .array(scopes.names.map(JSONValue.string)))])
-    }
+    /// Between the ids of all events before a time and those of all events since.
+    static func firstID(at time: Timestamp) -> String { id(ULID(earliestAt: time)) }
 
-    /// The user has no consent left at this relying party, under any sub.
-    static func grantsRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.userGrantsRevoked, of: sub) }
-}
-
-extension Event.Notice {
-    fileprivate func event(_ kind: Event.Kind, of sub: String, _ more: [(String, JSONValue)] = []) -> Event {
-        let data: [(String, JSONValue)] = [
-            ("sub", .string(sub)), ("canonical_sub", .string(String(canonical.rawValue))),
-            ("reason", .string(reason.rawValue)),
-        ]
-        return Event(application: application, kind: kind, data: .object(JSONObject(data + more)))
-    }
+    /// When an event was written.
+    static func time(ofID id: String) -> Timestamp { ULID(text: String(id.dropFirst(4))).timestamp }
 }

@@ -20,6 +20,11 @@ struct ULID: Comparable {
         }
     }
 
+    /// Before every other one of its time.
+    init(earliestAt time: Timestamp) {
+        self.init(milliseconds: UInt64(max(0, time.milliseconds)), random: [UInt8](repeating: 0, count: 10))
+    }
+
     private init(milliseconds: UInt64, random: [UInt8]) {
         var characters: [UInt8] = []
         for position in 0..<10 {

@@ -1,13 +1,6 @@
 import JSON
 import MariaDB
 
-/// Why tokens or a consent were revoked, if not by their relying party (accounts §3.3).
-package enum RevocationReason: String, Sendable {
-    case userDisconnected = "user_disconnected"
-    case refreshReuse = "refresh_reuse"
-    case codeReplay = "code_replay"
-}
-
 extension Accounts {
     /// Revokes a family with its access tokens. If the family is already revoked, nothing changes and no event is
     /// emitted.
