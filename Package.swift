@@ -99,7 +99,7 @@ let package = Package(
                 + readmes(
                     [
                         "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
-                        "Identities", "Swap", "Tokens", "WebSignIn",
+                        "Events", "Identities", "Swap", "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [

@@ -46,7 +46,10 @@ extension Routes {
         Route(.post, "/api/v1/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),
         Route(.get, "/oauth/subs/{sub}", .confidentialClient(basicOnly: true), showSub),
 
-        // For developers of relying parties, and for the server's own apps
+        // Events, by polling
+        Route(.get, "/api/v1/events", .pollingClient, pollEvents),
+
+        // For those who build relying parties, and for the server's own apps
         Route(.get, "/diagnose", .anyone, diagnose),
         Route(.get, "/.well-known/apple-app-site-association", .anyone, showAppleAppSiteAssociation),
         Route(.get, "/.well-known/assetlinks.json", .anyone, showAssetLinks),

@@ -5,6 +5,7 @@ package import Time
 package enum Failure: Error, Equatable {
     case invalidRequest
     case invalidToken
+    case invalidClient
     case insufficientScope
     case anonymousNotAllowed
     case unknownPlatform
@@ -26,6 +27,7 @@ package enum Failure: Error, Equatable {
     case identityBelongsToAnotherAnonymousUser
     case planChanged
     case idempotencyKeyReused
+    case invalidCursor
     case notFound
     case developerRequired
     case clientTypeImmutable

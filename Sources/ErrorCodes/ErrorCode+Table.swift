@@ -127,8 +127,9 @@ extension ErrorCode {
                 ko: "이 Idempotency-Key는 다른 요청에 이미 사용되었습니다. 새 요청에는 새 키를 사용하세요.")
         case .invalidCursor:
             Entry(
-                .requests, .badRequest, en: "since is no cursor of this application. Start without it.",
-                ko: "since가 이 애플리케이션의 커서가 아닙니다. since 없이 시작하세요.")
+                .requests, .badRequest,
+                en: "since is no cursor of this application, or events after it were erased. Start with since=0.",
+                ko: "since가 이 애플리케이션의 커서가 아니거나 그 뒤의 이벤트가 지워졌습니다. since=0으로 시작하세요.")
         case .temporarilyUnavailable:
             Entry(
                 .requests, .serviceUnavailable, also: [.badGateway, .gatewayTimeout],

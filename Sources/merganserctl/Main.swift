@@ -45,10 +45,9 @@ struct Merganserctl: ParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self, UserCommand.self,
-            TeamCommand.self, ProjectCommand.self,
-            AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self,
-            CompactCommand.self, RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self,
-            Dev.self,
+            Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self,
+            WebhookKeyCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self, AppCommand.self,
+            APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self, CompactCommand.self,
+            RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self, Dev.self,
         ])
 }

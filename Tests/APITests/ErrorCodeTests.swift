@@ -117,7 +117,8 @@ extension Failure {
         switch failure {
         case nil: .invalidRequest
         case .invalidRequest: .invalidToken
-        case .invalidToken: .insufficientScope
+        case .invalidToken: .invalidClient
+        case .invalidClient: .insufficientScope
         case .insufficientScope: .anonymousNotAllowed
         case .anonymousNotAllowed: .unknownPlatform
         case .unknownPlatform: .unknownProvider
@@ -139,7 +140,8 @@ extension Failure {
         case .identityDoesNotResolveToExistingAccount: .identityBelongsToAnotherAnonymousUser
         case .identityBelongsToAnotherAnonymousUser: .planChanged
         case .planChanged: .idempotencyKeyReused
-        case .idempotencyKeyReused: .notFound
+        case .idempotencyKeyReused: .invalidCursor
+        case .invalidCursor: .notFound
         case .notFound: .developerRequired
         case .developerRequired: .clientTypeImmutable
         case .clientTypeImmutable: .invalidRedirectURI(.plainHTTP)

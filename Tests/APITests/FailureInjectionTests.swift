@@ -164,6 +164,20 @@ import Testing
         }
     }
 
+    @Test func linkThatARelyingPartyIsToldOf() throws {
+        let scene = try OAuthScene(app)
+        let told = Self.record.union([
+            "users UPDATE", "identities INSERT", "application_event_counters INSERT",
+            "application_event_counters UPDATE", "webhook_outbox INSERT",
+        ])
+        try run(expecting: told) { [self] client in
+            let phone = try client.bootstrap(numbers.next())
+            // A relying party of its own, which has had no event.
+            _ = try scene.signIn(scene.register(anonymous: true), as: phone)
+            return link(app.proof("\(phone.userID)"), token: phone.token)
+        }
+    }
+
     @Test func linkOfOneMore() throws {
         try run(expecting: Self.record.union(["users UPDATE", "identities INSERT"])) { [self] client in
             let number = numbers.next()

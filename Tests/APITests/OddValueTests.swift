@@ -196,6 +196,13 @@ import Testing
                 client.send(
                     .get, "/oauth/subs/\(escaped)", headers: [("authorization", basic(rp.clientID, rp.secret ?? ""))]),
                 "sub \(value)")
+            for name in ["since", "limit", "event_type"] {
+                expect(
+                    client.send(
+                        .get, "/api/v1/events?\(name)=\(escaped)",
+                        headers: [("authorization", basic(rp.clientID, rp.secret ?? ""))]),
+                    "events \(name) \(value)")
+            }
             for (position, parameter) in scene.parameters(rp).enumerated() {
                 var parameters = scene.parameters(rp)
                 parameters[position].1 = value

@@ -11,21 +11,8 @@ import Testing
         scene = try SwapScene(app)
     }
 
-    /// SplitMix64: every run has the same accounts.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
-        }
-    }
-
     @Test func anyAccountsAndAnySelection() throws {
-        var random = Generator(state: 20_260_512)
+        var random = SplitMix64(state: 20_260_512)
         let rps = try (0..<5).map { try scene.relyingParty("RP \($0)", notified: $0 % 2 == 0) }
         let stranger = try scene.identified()
         for round in 0..<40 {
@@ -53,7 +40,7 @@ import Testing
         var expected: DoneSwap
 
         init(
-            _ scene: SwapScene, _ rps: [RelyingParty], _ stranger: IdentifiedUser, _ random: inout Generator
+            _ scene: SwapScene, _ rps: [RelyingParty], _ stranger: IdentifiedUser, _ random: inout SplitMix64
         ) throws {
             a = try scene.anonymous()
             b = try scene.identified()
@@ -70,7 +57,7 @@ import Testing
         }
 
         private mutating func addGrants(
-            _ scene: SwapScene, _ rps: [RelyingParty], _ random: inout Generator
+            _ scene: SwapScene, _ rps: [RelyingParty], _ random: inout SplitMix64
         ) throws -> JSONValue {
             let selected = Bool.random(using: &random) ? rps.filter { _ in Bool.random(using: &random) } : nil
             if let selected {
@@ -96,7 +83,7 @@ import Testing
             return counts(fates.compactMap { $0["fate"]?.string })
         }
 
-        private func addApprovals(_ scene: SwapScene, _ random: inout Generator) throws -> JSONValue {
+        private func addApprovals(_ scene: SwapScene, _ random: inout SplitMix64) throws -> JSONValue {
             let (agent, ownAgent) = (try scene.agent(a.userID), try scene.agent(b.id))
             var fates: [String] = []
             for payload in 0..<5 {
@@ -112,7 +99,7 @@ import Testing
         }
 
         private func addNotifications(
-            _ scene: SwapScene, _ stranger: IdentifiedUser, _ random: inout Generator
+            _ scene: SwapScene, _ stranger: IdentifiedUser, _ random: inout SplitMix64
         ) throws -> JSONValue {
             let users = [a.userID, b.id, stranger.id, nil]
             var count: Int64 = 0

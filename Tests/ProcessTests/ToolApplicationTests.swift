@@ -149,6 +149,29 @@ import Testing
         #expect(try refused.errorJSON()["message"] == "chess is a public client, which has no secret")
     }
 
+    @Test func aCompromisedWebhookKeyIsReplaced() throws {
+        let installation = try Installation()
+        let key = try installation.tool(
+            "application", "create", "--name", "N", "--client-type", "public", "--client-id", "notes",
+            "--redirect-uri", "https://notes.example/cb", "--json"
+        ).json()["webhook_key"]
+        let kid = try #require(key?["kid"]?.string)
+        let replaced = try installation.tool("webhook-key", "compromised", "notes", kid, "--json").json()
+        #expect(JSONObject.names(replaced) == ["client_id", "kid", "replaced_by", "secret"])
+        let next = try #require(replaced["replaced_by"]?.string)
+        #expect(next != kid && replaced["secret"]?.string?.hasPrefix("whsec_") == true)
+        let event = try installation.database.connect().first(
+            "SELECT CONCAT_WS(' ', seq, event_type, JSON_VALUE(raw_payload, '$.data.replaced_by')) FROM webhook_outbox"
+        ) { row in try row.read(String.self) }
+        #expect(event == "1 webhook_key.compromised \(next)")
+
+        let again = try installation.tool("webhook-key", "compromised", "notes", kid, "--json")
+        #expect(again.exit == .status(1))
+        #expect(try again.errorJSON()["message"] == .string("notes has no active webhook key \(kid)"))
+        let words = try installation.tool("webhook-key", "compromised", "notes", next)
+        #expect(words.output.contains(#/replaced by     whk_\S+\nwebhook secret  whsec_\S+\n/#))
+    }
+
     @Test func whatADeveloperAskedForIsShownAndDecided() throws {
         let installation = try Installation()
         _ = try installation.tool(

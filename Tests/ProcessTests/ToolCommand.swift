@@ -36,6 +36,7 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         "application approve": ["logi_none"],
         "application refuse": ["logi_none", "--revision", "r"],
         "application rotate-secret": ["logi_none"],
+        "webhook-key compromised": ["logi_none", "whk_2026q2_00"],
         "user show": ["1"],
         "user set-role": ["1", "developer"],
         "team create": ["--name", "N"],

@@ -11,6 +11,8 @@ extension Surface {
         switch failure {
         case .invalidRequest: refusal(with: .invalidRequest)
         case .invalidToken: bearerRefusal(.invalidToken)
+        case .invalidClient:
+            refusal(with: .invalidClient, headers: [Response.Field("WWW-Authenticate", "Basic realm=\"merganser\"")])
         case .insufficientScope: bearerRefusal(.insufficientScope)
         case .anonymousNotAllowed: refusal(with: .anonymousNotAllowed)
         case .unknownPlatform: refusal(with: .unknownPlatform)
@@ -33,6 +35,7 @@ extension Surface {
         case .identityBelongsToAnotherAnonymousUser: refusal(with: .identityBelongsToAnotherAnonymousUser)
         case .planChanged: refusal(with: .planChanged)
         case .idempotencyKeyReused: refusal(with: .idempotencyKeyReused)
+        case .invalidCursor: refusal(with: .invalidCursor)
         case .notFound: refusal(with: .notFound)
         case .developerRequired: refusal(with: .developerRequired)
         case .clientTypeImmutable: refusal(with: .clientTypeImmutable)

@@ -26,6 +26,15 @@ extension Credential<Application> {
             return application
         }
     }
+
+    /// One that has a secret, on a surface whose refusals have no description (accounts §3.6).
+    static let pollingClient = Credential { call in
+        do {
+            return try confidentialClient(basicOnly: true).check(call)
+        } catch let error as OAuthError where error.code == .invalidClient {
+            throw Failure.invalidClient
+        }
+    }
 }
 
 extension Call {

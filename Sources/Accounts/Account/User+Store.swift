@@ -52,15 +52,16 @@ extension AccountsTransaction {
         return User.ID(rawValue: Int64(outcome.lastInsertID))
     }
 
-    /// Writes what sign-ins, links and swaps may change, and increments the row's version.
+    /// Writes what sign-ins, links and swaps may change in a user, and with it the row's version. Whether the user is
+    /// anonymous is not among that: see `promoted`.
     func updateUser(_ user: User) throws {
         try connection.execute(
             """
-            UPDATE users SET version = version + 1, anonymous = ?, previously_anonymous = ?, name = ?, nickname = ?,
-                             contact_email = ?, login_email = ?, login_email_authoritative = ?, last_active_at = ?
+            UPDATE users SET version = version + 1, name = ?, nickname = ?, contact_email = ?, login_email = ?,
+                             login_email_authoritative = ?, last_active_at = ?
             WHERE id = ?
-            """, user.anonymous, user.previouslyAnonymous, user.name, user.nickname, user.contactEmail,
-            user.loginEmail?.address, user.loginEmail?.isAuthoritative ?? false, user.lastActiveAt, user.id)
+            """, user.name, user.nickname, user.contactEmail, user.loginEmail?.address,
+            user.loginEmail?.isAuthoritative ?? false, user.lastActiveAt, user.id)
     }
 
     /// Whether no live user has this login_email. If another transaction takes it at the same time, the write ends in a

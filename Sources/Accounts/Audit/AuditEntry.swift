@@ -28,6 +28,7 @@ struct AuditEntry {
         case applicationChangesRefused = "application.changes_refused"
         case applicationSecretRotated = "application.secret_rotated"
         case webhookKeyCreated = "webhook_key.created"
+        case webhookKeyCompromised = "webhook_key.compromised"
         case signingKeyGenerated = "signing_key.generated"
         case signingKeyActivated = "signing_key.activated"
         case serverKeyRotated = "server_key.rotated"

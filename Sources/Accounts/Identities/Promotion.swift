@@ -17,18 +17,22 @@ extension AccountsTransaction {
         return user
     }
 
-    /// Makes an anonymous account an identified one in place, under the same id, and writes it.
+    /// The one way an anonymous account becomes an identified one in place, under its id; with what else changed in it.
+    /// Relying parties are told.
     ///
     /// No copy of an anonymous credential stays valid: other PAKs are revoked, and the secrets of other devices are
     /// voided until the user signs in there (accounts §1.8).
     func promoted(_ user: User, keeping caller: Caller?) throws -> User {
+        try updateUser(user)
         var user = user
         user.anonymous = false
         user.previouslyAnonymous = true
-        try updateUser(user)
+        try connection.execute(
+            "UPDATE users SET anonymous = FALSE, previously_anonymous = TRUE WHERE id = ?", user.id)
         try voidDeviceSecrets(of: user.id, except: caller?.device)
         try revokePAKs(of: user.id, except: caller?.pak, reason: "promoted", actor: .user(user.id))
         audit(.userPromoted, user: user.id, actor: .user(user.id))
+        try emitPromotion(of: user.id)
         return user
     }
 }

@@ -25,12 +25,18 @@ extension Connection {
                      UNION ALL SELECT MIN(expires_at) FROM revoked_access_tokens
                      UNION ALL SELECT MIN(expires_at) FROM authorization_requests
                      UNION ALL SELECT MIN(expires_at) FROM provider_sign_ins) AS oldest),
+                   (SELECT MIN(event_id) FROM webhook_outbox),
                    (SELECT MIN(next_attempt_at) FROM webhook_outbox),
                    (SELECT MAX(activated_at) FROM signing_keys WHERE activated_at <= ?)
             """, now
         ) { row in
-            AccountsUpkeep(
-                garbageDelay: now.delay(since: try row.read()), outboxDelay: now.delay(since: try row.read()),
+            let expiries = [
+                try row.read(Timestamp?.self),
+                try row.read(String?.self).map { Event.time(ofID: $0) + Event.lifetime },
+            ]
+            return AccountsUpkeep(
+                garbageDelay: now.delay(since: expiries.compactMap { $0 }.min()),
+                outboxDelay: now.delay(since: try row.read()),
                 signingKeyAge: try row.read(Timestamp?.self).map { now - $0 })
         }
     }

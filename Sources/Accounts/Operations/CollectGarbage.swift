@@ -19,7 +19,9 @@ package enum Garbage: String, Sendable, CaseIterable {
     case deviceCodes = "device_codes"
     case authorizationRequests = "authorization_requests"
     case providerSignIns = "provider_sign_ins"
-    /// The key material of retired keys. The rows stay.
+    /// Delivered or not.
+    case events = "webhook_outbox"
+    /// Parts of retired keys; their rows stay.
     case signingKeys = "signing_keys"
 
     /// The most rows that one transaction deletes (accounts §0.4).
@@ -86,6 +88,10 @@ extension AccountsTransaction {
             case .providerSignIns:
                 try connection.execute(
                     "DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .events:
+                try connection.execute(
+                    "DELETE FROM webhook_outbox WHERE event_id < ? ORDER BY event_id LIMIT 500",
+                    Event.firstID(at: now - Event.lifetime))
             case .signingKeys:
                 try connection.execute(
                     """

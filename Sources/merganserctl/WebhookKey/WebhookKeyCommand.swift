@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct WebhookKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "webhook-key", abstract: "Manages the keys that events are signed with.",
+        subcommands: [CompromisedWebhookKey.self])
+}
