@@ -67,8 +67,8 @@ let package = Package(
             ],
             exclude: readmes([
                 "Account", "Applications", "Audit", "Authorization", "DeviceFlow", "Devices", "Events", "Idempotency",
-                "Identities", "Limits", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens", "Transactions",
-                "WebSignIn",
+                "Identities", "Limits", "Logout", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
+                "Transactions", "WebSignIn",
             ]),
             swiftSettings: safe),
         .target(
@@ -99,7 +99,7 @@ let package = Package(
                 + readmes(
                     [
                         "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
-                        "Events", "Identities", "Swap", "Tokens", "WebSignIn",
+                        "Events", "Identities", "Logout", "Swap", "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [

@@ -157,6 +157,7 @@ CREATE TABLE `applications` (
   `previous_secret_digest` binary(32) DEFAULT NULL,
   `previous_secret_expires_at` datetime(3) DEFAULT NULL,
   `pending_changes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`pending_changes`)),
+  `post_logout_redirect_uris` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`post_logout_redirect_uris`)),
   PRIMARY KEY (`id`),
   UNIQUE KEY `applications_client_id` (`client_id`),
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),
@@ -228,10 +229,12 @@ CREATE TABLE `authorization_codes` (
   `scopes` text CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT '',
   `authenticated_at` datetime(3) DEFAULT NULL,
   `refresh_family_id` bigint(20) unsigned DEFAULT NULL,
+  `session_handle` binary(16) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `authorization_codes_digest` (`digest`),
   KEY `authorization_codes_grant` (`grant_id`),
   KEY `authorization_codes_expires` (`expires_at`),
+  KEY `authorization_codes_session` (`session_handle`),
   CONSTRAINT `authorization_codes_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -587,6 +590,21 @@ CREATE TABLE `login_events` (
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `logout_tokens` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `sub` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `sid` binary(16) DEFAULT NULL,
+  `attempts` int(10) unsigned NOT NULL DEFAULT 0,
+  `next_attempt_at` datetime(3) NOT NULL,
+  `lease` binary(16) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  PRIMARY KEY (`id`),
+  KEY `logout_tokens_due` (`next_attempt_at`),
+  KEY `logout_tokens_application` (`application_id`),
+  CONSTRAINT `logout_tokens_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `metric_events` (
   `id` binary(16) NOT NULL,
   `app_id` binary(16) NOT NULL,
@@ -767,6 +785,7 @@ CREATE TABLE `refresh_families` (
   `sealed_answer` mediumblob DEFAULT NULL,
   `answer_expires_at` datetime(3) DEFAULT NULL,
   `answered_scope` text CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `sid` binary(16) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `refresh_families_handle` (`handle`),
   KEY `refresh_families_grant` (`grant_id`),
@@ -884,6 +903,7 @@ CREATE TABLE `web_sessions` (
   `last_used_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `expires_at` datetime(3) NOT NULL,
   `provider` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `handle` binary(16) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `web_sessions_digest` (`digest`),
   KEY `web_sessions_user` (`user_id`),

@@ -32,6 +32,8 @@ extension Routes {
         Route(.get, "/auth/{provider}/web/finish", .visitor, page: true, finishProviderSignIn),
         Route(.get, "/session/logout", .visitor, page: true, showSignOut),
         Route(.post, "/session/logout", .visitor, page: true, endWebSession),
+        Route(.get, "/oauth/logout", .visitor, page: true, startLogout),
+        Route(.post, "/oauth/logout", .anyone, page: true, receiveLogout),
 
         // Tokens
         Route(.post, "/oauth/device_authorization", .client, authorizeDevice),

@@ -189,6 +189,8 @@ import Testing
                 "/oauth/login?request=\(escaped)",
                 "/oauth/consent?request=\(escaped)",
                 "/session/logout?post_logout_redirect_uri=\(escaped)&client_id=\(escaped)",
+                "/oauth/logout?post_logout_redirect_uri=\(escaped)&client_id=\(escaped)",
+                "/oauth/logout?id_token_hint=\(escaped)&state=\(escaped)", "/oauth/logout?request=\(escaped)",
             ] {
                 expect(client.send(.get, path, token: person.token), path)
             }

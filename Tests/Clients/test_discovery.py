@@ -22,7 +22,7 @@ class Discovery(unittest.TestCase):
 
     def test_every_endpoint_is_there(self):
         names = [name for name in self.metadata if name.endswith("_endpoint")]
-        self.assertEqual(len(names), 6)
+        self.assertEqual(len(names), 7)
         for name in names:
             self.assertTrue(self.metadata[name].startswith(provider.URL + "/"), name)
             self.assertNotEqual(requests.get(self.metadata[name]).status_code, 404, name)

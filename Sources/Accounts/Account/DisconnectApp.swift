@@ -54,5 +54,6 @@ extension AccountsTransaction {
             ])
         emit(.tokenRevoked(of: grant.sub, revocation.notice))
         emit(.consentRevoked(of: grant.sub, grant.scopes, revocation.notice))
+        emit(LogoutNotice(application: revocation.application.id, sub: grant.sub))
     }
 }

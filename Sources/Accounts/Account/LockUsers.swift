@@ -36,11 +36,11 @@ extension AccountsTransaction {
         guard try lockCaller(caller).caller.role.registersApplications else { throw Failure.developerRequired }
     }
 
-    /// Locks the user of a session; nil if the session has ended in the meantime.
+    /// Locks the person who is signed in, then the session, so that it does not end meanwhile; nil when it did.
     func lockUser(of session: WebSession) throws -> User? {
         let user = try lockUsers(session.user.id)[session.user.id]
         let isLive = try connection.first(
-            "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session.id, session.user.id
+            "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ? LOCK IN SHARE MODE", session.id, session.user.id
         ) { row in try row.read(Int64.self) }
         return user?.deletedAt == nil && isLive != nil ? user : nil
     }

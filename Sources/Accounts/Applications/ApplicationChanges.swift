@@ -3,6 +3,7 @@
 package struct ApplicationChanges: Sendable {
     package var name: String?
     package var redirectURIs: [String]?
+    package var postLogoutRedirectURIs: [String]?
     package var allowedScopes: [String]?
     package var appLinkURL: String??
     package var webhookURL: String??
@@ -25,6 +26,7 @@ package struct ApplicationChanges: Sendable {
     package var columns: [String] {
         [
             name == nil ? nil : "name", redirectURIs == nil ? nil : "redirect_uris",
+            postLogoutRedirectURIs == nil ? nil : "post_logout_redirect_uris",
             allowedScopes == nil ? nil : "allowed_scopes", appLinkURL == nil ? nil : "app_link_url",
             webhookURL == nil ? nil : "webhook_url", backchannelLogoutURI == nil ? nil : "backchannel_logout_uri",
             scopePolicy == nil ? nil : "scope_policy", notifyAnonymousSwap == nil ? nil : "notify_anonymous_swap",
@@ -39,6 +41,7 @@ extension RegisteredApplication {
     mutating func apply(_ changes: ApplicationChanges) {
         name = changes.name ?? name
         redirectURIs = changes.redirectURIs ?? redirectURIs
+        postLogoutRedirectURIs = changes.postLogoutRedirectURIs ?? postLogoutRedirectURIs
         allowedScopes = changes.allowedScopes.map { Scopes($0) } ?? allowedScopes
         if let url = changes.appLinkURL { appLinkURL = url }
         if let url = changes.webhookURL { webhookURL = url }

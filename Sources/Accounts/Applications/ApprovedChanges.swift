@@ -23,7 +23,14 @@ package struct ApprovedChanges: Sendable {
     /// (accounts §3.5).
     package init(_ changes: ApplicationChanges, by rules: Rules) throws(InvalidApplication) {
         if let name = changes.name { try Self.check(name: name) }
-        if let uris = changes.redirectURIs { try Self.check(redirectURIs: uris, rules) }
+        if let uris = changes.redirectURIs {
+            guard (1...20).contains(uris.count) else { throw .redirectURICount(uris.count) }
+            try Self.check(redirectURIs: uris, rules)
+        }
+        if let uris = changes.postLogoutRedirectURIs {
+            guard uris.count <= 20 else { throw .postLogoutRedirectURICount(uris.count) }
+            try Self.check(redirectURIs: uris, rules)
+        }
         if let scopes = changes.allowedScopes { try Self.check(scopes: scopes) }
         if let url = changes.appLinkURL ?? nil, !RedirectURI.isLink(url) { throw .appLink(url) }
         for url in [changes.webhookURL, changes.backchannelLogoutURI] {
@@ -44,7 +51,6 @@ package struct ApprovedChanges: Sendable {
     }
 
     private static func check(redirectURIs: [String], _ rules: Rules) throws(InvalidApplication) {
-        guard (1...20).contains(redirectURIs.count) else { throw .redirectURICount(redirectURIs.count) }
         for uri in redirectURIs {
             do throws(InvalidRedirectURI) {
                 _ = try RedirectURI(uri, issuerHost: rules.issuerHost)
@@ -79,6 +85,7 @@ package struct ApprovedChanges: Sendable {
 package enum InvalidApplication: Error, CustomStringConvertible {
     case name
     case redirectURICount(Int)
+    case postLogoutRedirectURICount(Int)
     case redirectURI(InvalidRedirectURI)
     case scopeCount(Int)
     case scope(String)
@@ -89,7 +96,7 @@ package enum InvalidApplication: Error, CustomStringConvertible {
         switch self {
         case .redirectURI(let invalid): .invalidRedirectURI(invalid.reason)
         case .outboundURL: .invalidWebhookURL
-        case .name, .redirectURICount, .scopeCount, .scope, .appLink: .invalidRequest
+        case .name, .redirectURICount, .postLogoutRedirectURICount, .scopeCount, .scope, .appLink: .invalidRequest
         }
     }
 
@@ -99,6 +106,8 @@ package enum InvalidApplication: Error, CustomStringConvertible {
             "the name must have 1 to 200 characters, at least one of them visible; no control characters, and none "
                 + "that change the direction of text"
         case .redirectURICount(let count): "an application has 1 to 20 redirect URIs, not \(count)"
+        case .postLogoutRedirectURICount(let count):
+            "an application has at most 20 post-logout redirect URIs, not \(count)"
         case .redirectURI(let invalid): invalid.description
         case .scopeCount(let count): "an application has at most \(Scopes.countLimit) scopes, not \(count)"
         case .scope(let scope):

@@ -9,6 +9,7 @@ package struct PendingChanges: Sendable, Equatable {
     package enum Member: String, Sendable, CaseIterable {
         case name
         case redirectURIs = "redirect_uris"
+        case postLogoutRedirectURIs = "post_logout_redirect_uris"
         case allowedScopes = "allowed_scopes"
         case appLinkURL = "app_link_url"
     }
@@ -23,6 +24,7 @@ package struct PendingChanges: Sendable, Equatable {
         values = [:]
         values[.name] = changes.name.map(JSONValue.string)
         values[.redirectURIs] = changes.redirectURIs.map { .array($0.map(JSONValue.string)) }
+        values[.postLogoutRedirectURIs] = changes.postLogoutRedirectURIs.map { .array($0.map(JSONValue.string)) }
         values[.allowedScopes] = changes.allowedScopes.map { .array(Scopes($0).names.map(JSONValue.string)) }
         values[.appLinkURL] = changes.appLinkURL.map { $0.map(JSONValue.string) ?? .null }
     }
@@ -44,6 +46,7 @@ package struct PendingChanges: Sendable, Equatable {
         var changes = ApplicationChanges()
         changes.name = values[.name]?.string
         changes.redirectURIs = values[.redirectURIs]?.array?.compactMap(\.string)
+        changes.postLogoutRedirectURIs = values[.postLogoutRedirectURIs]?.array?.compactMap(\.string)
         changes.allowedScopes = values[.allowedScopes]?.array?.compactMap(\.string)
         changes.appLinkURL = values[.appLinkURL].map(\.string)
         return changes
@@ -69,6 +72,7 @@ extension RegisteredApplication {
         var changes = ApplicationChanges()
         changes.name = name
         changes.redirectURIs = redirectURIs
+        changes.postLogoutRedirectURIs = postLogoutRedirectURIs
         changes.allowedScopes = allowedScopes.names
         changes.appLinkURL = .some(appLinkURL)
         return PendingChanges(of: changes)
@@ -94,6 +98,7 @@ extension ApplicationChanges {
         var changes = self
         changes.name = nil
         changes.redirectURIs = nil
+        changes.postLogoutRedirectURIs = nil
         changes.allowedScopes = nil
         changes.appLinkURL = nil
         return changes

@@ -6,7 +6,7 @@ extension Connection {
         SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
                a.webhook_url, a.backchannel_logout_uri, a.scope_policy, a.notify_anonymous_swap,
                a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at,
-               a.pending_changes
+               a.pending_changes, a.post_logout_redirect_uris
         FROM applications a
         """
 
@@ -46,14 +46,14 @@ extension Connection {
             INSERT INTO applications (client_id, name, client_type, secret_digest, status, redirect_uris, allowed_scopes,
                                       app_link_url, webhook_url, backchannel_logout_uri, scope_policy,
                                       notify_anonymous_swap, allow_anonymous_grants, first_party, linked_sub_details,
-                                      owner_user_id, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      owner_user_id, created_at, post_logout_redirect_uris)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, application.clientID, application.name, application.clientType.rawValue, secretDigest,
             application.status.rawValue, String(decoding: application.redirectURIs.json(), as: UTF8.self),
             application.allowedScopes.text, application.appLinkURL, application.webhookURL,
             application.backchannelLogoutURI, application.scopePolicy.rawValue, application.notifyAnonymousSwap,
             application.allowAnonymousGrants, application.firstParty, application.linkedSubDetails, application.owner,
-            application.createdAt)
+            application.createdAt, application.postLogoutRedirectURIsJSON)
         return Application.ID(rawValue: Int64(outcome.lastInsertID))
     }
 
@@ -64,13 +64,13 @@ extension Connection {
             UPDATE applications
             SET name = ?, status = ?, redirect_uris = ?, allowed_scopes = ?, app_link_url = ?, webhook_url = ?,
                 backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
-                first_party = ?, linked_sub_details = ?, pending_changes = ?
+                first_party = ?, linked_sub_details = ?, post_logout_redirect_uris = ?, pending_changes = ?
             WHERE id = ?
             """, application.name, application.status.rawValue,
             String(decoding: application.redirectURIs.json(), as: UTF8.self), application.allowedScopes.text,
             application.appLinkURL, application.webhookURL, application.backchannelLogoutURI,
             application.scopePolicy.rawValue, application.notifyAnonymousSwap, application.allowAnonymousGrants,
-            application.firstParty, application.linkedSubDetails,
+            application.firstParty, application.linkedSubDetails, application.postLogoutRedirectURIsJSON,
             application.pendingChanges.isEmpty
                 ? nil : String(decoding: application.pendingChanges.json.json(), as: UTF8.self), application.id)
     }
@@ -125,5 +125,11 @@ extension RegisteredApplication {
         if let changes = try row.read(String?.self) {
             pendingChanges = PendingChanges(json: try JSONValue(json: Array(changes.utf8)))
         }
+        if let uris = try row.read(String?.self) { postLogoutRedirectURIs = try [String](json: Array(uris.utf8)) }
+    }
+
+    /// Nil when there are none.
+    fileprivate var postLogoutRedirectURIsJSON: String? {
+        postLogoutRedirectURIs.isEmpty ? nil : String(decoding: postLogoutRedirectURIs.json(), as: UTF8.self)
     }
 }

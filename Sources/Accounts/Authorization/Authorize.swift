@@ -45,10 +45,11 @@ extension Accounts {
     /// - Parameters:
     ///   - user: locked and live.
     ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
-    ///   - isApproved: whether the user was asked and allowed it.
+    ///   - session: the web session's that they do it in, locked.
+    ///   - isApproved: the user was asked and allowed it.
     package func authorize(
         _ request: AuthorizationRequest, for application: Application, by user: User, authenticatedAt: Timestamp,
-        isApproved: Bool, in transaction: AccountsTransaction
+        session: SessionHandle? = nil, isApproved: Bool, in transaction: AccountsTransaction
     ) throws -> Authorization {
         let grant = try transaction.lockGrant(of: user.id, for: application.id)
         let standing = ConsentStanding(
@@ -59,7 +60,7 @@ extension Accounts {
         let code = Secret(.plain)
         try transaction.insertCode(
             code, try transaction.ensureGrant(grant, request.scopes, of: user, for: application), request,
-            authenticatedAt: authenticatedAt)
+            authenticatedAt: authenticatedAt, session: session)
         return .code(code.text)
     }
 }

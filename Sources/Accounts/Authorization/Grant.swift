@@ -96,15 +96,16 @@ extension AccountsTransaction {
     }
 
     func insertCode(
-        _ code: Secret, _ grant: Grant.ID, _ request: AuthorizationRequest, authenticatedAt: Timestamp
+        _ code: Secret, _ grant: Grant.ID, _ request: AuthorizationRequest, authenticatedAt: Timestamp,
+        session: SessionHandle?
     ) throws {
         try connection.execute(
             """
             INSERT INTO authorization_codes (grant_id, digest, redirect_uri, code_challenge, nonce, scopes,
-                                             authenticated_at, created_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                             authenticated_at, session_handle, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, grant, code.digest, request.redirectURI, request.codeChallenge, request.nonce, request.scope,
-            authenticatedAt, now, now + AuthorizationCode.lifetime)
+            authenticatedAt, session, now, now + AuthorizationCode.lifetime)
     }
 }
 

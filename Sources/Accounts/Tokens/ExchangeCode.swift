@@ -40,8 +40,8 @@ extension Accounts {
                 OAuthError(.invalidGrant, "code_verifier is missing, malformed or does not match the code_challenge"))
         }
         return try issue(
-            to: application, found.grant, code.scopes, authenticatedAt: code.authenticatedAt, nonce: code.nonce,
-            in: transaction
+            to: application, found.grant, code.scopes, authenticatedAt: code.authenticatedAt,
+            sid: code.session?.sid(at: application.id), nonce: code.nonce, in: transaction
         ) { family in try transaction.useCode(code, for: family) }
     }
 }

@@ -13,12 +13,12 @@ extension Accounts {
     ///   - grant: locked.
     ///   - use: marks the code or device code as used.
     func issue(
-        to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, nonce: String?,
-        in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
+        to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp,
+        sid: SessionID? = nil, nonce: String?, in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
     ) throws -> TokenOutcome {
         let refreshToken = Secret(.plain)
         let family = try transaction.insertFamily(
-            grant, scopes, authenticatedAt: authenticatedAt, current: refreshToken)
+            grant, scopes, authenticatedAt: authenticatedAt, sid: sid, current: refreshToken)
         try use(family.id)
         guard
             let (response, activity) = try tokenResponse(
@@ -60,6 +60,7 @@ extension Accounts {
                 ("jti", .string(Base64URL.encode(randomBytes(16)))),
             ]
             if let nonce { claims.append(("nonce", .string(nonce))) }
+            if let sid = family.sid { claims.append(("sid", .string(sid.text))) }
             claims.append(("at_hash", .string(Base64URL.encode(Array(sha256(accessToken.utf8).prefix(16))))))
             claims += subject.identityClaims + subject.scopedClaims(scopes)
             idToken = try signer.sign(JSONValue.object(JSONObject(claims)))

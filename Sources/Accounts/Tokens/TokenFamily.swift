@@ -13,6 +13,8 @@ package struct TokenFamily: Sendable {
     var handle: [UInt8]
     package var scopes: Scopes
     package var authenticatedAt: Timestamp
+    /// Of the web session that it began in.
+    var sid: SessionID?
 
     /// The lifetime of a refresh token, counted from its own issue.
     package static let refreshTokenLifetime = Duration.seconds(30 * 86_400)
@@ -44,19 +46,20 @@ struct FamilyState {
 
 extension AccountsTransaction {
     func insertFamily(
-        _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, current: Secret
+        _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, sid: SessionID?, current: Secret
     ) throws -> TokenFamily {
         let handle = randomBytes(16)
         let expiresAt = now + TokenFamily.refreshTokenLifetime
         let outcome = try connection.execute(
             """
             INSERT INTO refresh_families
-                (grant_id, handle, scopes, authenticated_at, current_digest, current_expires_at, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, grant, handle, scopes.text, authenticatedAt, current.digest, expiresAt, now)
+                (grant_id, handle, scopes, authenticated_at, sid, current_digest, current_expires_at, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """, grant, handle, scopes.text, authenticatedAt, sid, current.digest, expiresAt, now)
         let id = TokenFamily.ID(rawValue: Int64(outcome.lastInsertID))
         try insertRefreshToken(current, of: id, expiresAt: expiresAt)
-        return TokenFamily(id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt)
+        return TokenFamily(
+            id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt, sid: sid)
     }
 
     /// Nil if no family has or had this token.
@@ -65,7 +68,7 @@ extension AccountsTransaction {
         try connection.first(
             """
             SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
-                   COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
+                   COALESCE(f.authenticated_at, f.created_at), f.sid, f.revoked_at IS NULL, f.current_digest,
                    f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope,
                    (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
             FROM refresh_families f
@@ -79,7 +82,7 @@ extension AccountsTransaction {
             return FamilyState(
                 family: TokenFamily(
                     id: id, grant: grant, handle: try row.read(), scopes: Scopes(try row.read()),
-                    authenticatedAt: try row.read()),
+                    authenticatedAt: try row.read(), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))),
                 application: application, isLive: try row.read(), currentDigest: try row.read(),
                 predecessorDigest: try row.read(), sealedAnswer: try row.read(), answerExpiresAt: try row.read(),
                 answeredScope: try row.read(), tokenExpiresAt: try row.read(Timestamp?.self) ?? now)

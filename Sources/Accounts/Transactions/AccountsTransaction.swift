@@ -14,6 +14,7 @@ package final class AccountsTransaction {
     package let origin: Origin
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
+    private var logouts: [LogoutNotice] = []
 
     fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
         self.connection = connection
@@ -31,10 +32,13 @@ package final class AccountsTransaction {
     /// - Parameter event: written when the rule has ended, in the order of application ids.
     func emit(_ event: Event) { events.append(event) }
 
-    /// Writes the events and audit entries. Only the idempotency record may be written after that; its row is already
-    /// locked.
+    /// - Parameter notice: queued for its application, if that wants to know.
+    func emit(_ notice: LogoutNotice) { logouts.append(notice) }
+
+    /// Writes what was noted. Nothing may be written after it but the idempotency record, whose row is locked already.
     fileprivate func finish() throws {
         try appendToOutbox(events)
+        try appendToLogoutTokens(logouts)
         try appendToAuditLog(auditEntries)
     }
 }

@@ -66,8 +66,8 @@ extension Accounts {
     ) throws -> Answer {
         guard let session, let user = try transaction.lockUser(of: session) else { return .signIn }
         let authorization = try authorize(
-            request, for: application, by: user, authenticatedAt: session.authenticatedAt, isApproved: isApproved,
-            in: transaction)
+            request, for: application, by: user, authenticatedAt: session.authenticatedAt,
+            session: session.handle, isApproved: isApproved, in: transaction)
         switch authorization {
         case .code(let code): return .back(request.redirect(code: code))
         case .consentRequired: return .consent

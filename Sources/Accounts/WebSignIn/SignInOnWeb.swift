@@ -20,8 +20,7 @@ extension Accounts {
             }
             return .refused(failure)
         }
-        if let cookie { try endWebSession(cookie, in: transaction) }
-        let fresh = try transaction.insertWebSession(for: user.id, token.provider)
+        let fresh = try transaction.insertWebSession(for: user.id, token.provider, replacing: cookie)
         try transaction.noteLogin(.webLogin, of: user.id, provider: token.provider)
         return .signedIn(cookie: fresh.text)
     }

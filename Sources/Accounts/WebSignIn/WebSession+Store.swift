@@ -8,18 +8,20 @@ extension Accounts {
         let now = clock.now
         return try connection.first(
             """
-            SELECT s.id, s.created_at, s.last_used_at,
+            SELECT s.id, s.created_at, s.last_used_at, s.handle,
                    u.id, u.anonymous, u.previously_anonymous, u.name, u.nickname, u.contact_email, u.login_email,
                    u.login_email_authoritative, u.role, u.created_at, u.last_active_at, u.deleted_at, u.purge_at
             FROM web_sessions s JOIN users u ON u.id = s.user_id
             WHERE s.digest = ? AND s.expires_at > ? AND s.last_used_at > ? AND u.deleted_at IS NULL
             """, Secret(presented: cookie).digest, now, now - WebSession.idleLimit
         ) { row in
-            let (id, authenticatedAt, lastUsedAt) = (
-                try row.read(WebSession.ID.self), try row.read(Timestamp.self), try row.read(Timestamp.self)
+            let (id, authenticatedAt, lastUsedAt, handle) = (
+                try row.read(WebSession.ID.self), try row.read(Timestamp.self), try row.read(Timestamp.self),
+                try row.read([UInt8]?.self)
             )
             return WebSession(
-                id: id, user: try User(from: &row), authenticatedAt: authenticatedAt, lastUsedAt: lastUsedAt)
+                id: id, user: try User(from: &row), authenticatedAt: authenticatedAt, lastUsedAt: lastUsedAt,
+                handle: handle.map(SessionHandle.init(bytes:)))
         }
     }
 
@@ -35,22 +37,46 @@ extension Accounts {
             """, now, session.id, now)
     }
 
-    /// Ends the session of a cookie, if there is one.
+    /// Ends the session that a cookie opens, if there is one, and tells the relying parties that were signed in to
+    /// through it (accounts §3.7).
     package func endWebSession(_ cookie: String, in transaction: AccountsTransaction) throws {
-        try transaction.connection.execute(
-            "DELETE FROM web_sessions WHERE digest = ?", Secret(presented: cookie).digest)
+        try transaction.replaceWebSession(cookie, by: nil)
     }
 }
 
 extension AccountsTransaction {
-    /// Inserts a new session of a locked user.
-    func insertWebSession(for user: User.ID, _ provider: Provider) throws -> Secret {
+    /// Deletes the session that a cookie opens. Unless the same user's session takes its place, that signs them out.
+    ///
+    /// - Returns: what the session that takes its place goes on with; nil when it is somebody else's, or there was none.
+    @discardableResult
+    func replaceWebSession(_ cookie: String, by user: User.ID?) throws -> SessionHandle? {
+        // Whoever issues a code in the session holds its row until the code is there to be seen.
+        let found = try connection.first(
+            "SELECT id, user_id, handle FROM web_sessions WHERE digest = ? FOR UPDATE", Secret(presented: cookie).digest
+        ) { row in
+            (
+                id: try row.read(WebSession.ID.self), user: try row.read(User.ID.self),
+                handle: try row.read([UInt8]?.self).map(SessionHandle.init(bytes:))
+            )
+        }
+        guard let found else { return nil }
+        try connection.execute("DELETE FROM web_sessions WHERE id = ?", found.id)
+        if found.user == user { return found.handle }
+        if let handle = found.handle { try emitLogouts(of: handle) }
+        return nil
+    }
+
+    /// A new session of a user who is locked.
+    ///
+    /// - Parameter cookie: of the session that it takes the place of.
+    func insertWebSession(for user: User.ID, _ provider: Provider, replacing cookie: String?) throws -> Secret {
+        let handle = try cookie.flatMap { try replaceWebSession($0, by: user) } ?? SessionHandle()
         let cookie = Secret(.plain)
         try connection.execute(
             """
-            INSERT INTO web_sessions (digest, user_id, provider, created_at, last_used_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """, cookie.digest, user, provider.rawValue, now, now, now + WebSession.lifetime)
+            INSERT INTO web_sessions (digest, user_id, provider, handle, created_at, last_used_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, cookie.digest, user, provider.rawValue, handle, now, now, now + WebSession.lifetime)
         return cookie
     }
 }

@@ -9,6 +9,8 @@ package struct WebSession: Sendable {
     /// When the user proved who they are: the value of `auth_time`.
     package var authenticatedAt: Timestamp
     var lastUsedAt: Timestamp
+    /// Nil of one that began under a release without sids.
+    var handle: SessionHandle?
 
     /// A session ends if it is not used for this time, and at the end of its lifetime in any case.
     static let idleLimit = Duration.seconds(2 * 3600)

@@ -8,6 +8,7 @@ struct ApplicationBody: Encodable {
     let name: String
     let clientType: String
     let redirectURIs: [String]
+    let postLogoutRedirectURIs: [String]
     let allowedScopes: [String]
     let status: String
     @Nullable var appLinkURL: String?
@@ -33,6 +34,7 @@ struct ApplicationBody: Encodable {
         name = application.name
         clientType = application.clientType.rawValue
         redirectURIs = application.redirectURIs
+        postLogoutRedirectURIs = application.postLogoutRedirectURIs
         allowedScopes = application.allowedScopes.names
         status = application.status.rawValue
         appLinkURL = application.appLinkURL
@@ -60,9 +62,9 @@ struct ApplicationBody: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case id, clientID, name, clientType, redirectURIs, allowedScopes, status, appLinkURL, webhookURL
-        case backchannelLogoutURI, scopePolicy, allowAnonymousGrants, notifyAnonymousSwap, firstParty, linkedSubDetails
-        case ownerUserID, createdAt, liveGrants, pendingChanges, revision
+        case id, clientID, name, clientType, redirectURIs, postLogoutRedirectURIs, allowedScopes, status, appLinkURL
+        case webhookURL, backchannelLogoutURI, scopePolicy, allowAnonymousGrants, notifyAnonymousSwap, firstParty
+        case linkedSubDetails, ownerUserID, createdAt, liveGrants, pendingChanges, revision
     }
 
     var words: String {
@@ -73,6 +75,7 @@ struct ApplicationBody: Encodable {
         status         \(status)
         owner          \(ownerUserID.map { "user \($0.rawValue)" } ?? "the operator")
         redirect URIs  \(redirectURIs.joined(separator: "\n               "))
+        after sign-out \(postLogoutRedirectURIs.isEmpty ? "none" : postLogoutRedirectURIs.joined(separator: "\n               "))
         scopes         \(allowedScopes.joined(separator: " "))
         scope policy   \(scopePolicy)
         app link       \(appLinkURL ?? "none")

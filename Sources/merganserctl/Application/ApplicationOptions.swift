@@ -16,6 +16,13 @@ struct ApplicationOptions: ParsableArguments {
     var backchannelLogoutURI: Setting<String>?
 
     @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "All URIs that users may be sent to after they signed out; they replace the old ones.",
+            valueName: "uri|none"))
+    var postLogoutRedirectURI: [Setting<String>] = []
+
+    @Option(
         help: ArgumentHelp(
             "What happens to a requested scope that is not allowed: it is refused, dropped, or dropped and audited. "
                 + "(default: block)", valueName: "block|log_only|alert"))
@@ -37,6 +44,9 @@ struct ApplicationOptions: ParsableArguments {
         if let appLinkURL { changes.appLinkURL = .some(appLinkURL.value) }
         if let webhookURL { changes.webhookURL = .some(webhookURL.value) }
         if let backchannelLogoutURI { changes.backchannelLogoutURI = .some(backchannelLogoutURI.value) }
+        if !postLogoutRedirectURI.isEmpty {
+            changes.postLogoutRedirectURIs = postLogoutRedirectURI.compactMap(\.value)
+        }
         changes.scopePolicy = scopePolicy
         changes.notifyAnonymousSwap = notifyAnonymousSwap
         changes.allowAnonymousGrants = allowAnonymousGrants

@@ -92,6 +92,7 @@ import Time
             shown.text
                 == #"{"id":\#(shown["id"]?.integer ?? 0),"client_id":"\#(clientID)","name":"체스 🐴","client_type":"public","#
                 + #""token_endpoint_auth_method":"none","redirect_uris":["com.example.notes://callback"],"#
+                + #""post_logout_redirect_uris":[],"#
                 + #""allowed_scopes":["openid","profile:basic","email"],"status":"pending","#
                 + #""app_link_url":"https://notes.example/app","webhook_url":"https://93.184.216.34/hook","#
                 + #""backchannel_logout_uri":"https://93.184.216.34/logout?a=1&b=2","scope_policy":"log_only","#
@@ -211,6 +212,8 @@ import Time
             ["redirect_uris": []], ["redirect_uris": "https://notes.example/cb"], ["redirect_uris": [1]],
             ["redirect_uris": .null],
             ["redirect_uris": .array((1...21).map { .string("https://notes.example/\($0)") })],
+            ["post_logout_redirect_uris": .array((1...21).map { .string("https://notes.example/\($0)") })],
+            ["post_logout_redirect_uris": "https://notes.example/bye"], ["post_logout_redirect_uris": [1]],
             ["allowed_scopes": ["everything"]], ["allowed_scopes": ["a:b:c"]], ["allowed_scopes": [":b"]],
             ["allowed_scopes": ["a b:c"]], ["allowed_scopes": "openid"], ["app_link_url": "javascript:alert(1)"],
             ["app_link_url": "http://notes.example"], ["app_link_url": "https://"], ["app_link_url": "notes"],
@@ -247,6 +250,8 @@ import Time
             for answer in [
                 scene.create(scene.members(["redirect_uris": uris]), by: developer),
                 scene.patch(clientID, ["redirect_uris": uris], by: developer),
+                scene.create(scene.members(["post_logout_redirect_uris": uris]), by: developer),
+                scene.patch(clientID, ["post_logout_redirect_uris": uris], by: developer),
             ] {
                 #expect(
                     "\(answer)" == #"422 {"error":"invalid_redirect_uri","error_description":"\#(reason)"}"#)
@@ -318,7 +323,8 @@ import Time
         let clientID = try scene.create(by: developer, ["webhook_url": "https://93.184.216.34/"])
         let changes: [(String, JSONValue)] = [
             ("name", "Chess"), ("redirect_uris", ["https://chess.example/cb"]),
-            ("allowed_scopes", ["openid", "email"]),
+            ("post_logout_redirect_uris", ["https://chess.example/bye", "chess://bye"]),
+            ("post_logout_redirect_uris", []), ("allowed_scopes", ["openid", "email"]),
             ("app_link_url", "chess://open"), ("app_link_url", .null), ("webhook_url", "https://93.184.216.35/hook"),
             ("webhook_url", .null), ("backchannel_logout_uri", "https://93.184.216.34/logout"),
             ("backchannel_logout_uri", .null), ("scope_policy", "alert"), ("notify_anonymous_swap", true),
@@ -345,7 +351,8 @@ import Time
     @Test(
         arguments: [
             ["name": .null], ["redirect_uris": .null], ["allowed_scopes": .null], ["scope_policy": .null],
-            ["notify_anonymous_swap": .null], ["name": ""], ["redirect_uris": []], ["allowed_scopes": ["everything"]],
+            ["notify_anonymous_swap": .null], ["post_logout_redirect_uris": .null], ["name": ""], ["redirect_uris": []],
+            ["allowed_scopes": ["everything"]],
             ["app_link_url": "data:,"], ["scope_policy": "BLOCK"],
         ] as [JSONValue])
     func whatCannotBeChangedSoIsRefused(_ members: JSONValue) throws {

@@ -34,6 +34,7 @@ import Text
                 "revocation_endpoint": "https://id.example/oauth/revoke",
                 "introspection_endpoint": "https://id.example/oauth/introspect",
                 "device_authorization_endpoint": "https://id.example/oauth/device_authorization",
+                "end_session_endpoint": "https://id.example/oauth/logout",
                 "response_types_supported": ["code"],
                 "response_modes_supported": ["query"],
                 "grant_types_supported": [
@@ -48,8 +49,9 @@ import Text
                     "offline_access",
                 ],
                 "claims_supported": [
-                    "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "canonical_sub",
-                    "is_canonical", "linked_subs", "anonymous", "previously_anonymous", "email", "email_verified",
+                    "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "sid",
+                    "canonical_sub", "is_canonical", "linked_subs", "anonymous", "previously_anonymous", "email",
+                    "email_verified",
                     "preferred_name", "full_name", "phone_number", "address", "postal_code",
                     "identity_verified_level",
                 ],

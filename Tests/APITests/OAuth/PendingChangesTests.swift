@@ -57,7 +57,8 @@ import Testing
     }
 
     private let everything: JSONValue = [
-        "name": "Evil Notes", "redirect_uris": ["https://evil.example/cb"], "allowed_scopes": ["openid", "phone"],
+        "name": "Evil Notes", "redirect_uris": ["https://evil.example/cb"],
+        "post_logout_redirect_uris": ["https://evil.example/bye"], "allowed_scopes": ["openid", "phone"],
         "app_link_url": "https://evil.example/",
     ]
 
@@ -69,7 +70,9 @@ import Testing
         #expect(before["pending_changes"] == nil)
         let answer = patch(everything)
         #expect(answer.status == 200 && answer["pending_changes"] == everything, "\(answer)")
-        for member in ["name", "redirect_uris", "allowed_scopes", "app_link_url", "status"] {
+        for member in [
+            "name", "redirect_uris", "post_logout_redirect_uris", "allowed_scopes", "app_link_url", "status",
+        ] {
             #expect(answer[member] == before[member], "\(member)")
         }
         #expect(scene.show(clientID, to: developer).json == answer.json)
@@ -182,7 +185,7 @@ import Testing
         try approve(revision)
         let shown = scene.show(clientID, to: developer)
         #expect(shown["pending_changes"] == nil && shown["status"] == "active")
-        for member in ["name", "redirect_uris", "allowed_scopes", "app_link_url"] {
+        for member in ["name", "redirect_uris", "post_logout_redirect_uris", "allowed_scopes", "app_link_url"] {
             #expect(shown[member] == everything[member], "\(member)")
         }
         #expect(authorize().error == "invalid_request")
@@ -191,9 +194,10 @@ import Testing
         #expect(
             try scene.audited(since: last) == [
                 #"- operator application.approved {"client_id":"\#(clientID)","status":"active","from":"#
-                    + #"{"name":"Notes","redirect_uris":["\#(Self.redirectURI)"],"#
+                    + #"{"name":"Notes","redirect_uris":["\#(Self.redirectURI)"],"post_logout_redirect_uris":[],"#
                     + #""allowed_scopes":["openid","profile:basic","email"],"app_link_url":null},"to":"#
                     + #"{"name":"Evil Notes","redirect_uris":["https://evil.example/cb"],"#
+                    + #""post_logout_redirect_uris":["https://evil.example/bye"],"#
                     + #""allowed_scopes":["openid","phone"],"app_link_url":"https://evil.example/"}}"#
             ])
         try expectRefused("nothing is pending") { try approve(nil) }

@@ -6,6 +6,7 @@ struct ApplicationMembers: Decodable {
     private var name: Presence<String>
     private(set) var clientType: Presence<String>
     private var redirectURIs: Presence<[String]>
+    private var postLogoutRedirectURIs: Presence<[String]>
     private var allowedScopes: Presence<[String]>
     private var appLinkURL: Presence<String>
     private var webhookURL: Presence<String>
@@ -19,6 +20,7 @@ struct ApplicationMembers: Decodable {
             var changes = ApplicationChanges()
             changes.name = try name.value
             changes.redirectURIs = try redirectURIs.value
+            changes.postLogoutRedirectURIs = try postLogoutRedirectURIs.value
             changes.allowedScopes = try allowedScopes.value
             changes.appLinkURL = appLinkURL.change
             changes.webhookURL = webhookURL.change
@@ -35,6 +37,7 @@ struct ApplicationMembers: Decodable {
     func makeNew() throws -> (ApplicationChanges, Application.ClientType) {
         var members = self
         if name == .null { members.name = .absent }
+        if postLogoutRedirectURIs == .null { members.postLogoutRedirectURIs = .absent }
         if allowedScopes == .null { members.allowedScopes = .absent }
         if scopePolicy == .null { members.scopePolicy = .absent }
         if notifyAnonymousSwap == .null { members.notifyAnonymousSwap = .absent }

@@ -10,6 +10,7 @@ struct ApplicationReply: Encodable {
     let clientType: String
     let tokenEndpointAuthMethod: String
     let redirectURIs: [String]
+    let postLogoutRedirectURIs: [String]
     let allowedScopes: [String]
     let status: String
     @Nullable var appLinkURL: String?
@@ -31,6 +32,7 @@ struct ApplicationReply: Encodable {
         clientType = application.clientType.rawValue
         tokenEndpointAuthMethod = application.clientType.authenticationMethod
         redirectURIs = application.redirectURIs
+        postLogoutRedirectURIs = application.postLogoutRedirectURIs
         allowedScopes = application.allowedScopes.names
         status = application.status.rawValue
         appLinkURL = application.appLinkURL

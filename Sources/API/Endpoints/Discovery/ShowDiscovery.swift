@@ -12,6 +12,7 @@ struct DiscoveryDocument: Encodable {
     private let revocationEndpoint: String
     private let introspectionEndpoint: String
     private let deviceAuthorizationEndpoint: String
+    private let endSessionEndpoint: String
     private let responseTypesSupported = ["code"]
     private let responseModesSupported = ["query"]
     private let grantTypesSupported = [
@@ -23,8 +24,9 @@ struct DiscoveryDocument: Encodable {
     private let codeChallengeMethodsSupported = ["S256"]
     private let scopesSupported = Scopes.standard
     private let claimsSupported = [
-        "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "canonical_sub", "is_canonical",
-        "linked_subs", "anonymous", "previously_anonymous", "email", "email_verified", "preferred_name", "full_name",
+        "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "sid", "canonical_sub",
+        "is_canonical", "linked_subs", "anonymous", "previously_anonymous", "email", "email_verified", "preferred_name",
+        "full_name",
         "phone_number", "address", "postal_code", "identity_verified_level",
     ]
     private let promptValuesSupported = ["none", "login", "consent", "select_account"]
@@ -38,6 +40,7 @@ struct DiscoveryDocument: Encodable {
         revocationEndpoint = "\(issuer)/oauth/revoke"
         introspectionEndpoint = "\(issuer)/oauth/introspect"
         deviceAuthorizationEndpoint = "\(issuer)/oauth/device_authorization"
+        endSessionEndpoint = "\(issuer)/oauth/logout"
     }
 }
 

@@ -5,18 +5,33 @@ import Pages
 /// `GET /session/logout`: asks whether to end the session, or says that there is none.
 @Sendable func showSignOut(_ call: Call, _ visitor: Visitor) throws -> Response {
     guard let session = visitor.session else { return .page(SignedOutPage(), in: call.language) }
-    let browser = visitor.browser ?? Browser()
-    let token = PostForm.Field("token", call.accounts.formToken(for: signOutPath, in: browser))
-    let page = SignOutPage(account: ShownUser(session.user), form: PostForm(action: signOutPath, hidden: [token]))
-    var response = Response.page(page, in: call.language)
-    if visitor.browser == nil { response.headers.append(call.setting(.browser, browser.cookie)) }
-    return response
+    return call.signOutPage(for: session, of: visitor)
 }
 
-private let signOutPath = "/session/logout"
+/// Of the page that asks, of the one that says that it is done, and of the form between them.
+let signOutPath = "/session/logout"
 
-/// `POST /session/logout` (accounts §2.4): ends the web session. If there is a pending request, the login page follows,
-/// so that another user can sign in.
+extension Call {
+    /// Asks whether the session is to end.
+    ///
+    /// - Parameter request: of the relying party that wishes it; it says where the browser goes afterwards.
+    func signOutPage(
+        for session: WebSession, of visitor: Visitor, afterwards request: LogoutRequest? = nil
+    ) -> Response {
+        let browser = visitor.browser ?? Browser()
+        let handle = request.map { accounts.handle(of: $0) }
+        let token = PostForm.Field("token", accounts.formToken(for: handle ?? signOutPath, in: browser))
+        let hidden = [token] + (handle.map { [PostForm.Field("logout", $0)] } ?? [])
+        let page = SignOutPage(account: ShownUser(session.user), form: PostForm(action: signOutPath, hidden: hidden))
+        var response = Response.page(
+            page, in: language, formTarget: request?.redirectURI.map(FormTarget.init(redirectURI:)))
+        if visitor.browser == nil { response.headers.append(setting(.browser, browser.cookie)) }
+        return response
+    }
+}
+
+/// `POST /session/logout` (accounts §2.4): ends the web session. With a request that waits it goes on to the login page,
+/// for somebody else; with one for signing out, to where that leads.
 @Sendable func endWebSession(_ call: Call, _ visitor: Visitor) throws -> Response {
     let next = try pathAfterSignOut(call, visitor)
     guard let cookie = visitor.sessionCookie else { return .redirect(.seeOther, to: next) }
@@ -28,6 +43,10 @@ private let signOutPath = "/session/logout"
 
 /// - Throws: an error page if the form is not from this server.
 private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String {
+    if let handle = try call.form.value("logout") {
+        try call.checkForm(for: handle, of: visitor)
+        return call.accounts.logoutRequest(of: handle)?.location ?? signOutPath
+    }
     guard try call.form.value("request") != nil else {
         try call.checkForm(for: signOutPath, of: visitor)
         return signOutPath
