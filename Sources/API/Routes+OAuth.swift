@@ -51,7 +51,7 @@ extension Routes {
         // Events, by polling
         Route(.get, "/api/v1/events", .pollingClient, pollEvents),
 
-        // For those who build relying parties, and for the server's own apps
+        // For developers of relying parties, and for the server's own apps
         Route(.get, "/diagnose", .anyone, diagnose),
         Route(.get, "/.well-known/apple-app-site-association", .anyone, showAppleAppSiteAssociation),
         Route(.get, "/.well-known/assetlinks.json", .anyone, showAssetLinks),

@@ -14,7 +14,7 @@ import Testing
                 "team list", "project create", "project set", "project list", "project show", "app create", "app list",
                 "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "compact",
                 "retention",
-                "attachments clean", "verify",
+                "attachments clean", "attachments recount", "verify",
                 "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
             ])
     }
