@@ -508,12 +508,22 @@ CREATE TABLE `identity_claims` (
   CONSTRAINT `identity_claims_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `identity_link_events` (
+  `identity_link_id` bigint(20) unsigned NOT NULL,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `event_id` varchar(30) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  PRIMARY KEY (`identity_link_id`,`application_id`),
+  KEY `identity_link_events_application` (`application_id`),
+  CONSTRAINT `identity_link_events_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE,
+  CONSTRAINT `identity_link_events_link_fk` FOREIGN KEY (`identity_link_id`) REFERENCES `identity_links` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `identity_links` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `primary_user_id` bigint(20) unsigned NOT NULL,
   `linked_user_id` bigint(20) unsigned NOT NULL,
   `merged_via` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-  `idempotency_key` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  `idempotency_key` varchar(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   PRIMARY KEY (`id`),
   UNIQUE KEY `identity_links_linked` (`linked_user_id`),
@@ -590,19 +600,22 @@ CREATE TABLE `login_events` (
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
-CREATE TABLE `logout_tokens` (
+CREATE TABLE `merge_tokens` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
-  `application_id` bigint(20) unsigned NOT NULL,
-  `sub` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
-  `sid` binary(16) DEFAULT NULL,
-  `attempts` int(10) unsigned NOT NULL DEFAULT 0,
-  `next_attempt_at` datetime(3) NOT NULL,
-  `lease` binary(16) DEFAULT NULL,
+  `digest` binary(32) NOT NULL,
+  `user_id` bigint(20) unsigned NOT NULL,
+  `key_digest` binary(32) DEFAULT NULL,
+  `sealed_token` varbinary(255) DEFAULT NULL,
+  `copy_expires_at` datetime(3) DEFAULT NULL,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `expires_at` datetime(3) NOT NULL,
+  `used_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
-  KEY `logout_tokens_due` (`next_attempt_at`),
-  KEY `logout_tokens_application` (`application_id`),
-  CONSTRAINT `logout_tokens_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+  UNIQUE KEY `merge_tokens_digest` (`digest`),
+  KEY `merge_tokens_user` (`user_id`,`key_digest`),
+  KEY `merge_tokens_expires` (`expires_at`),
+  KEY `merge_tokens_copy_expires` (`copy_expires_at`),
+  CONSTRAINT `merge_tokens_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `metric_events` (

@@ -28,5 +28,9 @@ enum Routes {
 
         // The swap
         Route(.post, "/api/v1/me/anonymous_swap", .anonymousPAK(.profileWrite), replay: .bearer, swapAnonymousAccount),
+
+        // The merge
+        Route(.post, "/api/v1/me/merge/session-token", .pak(.profileWrite), replay: .bearer, issueMergeToken),
+        Route(.post, "/api/v1/me/merge", .identifiedPAK(.profileWrite), replay: .bearer, mergeAccounts),
     ]
 }

@@ -25,6 +25,15 @@ package enum Failure: Error, Equatable {
     case invalidSwapTicket
     case identityDoesNotResolveToExistingAccount
     case identityBelongsToAnotherAnonymousUser
+    case anonymousRequester
+    case conflictingCredentials
+    case missingCredentials
+    /// The target's: unlike `invalidToken` it says nothing about the caller's own.
+    case invalidMergeToken
+    case mergeTokenExpired
+    case mergeTokenConsumed
+    case invalidOTP
+    case selfMergeForbidden
     case planChanged
     case idempotencyKeyReused
     case invalidCursor

@@ -138,7 +138,15 @@ extension Failure {
         case .nonAnonymousCaller: .invalidSwapTicket
         case .invalidSwapTicket: .identityDoesNotResolveToExistingAccount
         case .identityDoesNotResolveToExistingAccount: .identityBelongsToAnotherAnonymousUser
-        case .identityBelongsToAnotherAnonymousUser: .planChanged
+        case .identityBelongsToAnotherAnonymousUser: .anonymousRequester
+        case .anonymousRequester: .conflictingCredentials
+        case .conflictingCredentials: .missingCredentials
+        case .missingCredentials: .invalidMergeToken
+        case .invalidMergeToken: .mergeTokenExpired
+        case .mergeTokenExpired: .mergeTokenConsumed
+        case .mergeTokenConsumed: .invalidOTP
+        case .invalidOTP: .selfMergeForbidden
+        case .selfMergeForbidden: .planChanged
         case .planChanged: .idempotencyKeyReused
         case .idempotencyKeyReused: .invalidCursor
         case .invalidCursor: .notFound

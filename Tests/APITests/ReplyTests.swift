@@ -14,7 +14,7 @@ import Testing
             _ method: Method, _ path: String, _ body: JSONValue? = nil, token: String? = nil
         ) -> Answer {
             let answer = client.send(method, path, body, token: token)
-            let unpredictable = /(lpk_live_|ds_|swt_|"plan":")[A-Za-z0-9_-]{43}/
+            let unpredictable = /(lpk_live_|ds_|swt_|ltgt_|"plan":")[A-Za-z0-9_-]{43}/
             let reply = answer.description.replacing(unpredictable) { "\($0.output.1)…" }
             lines += ["\(method.rawValue) \(path)", reply, ""]
             return answer
@@ -50,6 +50,16 @@ import Testing
         let swap: JSONValue = ["swap_ticket": ticket ?? .null]
         send(.post, "/api/v1/me/anonymous_swap", swap.adding(["dry_run": true]), token: phone.token)
         let token = send(.post, "/api/v1/me/anonymous_swap", swap, token: phone.token)["access_token"]?.string
+
+        // Another one, too.
+        let other = try Phone(
+            send(
+                .post, "/api/v1/auth/apple/session",
+                app.proof("bea").adding(["device_uuid": .string(uuid(4)), "platform": "ios"])))
+        let issued = send(.post, "/api/v1/me/merge/session-token", token: other.token)
+        let merge: JSONValue = ["target_session_token": issued["session_token"] ?? .null]
+        send(.post, "/api/v1/me/merge", merge.adding(["dry_run": true]), token: token)
+        send(.post, "/api/v1/me/merge", merge, token: token)
         send(.delete, "/api/v1/auth/session", token: token)
         try expectGolden("replies.txt", lines)
     }

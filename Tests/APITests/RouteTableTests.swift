@@ -21,8 +21,9 @@ import Testing
         var number = 0
         let lines = try Routes.accounts.map { route in
             number += 100
-            let line = line(route, try credential(of: route, firstPhone: number))
-            return route.replay.map { line.padded(to: 95) + "replays by \($0.name)" } ?? line
+            let credential = try credential(of: route, firstPhone: number)
+            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            return route.replay.map { line.padded(to: 94) + " " + "replays by \($0.name)" } ?? line
         }
         try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
     }
@@ -55,7 +56,7 @@ import Testing
                 route.replay.map { "replays by \($0.name)" }, route.isCrossOrigin ? "any origin" : nil,
                 route.isPage ? "page" : nil,
             ].compactMap { $0 }
-            return more.isEmpty ? line : line.padded(to: 95) + more.joined(separator: ", ")
+            return more.isEmpty ? line : line.padded(to: 94) + " " + more.joined(separator: ", ")
         }
     }
 
@@ -96,9 +97,9 @@ import Testing
         let application = try app.makeApplication("logi_\(firstPhone)")
         let isOpenToAppBound = try answer(scopes: full, application: application).error != "insufficient_scope"
         let isForAnonymous = try answer(scopes: full, anonymous: false).error == "non_anonymous_caller"
-        let isForDevelopers = try answer(scopes: full, role: "user").error == "developer_required"
-        return "PAK" + (isForAnonymous ? " of an anonymous user" : "") + (isForDevelopers ? " of a developer" : "")
-            + (isOpenToAppBound ? ", app-bound too" : "")
+        let isForIdentified = try answer(scopes: full, anonymous: true).error == "anonymous_requester"
+        let kind = isForAnonymous ? " of an anonymous user" : isForIdentified ? " of an identified user" : ""
+        return "PAK" + kind + (isOpenToAppBound ? ", app-bound too" : "")
             + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
     }
 

@@ -35,7 +35,9 @@ import Testing
             let answer = client.send(
                 method, path, body, token: token, headers: key.map { [("idempotency-key", $0)] } ?? [])
             if let token { secrets.insert(token) }
-            for member in ["access_token", "device_secret", "swap_ticket", "identity_token", "raw_nonce"] {
+            for member in [
+                "access_token", "device_secret", "swap_ticket", "session_token", "identity_token", "raw_nonce",
+            ] {
                 for json in [body, answer.json] { if let secret = json?[member]?.string { secrets.insert(secret) } }
             }
             return answer
@@ -110,6 +112,16 @@ import Testing
         let token = session["access_token"]?.string
         recorder.send(.patch, "/api/v1/me", ["name": "Name", "contact_email": "a@example.com"], token: token)
         recorder.send(.get, "/api/v1/me", token: token)
+        // With a copy that the same key gets again.
+        let absorbed = try recorder.phone(scene.next())
+        let issued = recorder.post(
+            "/api/v1/me/merge/session-token", ["idempotency_key": "again"], token: absorbed.token, key: "issue")
+        recorder.post("/api/v1/me/merge/session-token", ["idempotency_key": "again"], token: absorbed.token)
+        let merge: JSONValue = ["target_session_token": try #require(issued["session_token"])]
+        recorder.post("/api/v1/me/merge", merge.adding(["dry_run": true]), token: token)
+        let unused = recorder.post("/api/v1/me/merge/session-token", [:], token: try recorder.phone(scene.next()).token)
+        #expect(unused.status == 200)
+        #expect(recorder.post("/api/v1/me/merge", merge, token: token, key: "merge").status == 200)
         #expect(recorder.send(.delete, "/api/v1/auth/session", token: token).status == 204)
     }
 

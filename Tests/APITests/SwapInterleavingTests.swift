@@ -1,9 +1,7 @@
 import Database
 import JSON
 import MariaDB
-import TestSupport
 import Testing
-import Threads
 import Time
 
 /// Changes between a swap's first look at the identity and its locks. The swap decides nothing by what it saw before
@@ -21,28 +19,10 @@ import Time
         b = try scene.identified()
     }
 
-    /// Sends a request whose swap waits for the lock on a user. Then commits the change and releases the lock.
-    private func send(
-        _ request: RepeatableRequest, whileLocked user: Int, _ change: (Connection) throws -> Void
-    ) throws -> Answer {
-        let holder = try app.database.connect()
-        try holder.executeScript("START TRANSACTION; SELECT id FROM users WHERE id = \(user) FOR UPDATE")
-        let answer = Monitor(Answer?.none)
-        let thread = Thread { [app] in
-            let result = app.client().send(request)
-            answer.change { $0 = result }
-        }
-        defer { thread.join() }
-        try app.waitForALockWait()
-        try change(holder)
-        try holder.executeScript("COMMIT")
-        return try #require(answer.wait(atMost: .seconds(30)) { $0 })
-    }
-
     @Test func anotherOwner() throws {
         let c = try scene.identified()
         let grant = try scene.grant(a.userID, try scene.relyingParty())
-        let answer = try send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in
+        let answer = try scene.send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in
             try db.execute("UPDATE identities SET user_id = ? WHERE user_id = ?", c.id, b.id)
         }
         #expect(answer["user"]?["id"]?.integer == c.id)
@@ -52,7 +32,7 @@ import Time
 
     @Test func theOwnerIsAbsorbed() throws {
         let c = try scene.identified()
-        let answer = try send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in
+        let answer = try scene.send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in
             try db.execute(
                 """
                 INSERT INTO identity_links (primary_user_id, linked_user_id, merged_via, idempotency_key)
@@ -100,7 +80,7 @@ import Time
                     ),
                 ]
         for (user, expected, apply, undo) in changes {
-            let answer = try send(request, whileLocked: user, apply)
+            let answer = try scene.send(request, whileLocked: user, apply)
             #expect(answer.description == expected)
             try undo(scene.db)
         }
@@ -109,7 +89,7 @@ import Time
 
     @Test func theTicketIsUsedOrGone() throws {
         for change in ["UPDATE swap_tickets SET used_at = created_at", "DELETE FROM swap_tickets"] {
-            let answer = try send(try scene.swapRequest(a, into: b, by: .ticket), whileLocked: a.userID) { db in
+            let answer = try scene.send(try scene.swapRequest(a, into: b, by: .ticket), whileLocked: a.userID) { db in
                 try db.executeScript(change)
             }
             #expect(answer.description == #"422 {"error":"invalid_swap_ticket"}"#)
@@ -119,7 +99,7 @@ import Time
     @Test func aGoneCaller() throws {
         for proof in SwapScene.Proof.allCases {
             let a = try scene.anonymous()
-            let answer = try send(try scene.swapRequest(a, into: b, by: proof), whileLocked: a.userID) { db in
+            let answer = try scene.send(try scene.swapRequest(a, into: b, by: proof), whileLocked: a.userID) { db in
                 try db.execute("DELETE FROM users WHERE id = ?", a.userID)
             }
             #expect(answer.description == #"401 {"error":"invalid_token"}"#)
@@ -130,7 +110,7 @@ import Time
     @Test func thePlanChanges() throws {
         let grant = try scene.grant(a.userID, try scene.relyingParty())
         let plan = try #require(try scene.preview(a, into: b)["plan"]?.string)
-        let answer = try send(try scene.swapRequest(a, into: b, ifMatch: plan), whileLocked: b.id) { db in
+        let answer = try scene.send(try scene.swapRequest(a, into: b, ifMatch: plan), whileLocked: b.id) { db in
             try db.execute("UPDATE grants SET revoked_at = created_at WHERE id = ?", grant)
         }
         #expect(answer.description == #"412 {"error":"plan_changed"}"#)
@@ -138,7 +118,7 @@ import Time
 
     @Test func theDeviceGoesToAnother() throws {
         let c = try scene.identified()
-        let answer = try send(try scene.swapRequest(a, into: b), whileLocked: a.userID) { db in
+        let answer = try scene.send(try scene.swapRequest(a, into: b), whileLocked: a.userID) { db in
             try db.execute("UPDATE paks SET device_id = NULL WHERE user_id = ?", a.userID)
             try db.execute("UPDATE devices SET user_id = ? WHERE user_id = ?", c.id, a.userID)
         }

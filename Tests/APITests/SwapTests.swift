@@ -431,6 +431,7 @@ import Time
         try scene.phone(of: a.userID)
         try scene.identity("google-subject", .google, of: a.userID)
         _ = try scene.ticket(for: a.userID, subject: b.subject)
+        _ = try scene.mergeToken(of: a.userID)
         let owned = try scene.relyingParty()
         try scene.db.execute("UPDATE applications SET owner_user_id = ? WHERE id = ?", a.userID, owned.id)
         try scene.db.execute(
@@ -439,7 +440,7 @@ import Time
             """, a.userID, app.time.now + .seconds(300))
         try scene.db.execute("INSERT INTO login_events (user_id, event) VALUES (?, 'bootstrap')", a.userID)
 
-        // Nobody anonymous survives a merge or is in one, so these cannot name A.
+        // Nobody anonymous survives a merge, and whom one absorbed has no PAK to swap with, so these cannot name A.
         let never: Set = [
             "identity_links.primary_user_id", "identity_links.linked_user_id", "absorbed_subs.canonical_user_id",
         ]

@@ -199,10 +199,8 @@ def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
                 return PEOPLE.access_token
             case "anonymousPAK":
                 return anonymous_pak()
-            case "developerPAK":
-                if operation_id == "registerApplication":
-                    forget_limits()
-                return PEOPLE.developer_pak
+            case "identifiedPAK":
+                return PEOPLE.pak
             case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice"):
                 return anonymous_pak()
             case "pak" if operation_id == "disconnectApp":
@@ -212,6 +210,11 @@ def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
             case "pak":
                 return PEOPLE.pak
     raise AssertionError(f"no credential for {scheme}")
+
+
+def merge_token() -> str:
+    """Of a new account that may be absorbed."""
+    return post("/api/v1/me/merge/session-token", anonymous_pak())["session_token"]
 
 
 def furnish() -> None:

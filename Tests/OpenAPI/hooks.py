@@ -80,6 +80,8 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
         case "swapAnonymousAccount":
             case.body.pop("swap_ticket", None)
             return {"provider": "apple"} | PEOPLE.identities[0]
+        case "mergeAccounts":
+            return {"target_session_token": credentials.merge_token()}
         case "decideDevice":
             return {"user_code": credentials.device_request()["user_code"]}
         case "showLogin" | "showConsent" | "startProviderSignIn":

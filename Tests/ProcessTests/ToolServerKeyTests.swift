@@ -65,7 +65,7 @@ import Testing
         let plan = try installation.tool(["server-key", "rotate", "--dry-run", "--json"], setting: both)
         let counts: JSONValue = [
             "signing_keys": 1, "webhook_keys": 101, "idempotency_records": 0, "refresh_families": 0,
-            "provider_sign_ins": 0,
+            "provider_sign_ins": 0, "merge_tokens": 0,
         ]
         #expect(try plan.json() == ["dry_run": true, "resealed": counts])
         #expect(try installation.database.dump() == before)

@@ -36,6 +36,11 @@ struct AnonymousCaller: Sendable {
     let caller: Caller
 }
 
+/// A caller whose account is identified.
+struct IdentifiedCaller: Sendable {
+    let caller: Caller
+}
+
 /// A caller who may register applications.
 struct Developer: Sendable {
     let caller: Caller
@@ -64,6 +69,17 @@ extension Credential<AnonymousCaller> {
             let caller = try Credential<Caller>.pak(scope).check(call)
             if !caller.user.anonymous { throw Failure.nonAnonymousCaller }
             return AnonymousCaller(caller: caller)
+        }
+    }
+}
+
+extension Credential<IdentifiedCaller> {
+    /// The PAK of an account that can survive a merge (accounts §3.1).
+    static func identifiedPAK(_ scope: Scope) -> Credential {
+        Credential { call in
+            let caller = try Credential<Caller>.pak(scope).check(call)
+            if caller.user.anonymous { throw Failure.anonymousRequester }
+            return IdentifiedCaller(caller: caller)
         }
     }
 }

@@ -28,6 +28,15 @@ extension User {
     }
 }
 
+extension Connection {
+    /// Both users as the snapshot sees them; without a lock.
+    func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
+        let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (?, ?)", one, other ?? one)
+        let users = try all(sql) { row in try User(from: &row) }
+        return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
+    }
+}
+
 extension AccountsTransaction {
     /// Inserts a new account.
     func createUser(

@@ -6,6 +6,7 @@ struct AuditEntry {
         case userCreated = "user.created"
         case userPromoted = "user.promoted"
         case userSwapped = "user.swapped"
+        case userMerged = "user.merged"
         case userUpdated = "user.updated"
         case userRoleChanged = "user.role_changed"
         case identityLinked = "identity.linked"

@@ -25,6 +25,8 @@ struct Event {
     var data: JSONValue
     /// The absorbed subs that the event reports. The event's id is stored in their rows.
     var absorbedSubs: [String] = []
+    /// The merge that it tells of.
+    var identityLink: IdentityLink.ID?
 
     /// How long an event can be polled, delivered or not.
     static let lifetime = Duration.seconds(30 * 86_400)

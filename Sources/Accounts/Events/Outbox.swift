@@ -31,6 +31,11 @@ extension AccountsTransaction {
                     "UPDATE absorbed_subs SET source_event_id = ? WHERE application_id = ? AND sub = ?", id,
                     event.application, sub)
             }
+            if let link = event.identityLink {
+                try connection.execute(
+                    "INSERT INTO identity_link_events (identity_link_id, application_id, event_id) VALUES (?, ?, ?)",
+                    link, event.application, id)
+            }
         }
     }
 

@@ -5,6 +5,9 @@ import Time
 package enum Garbage: String, Sendable, CaseIterable {
     case idempotencyRecords = "idempotency_records"
     case swapTickets = "swap_tickets"
+    case mergeTokens = "merge_tokens"
+    /// The copies of tokens that the same request gets again; the tokens stay, to be told from unknown ones.
+    case mergeTokenCopies = "merge_token_copies"
     case authorizationCodes = "authorization_codes"
     case webSessions = "web_sessions"
     case loginEvents = "login_events"
@@ -28,8 +31,8 @@ package enum Garbage: String, Sendable, CaseIterable {
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
-    /// Codes, revoked PAKs and ended families are kept for a while, so that their misuse can be distinguished from
-    /// unknown values.
+    /// Codes, merge tokens, revoked PAKs and ended families are still told from unknown ones for a while, so that their misuse can be
+    /// seen.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
 }
 
@@ -47,6 +50,16 @@ extension AccountsTransaction {
             case .swapTickets:
                 try connection.execute(
                     "DELETE FROM swap_tickets WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .mergeTokens:
+                try connection.execute(
+                    "DELETE FROM merge_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
+                    now - Garbage.afterlife)
+            case .mergeTokenCopies:
+                try connection.execute(
+                    """
+                    UPDATE merge_tokens SET sealed_token = NULL, copy_expires_at = NULL
+                    WHERE copy_expires_at <= ? ORDER BY copy_expires_at LIMIT 500
+                    """, now)
             case .authorizationCodes:
                 try connection.execute(
                     "DELETE FROM authorization_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",

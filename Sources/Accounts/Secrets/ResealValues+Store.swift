@@ -70,6 +70,16 @@ extension Connection {
                 let id = try row.read(ProviderTrip.ID.self)
                 return SealedRow(key: [id], identity: ProviderTrip.row(id), sealed: try row.read())
             }
+        case .mergeTokens:
+            return try all(
+                """
+                SELECT id, digest, sealed_token FROM merge_tokens
+                WHERE id > ? AND SUBSTR(sealed_token, 2, 4) = ? ORDER BY id LIMIT 100
+                """, id, keyID
+            ) { row in
+                SealedRow(
+                    key: [try row.read(Int64.self)], identity: MergeToken.row(try row.read()), sealed: try row.read())
+            }
         }
     }
 
@@ -94,6 +104,8 @@ extension Connection {
                     "UPDATE refresh_families SET sealed_answer = ? WHERE id = ? AND sealed_answer = ?", rows)
             case .providerSignIns:
                 try executeMany("UPDATE provider_sign_ins SET sealed = ? WHERE id = ? AND sealed = ?", rows)
+            case .mergeTokens:
+                try executeMany("UPDATE merge_tokens SET sealed_token = ? WHERE id = ? AND sealed_token = ?", rows)
             }
         return outcome.affectedRows
     }

@@ -8,6 +8,7 @@ package enum SealedValues: String, Sendable, CaseIterable {
     case idempotencyRecords = "idempotency_records"
     case refreshFamilies = "refresh_families"
     case providerSignIns = "provider_sign_ins"
+    case mergeTokens = "merge_tokens"
 
     /// The most values that one transaction reseals.
     package static let batch = 100

@@ -8,7 +8,8 @@ package struct Secret: Sendable {
         case pak = "lpk_live_"
         case device = "ds_"
         case swapTicket = "swt_"
-        /// No prefix: codes, refresh tokens, device codes and cookies.
+        case mergeToken = "ltgt_"
+        /// Codes, refresh tokens, device codes, cookies: clients and browsers send them as they are.
         case plain = ""
     }
 

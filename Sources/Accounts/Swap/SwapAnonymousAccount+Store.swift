@@ -32,14 +32,7 @@ extension Connection {
         }
     }
 
-    /// Reads both users in the snapshot.
-    func users(_ one: User.ID, _ other: User.ID?) throws -> [User.ID: User] {
-        let sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (?, ?)", one, other ?? one)
-        let users = try all(sql) { row in try User(from: &row) }
-        return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
-    }
-
-    /// A's live grants, with the fate of each.
+    /// A's live grants with what becomes of each.
     func plannedGrants(
         from a: User.ID, into b: User.ID, _ selection: SwapSelection
     ) throws -> [SwapPlan.PlannedGrant] {
@@ -69,9 +62,7 @@ extension Connection {
     ) throws -> SwapPlan {
         var plan = SwapPlan(grants: try plannedGrants(from: a, into: b, selection))
         let agentFate: SwapPlan.Fate = selection.agentApprovals ? .moved : .dropped
-        plan.others += try all("SELECT id FROM agents WHERE user_id = ? ORDER BY id", a) { row in
-            SwapPlan.PlannedRow(table: "agents", id: try row.read(), fate: agentFate)
-        }
+        plan.others += try agents(of: a).map { SwapPlan.PlannedRow(table: "agents", id: $0, fate: agentFate) }
         plan.others += try all(
             """
             SELECT mine.id, mine.status = 'pending' AND EXISTS (
@@ -84,17 +75,12 @@ extension Connection {
             return SwapPlan.PlannedRow(
                 table: "agent_approvals", id: id, fate: isDuplicate && agentFate == .moved ? .duplicate : agentFate)
         }
-        plan.others += try all(
-            """
-            SELECT id FROM push_approval_requests WHERE requested_user_id = ? OR approved_user_id = ? ORDER BY id
-            """, a, a
-        ) { row in
+        plan.others += try pushApprovals(naming: a).map {
             SwapPlan.PlannedRow(
-                table: "push_approval_requests", id: try row.read(), fate: selection.notifications ? .moved : .dropped)
+                table: "push_approval_requests", id: $0, fate: selection.notifications ? .moved : .dropped)
         }
-        plan.others += try all("SELECT id FROM devices WHERE user_id = ? ORDER BY id", a) { row in
-            let id = try row.read(Device.ID.self)
-            return SwapPlan.PlannedRow(table: "devices", id: id.rawValue, fate: id == device ? .moved : .dropped)
+        plan.others += try devices(of: a).map {
+            SwapPlan.PlannedRow(table: "devices", id: $0, fate: $0 == device?.rawValue ? .moved : .dropped)
         }
         return plan
     }
@@ -125,7 +111,7 @@ extension AccountsTransaction {
                 "UPDATE grants SET user_id = ? WHERE user_id = ? AND FIND_IN_SET(id, ?)", b, a, idList(moved))
         }
         if selection.agentApprovals {
-            try connection.execute("UPDATE agents SET user_id = ? WHERE user_id = ?", b, a)
+            _ = try moveAgents(from: a, to: b)
             counts.approvalsSkipped = try connection.execute(
                 """
                 DELETE mine FROM agent_approvals mine JOIN agent_approvals own
@@ -133,21 +119,10 @@ extension AccountsTransaction {
                 WHERE mine.user_id = ? AND mine.status = 'pending'
                 """, b, a
             ).affectedRows
-            counts.approvalsTransferred = try connection.execute(
-                "UPDATE agent_approvals SET user_id = ? WHERE user_id = ?", b, a
-            ).affectedRows
+            counts.approvalsTransferred = try moveAgentApprovals(from: a, to: b)
         }
         if selection.notifications {
-            // Both columns are changed in one statement. No other transaction can write A's id into a row, because that
-            // needs a lock on A, which we hold.
-            counts.notificationsTransferred = try connection.execute(
-                """
-                UPDATE push_approval_requests
-                SET requested_user_id = IF(requested_user_id = ?, ?, requested_user_id),
-                    approved_user_id = IF(approved_user_id = ?, ?, approved_user_id)
-                WHERE requested_user_id = ? OR approved_user_id = ?
-                """, a, b, a, b, a, a
-            ).affectedRows
+            counts.notificationsTransferred = try movePushApprovals(from: a, to: b)
         }
         let absorbed = grants.filter { $0.fate != .dropped }
         if !absorbed.isEmpty {

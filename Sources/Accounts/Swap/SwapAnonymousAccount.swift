@@ -16,12 +16,6 @@ package struct Swap: Sendable {
         case ticket(String, Provider?)
     }
 
-    /// The precondition of `If-Match`: the plan that the user saw.
-    package enum Precondition: Sendable, Equatable {
-        case none
-        case plan(anyOf: [String])
-    }
-
     package var proof: Proof
     package var fullName: PersonName?
     package var selection: SwapSelection
@@ -76,7 +70,7 @@ extension Accounts {
             grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
         } else {
             let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
-            try check(swap.precondition, against: plan.name(into: b.id, swap.selection))
+            try swap.precondition.check(against: plan.name(into: b.id, swap.selection))
             grants = plan.grants
         }
 
@@ -93,7 +87,8 @@ extension Accounts {
 
         let told = Dictionary(grouping: grants.filter { $0.fate != .dropped && $0.notifiesSwap }, by: \.application)
         for (application, grants) in told {
-            transaction.emit(.anonymousSwap(of: grants.map(\.sub), a.id, into: b.id, at: application))
+            transaction.emit(
+                .userMerged(a.id, into: b.id, by: .anonymousSwap, knownAs: grants.map(\.sub), at: application))
         }
         transaction.audit(.userSwapped, user: b.id, actor: .user(a.id), auditDetails(swap, from: a.id, counts))
         let signedIn = SignedIn(
@@ -115,7 +110,7 @@ extension Accounts {
         let b = try survivor(holder, holder.flatMap { users[$0.canonical] }, caller: a)
         let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
         let name = plan.name(into: b.id, swap.selection)
-        try check(swap.precondition, against: name)
+        try swap.precondition.check(against: name)
         return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)
     }
 
@@ -129,11 +124,6 @@ extension Accounts {
         return user
     }
 
-    private func check(_ precondition: Swap.Precondition, against plan: String) throws {
-        guard case .plan(let accepted) = precondition else { return }
-        if !accepted.contains(plan) { throw Failure.planChanged }
-    }
-
     private func auditDetails(_ swap: Swap, from a: User.ID, _ counts: MergedCounts) -> AuditEntry.Details {
         [
             "from_user_id": .integer(a.rawValue),
@@ -145,24 +135,5 @@ extension Accounts {
             "device_uuid": swap.deviceUUID.map { .string($0.prefix(scalars: 100)) } ?? .null,
             "platform": swap.platform.map { .string($0.prefix(scalars: 100)) } ?? .null,
         ]
-    }
-}
-
-extension Event {
-    /// `user.merged`, for a relying party that wants to be told about swaps (accounts §3.3).
-    ///
-    /// - Parameter subs: the subs by which the relying party knew A, the newest last.
-    fileprivate static func anonymousSwap(
-        of subs: [String], _ a: User.ID, into b: User.ID, at application: Application.ID
-    ) -> Event {
-        Event(
-            application: application, kind: .userMerged,
-            data: [
-                "survivor_canonical_sub": .string(String(b.rawValue)),
-                "merged_canonical_sub": .string(String(a.rawValue)),
-                "linked_sub": subs.last.map(JSONValue.string) ?? .null,
-                "linked_subs": .array(subs.map(JSONValue.string)),
-                "merged_via": .string("anonymous_swap"), "identity_link_id": .null,
-            ], absorbedSubs: subs)
     }
 }

@@ -1,4 +1,3 @@
-import OpenSSL
 import Text
 
 /// What a swap would do, row by row. A dry run shows the plan, and `If-Match` makes the swap follow it.
@@ -32,7 +31,7 @@ package struct SwapPlan: Sendable {
     package var grants: [PlannedGrant]
     var others: [PlannedRow] = []
 
-    /// The plan's name: unpadded base64url of SHA-256 over B, the selection, and every affected row with its fate.
+    /// The plan's name: over B, the selection and every affected row with its fate.
     func name(into survivor: User.ID, _ selection: SwapSelection) -> String {
         var lines = ["into \(survivor.rawValue)"]
         if let clients = selection.fingerprint {
@@ -43,7 +42,7 @@ package struct SwapPlan: Sendable {
         lines.append("agent_approvals \(selection.agentApprovals) notifications \(selection.notifications)")
         lines += grants.map { "grants \($0.id.rawValue) \($0.fate.rawValue)" }
         lines += others.map { "\($0.table) \($0.id) \($0.fate.rawValue)" }
-        return Base64URL.encode(sha256(lines.joined(separator: "\n").utf8))
+        return planName(lines)
     }
 
     func count(_ table: StaticString, _ fate: Fate) -> Int {

@@ -29,7 +29,9 @@ extension Subject {
                    OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
                               AND was.sub = g.sub AND was.was_anonymous)),
                (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
-                           CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER), NULL))
+                           CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER),
+                           IF(a.linked_sub_details, (SELECT e.event_id FROM identity_link_events e
+                              WHERE e.identity_link_id = m.id AND e.application_id = a.id), NULL)))
                 FROM identity_links m WHERE m.primary_user_id = u.id),
                (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
                            CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))

@@ -29,6 +29,24 @@ extension SwapScene {
         return try #require(answer.wait(atMost: .seconds(30)) { $0 })
     }
 
+    /// Sends a request that waits for the lock of a user; the change is committed, and the lock given up, when it does.
+    func send(
+        _ request: RepeatableRequest, whileLocked user: Int, _ change: (Connection) throws -> Void
+    ) throws -> Answer {
+        let holder = try app.database.connect()
+        try holder.executeScript("START TRANSACTION; SELECT id FROM users WHERE id = \(user) FOR UPDATE")
+        let answer = Monitor(Answer?.none)
+        let thread = Thread { [app] in
+            let result = app.client().send(request)
+            answer.change { $0 = result }
+        }
+        defer { thread.join() }
+        try app.waitForALockWait()
+        try change(holder)
+        try holder.executeScript("COMMIT")
+        return try #require(answer.wait(atMost: .seconds(30)) { $0 })
+    }
+
     private func waitForOneAtTheGate() throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {

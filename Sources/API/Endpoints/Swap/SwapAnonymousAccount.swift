@@ -61,14 +61,14 @@ private struct DryRunReply: Encodable {
         selection: SwapSelection(
             clientIDs: options?.rps, agentApprovals: options?.agentApprovals ?? true,
             notifications: options?.notifications ?? true),
-        precondition: precondition(call.request.headers.first("if-match")),
+        precondition: call.planPrecondition,
         deviceUUID: body.deviceUUID, platform: body.platform)
 
     if body.dryRun == true {
         let preview = try call.database.snapshot { connection in
             try call.accounts.previewSwap(swap, by: anonymous.caller, connection)
         }
-        return .json(.ok, DryRunReply(preview), headers: [Response.Field("ETag", "\"\(preview.plan)\"")])
+        return .preview(DryRunReply(preview), plan: preview.plan)
     }
     return try call.commit { transaction in
         let (signedIn, counts) = try call.accounts.swap(swap, by: anonymous.caller, in: transaction)
@@ -84,16 +84,6 @@ private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) thr
     }
     guard let provider else { throw Failure.unknownProvider }
     return .token(try call.verifyProof(from: provider))
-}
-
-/// Reads `If-Match` (RFC 9110 §13.1.1): the plan's name, with or without quotes. `*` matches every plan.
-private func precondition(_ header: String?) -> Swap.Precondition {
-    guard let header else { return .none }
-    let tags = header.split(separator: ",").map {
-        $0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-    }
-    if tags == ["*"] { return .none }
-    return .plan(anyOf: tags.map { $0.filter { $0 != "\"" } })
 }
 
 extension SwapPlan.Fate {

@@ -1,0 +1,43 @@
+import JSON
+
+/// How a person whom a relying party knew became another, by the names that `merged_via` has (accounts §3.2, §3.3).
+enum MergeKind: Equatable {
+    case anonymousSwap
+    case merge(IdentityLink.ID, MergeMethod)
+
+    fileprivate var name: String {
+        switch self {
+        case .anonymousSwap: "anonymous_swap"
+        case .merge(_, let method): method.rawValue
+        }
+    }
+
+    /// Nil for a swap, which leaves no link.
+    fileprivate var link: IdentityLink.ID? {
+        switch self {
+        case .anonymousSwap: nil
+        case .merge(let link, _): link
+        }
+    }
+}
+
+extension Event {
+    /// `user.merged`: whoever the relying party knew as the one is the other now (accounts §3.3).
+    ///
+    /// - Parameter subs: by which it knew the one who is absorbed, the newest last.
+    static func userMerged(
+        _ absorbed: User.ID, into survivor: User.ID, by kind: MergeKind, knownAs subs: [String],
+        at application: Application.ID
+    ) -> Event {
+        Event(
+            application: application, kind: .userMerged,
+            data: [
+                "survivor_canonical_sub": .string(String(survivor.rawValue)),
+                "merged_canonical_sub": .string(String(absorbed.rawValue)),
+                "linked_sub": subs.last.map(JSONValue.string) ?? .null,
+                "linked_subs": .array(subs.map(JSONValue.string)),
+                "merged_via": .string(kind.name),
+                "identity_link_id": kind.link.map { .integer($0.rawValue) } ?? .null,
+            ], absorbedSubs: kind == .anonymousSwap ? subs : [], identityLink: kind.link)
+    }
+}

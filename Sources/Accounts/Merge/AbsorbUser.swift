@@ -1,0 +1,77 @@
+import JSON
+import Text
+
+extension AccountsTransaction {
+    /// The effect of every merge (accounts §3.2): what the one has is the survivor's, and the one stays as a row that leads
+    /// to the survivor.
+    ///
+    /// Its name and addresses stay in its row; with its login_email people go on signing in, as the survivor. Devices keep
+    /// their secrets and grants their tokens, so that nobody is signed out but in the server's own app and pages.
+    ///
+    /// - Parameters:
+    ///   - absorbed: locked, live, another than the survivor.
+    ///   - survivor: locked, live, identified.
+    func absorb(
+        _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor
+    ) throws -> IdentityLink {
+        let (a, b) = (absorbed.id, survivor.id)
+        let applications = try moveApplications(from: a, to: b)
+        try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
+        var counts = MergeCounts()
+        counts.identities = try moveIdentities(from: a, to: b)
+        counts.devices = try moveDevices(from: a, to: b)
+        try revokePAKs(of: a, except: nil, reason: "merged", actor: actor)
+        try voidTickets(of: a)
+        try endWebSessions(of: a)
+        let loginEvents = try moveLoginHistory(from: a, to: b)
+        let told = try liveSubs(of: a)
+        counts.grants = try moveGrants(from: a, to: b)
+        counts.agents = try moveAgents(from: a, to: b)
+        counts.agentApprovals = try moveAgentApprovals(from: a, to: b)
+        counts.notifications = try movePushApprovals(from: a, to: b)
+        // Before the link: nobody is both absorbed and a survivor.
+        try repointAbsorbedSubs(from: a, to: b)
+        try repointLinks(from: a, to: b)
+        let link = try insertLink(from: a, to: b, evidence)
+
+        for (application, subs) in told {
+            emit(.userMerged(a, into: b, by: .merge(link.id, link.method), knownAs: subs, at: application))
+        }
+        let from = JSONValue.integer(a.rawValue)
+        func note(_ action: AuditEntry.Action, _ count: Int) {
+            guard count > 0 else { return }
+            audit(action, user: b, actor: actor, ["count": .integer(Int64(count)), "from_user_id": from])
+        }
+        note(.applicationUpdated, applications)
+        note(.deviceReassigned, counts.devices)
+        audit(
+            .userMerged, user: b, actor: actor,
+            [
+                "from_user_id": from, "identity_link_id": .integer(link.id.rawValue),
+                "merged_via": .string(link.method.rawValue), "identities": .integer(Int64(counts.identities)),
+                "grants": .integer(Int64(counts.grants)), "agents": .integer(Int64(counts.agents)),
+                "agent_approvals": .integer(Int64(counts.agentApprovals)),
+                "notifications": .integer(Int64(counts.notifications)), "login_events": .integer(Int64(loginEvents)),
+            ])
+        return link
+    }
+
+    /// Writes what the survivor gets for itself, and with it the row's version: name and address if it has none, and the
+    /// role that the applications' owner needs.
+    private func fill(
+        _ survivor: User, from absorbed: User, becomesDeveloper: Bool, _ actor: AuditEntry.Actor
+    ) throws {
+        var filled = survivor
+        if survivor.name.isBlank, !absorbed.name.isBlank { filled.name = absorbed.name }
+        if survivor.contactEmail.isBlank, !absorbed.contactEmail.isBlank {
+            filled.contactEmail = absorbed.contactEmail
+        }
+        if becomesDeveloper, survivor.role == .user {
+            filled.role = .developer
+            audit(
+                .userRoleChanged, user: survivor.id, actor: actor,
+                ["from": .string(survivor.role.rawValue), "to": .string(filled.role.rawValue)])
+        }
+        if filled != survivor { try writeFilled(filled) }
+    }
+}

@@ -1,0 +1,91 @@
+import MariaDB
+import OpenSSL
+package import Time
+
+/// What a person shows in the account that is to survive, to prove that the other one is theirs, too: `ltgt_…`
+/// (accounts §3.1).
+package struct MergeToken: Sendable {
+    typealias ID = Identifier<MergeToken>
+
+    package let text: String
+    package let expiresAt: Timestamp
+
+    static let lifetime = Duration.seconds(300)
+}
+
+extension MergeToken {
+    /// What the copy of a token is sealed for.
+    static func row(_ digest: [UInt8]) -> [UInt8] { Array("merge_token\n".utf8) + digest }
+}
+
+/// A merge session token as its row has it.
+struct MergeTokenState: Equatable {
+    var id: MergeToken.ID
+    /// Who would be absorbed.
+    var user: User.ID
+    var expiresAt: Timestamp
+    var isUsed: Bool
+}
+
+extension Accounts {
+    /// A token with which another account of the same person absorbs the caller's.
+    ///
+    /// - Parameter key: the request's `idempotency_key`: as long as the token that was issued under it is good, it is
+    ///   returned again.
+    package func issueMergeToken(
+        to caller: Caller, under key: String?, in transaction: AccountsTransaction
+    ) throws -> MergeToken {
+        // Two requests with one key come one after the other.
+        let user = try transaction.lockCaller(caller).caller.id
+        let keyDigest = key.map { sha256($0.utf8) }
+        if let keyDigest, let (digest, sealed, expiresAt) = try transaction.liveMergeToken(of: user, under: keyDigest) {
+            let text = try serverKey.open(sealed, for: MergeToken.row(digest))
+            return MergeToken(text: String(decoding: text, as: UTF8.self), expiresAt: expiresAt)
+        }
+        let secret = Secret(.mergeToken)
+        let token = MergeToken(text: secret.text, expiresAt: transaction.now + MergeToken.lifetime)
+        let copy = keyDigest.map { _ in serverKey.seal(Array(secret.text.utf8), for: MergeToken.row(secret.digest)) }
+        try transaction.connection.execute(
+            """
+            INSERT INTO merge_tokens (digest, user_id, key_digest, sealed_token, copy_expires_at, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, secret.digest, user, keyDigest, copy, copy.map { _ in token.expiresAt }, transaction.now,
+            token.expiresAt)
+        return token
+    }
+}
+
+extension Connection {
+    /// Without a lock: whoever decides by it locks its user and reads it again. Nil for a token that nobody issued.
+    func mergeToken(_ proof: Merge.Proof) throws -> MergeTokenState? {
+        switch proof {
+        case .sessionToken(let text):
+            try first(
+                "SELECT id, user_id, expires_at, used_at IS NOT NULL FROM merge_tokens WHERE digest = ?",
+                Secret(presented: text).digest
+            ) { row in
+                MergeTokenState(
+                    id: try row.read(), user: try row.read(), expiresAt: try row.read(), isUsed: try row.read())
+            }
+        }
+    }
+}
+
+extension AccountsTransaction {
+    fileprivate func liveMergeToken(
+        of user: User.ID, under keyDigest: [UInt8]
+    ) throws -> (digest: [UInt8], sealed: [UInt8], expiresAt: Timestamp)? {
+        try connection.first(
+            """
+            SELECT digest, sealed_token, expires_at FROM merge_tokens
+            WHERE user_id = ? AND key_digest = ? AND used_at IS NULL AND expires_at > ? AND sealed_token IS NOT NULL
+            """, user, keyDigest, now
+        ) { row in (try row.read(), try row.read(), try row.read()) }
+    }
+
+    /// - Parameter token: its user is locked, so that nobody else uses it.
+    func useUp(_ token: MergeToken.ID) throws {
+        try connection.execute(
+            "UPDATE merge_tokens SET used_at = ?, sealed_token = NULL, copy_expires_at = NULL WHERE id = ?", now, token)
+    }
+}
