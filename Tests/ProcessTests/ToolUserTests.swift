@@ -73,6 +73,122 @@ import Testing
         #expect(try installation.tool("user", "set-role", "7", "king").exit == .status(64))
     }
 
+    // MARK: Merging
+
+    /// Three accounts of one person: 1 and 2 identified, 3 anonymous.
+    private func people() throws -> Installation {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            """
+            INSERT INTO users (id, anonymous, name, contact_email, login_email) VALUES
+                (1, FALSE, 'Ada', 'typed@example.com', 'ada@example.com'), (2, FALSE, 'Ada', 'typed@example.com', NULL),
+                (3, TRUE, NULL, NULL, NULL);
+            INSERT INTO users (id, deleted_at) VALUES (4, NOW());
+            INSERT INTO identities (user_id, provider, sub, email, email_verified) VALUES
+                (1, 'apple', 'a', 'claimed@example.com', FALSE), (2, 'google', 'g', 'Ada@Example.com', TRUE),
+                (2, 'apple', 'b', 'claimed@example.com', TRUE);
+            INSERT INTO devices (id, user_id, device_uuid, platform) VALUES
+                (7, 3, 'A0000000-0000-0000-0000-000000000000', 'ios');
+            INSERT INTO paks (user_id, digest, scopes) VALUES (2, REPEAT('d', 32), 'profile:read');
+            """)
+        return installation
+    }
+
+    @Test func mergesByAnAddressThatBothHave() throws {
+        let installation = try people()
+        let arguments = ["user", "merge", "1", "2", "--email", "ADA@example.com", "--json"]
+        let before = try installation.database.dump()
+        let preview = try installation.tool(arguments + ["--dry-run"])
+        #expect(preview.exit == .status(0), "\(preview.errorOutput)")
+        let plan = try #require(try preview.json()["plan"]?.string)
+        #expect(
+            preview.output
+                == #"{"dry_run":true,"plan":"\#(plan)","moves":{"identities":2,"grants":0,"devices":0,"agents":0,"#
+                + #""agent_approvals":0,"notifications":0}}"# + "\n")
+        let refused = try installation.tool(arguments + ["--plan", "other"])
+        #expect(refused.exit == .status(1))
+        #expect(try refused.errorJSON()["error"] == "refused")
+        #expect(try installation.database.dump() == before)
+
+        let merged = try installation.tool(arguments + ["--plan", plan])
+        #expect(
+            merged.output
+                == #"{"identity_link_id":1,"primary_user_id":1,"linked_user_id":2,"merged_via":"t2_email_match","#
+                + #""repeated":false}"# + "\n", "\(merged.errorOutput)")
+        let after = try installation.database.dump()
+        let again = try installation.tool(arguments)
+        #expect(try again.json()["repeated"] == true)
+        #expect(try installation.database.dump() == after)
+        let db = try installation.database.connect()
+        #expect(
+            try db.all("SELECT idempotency_key FROM identity_links") { row in try row.read(String.self) }
+                == ["t2:ada@example.com:2"])
+        #expect(
+            try db.all("SELECT CONCAT_WS(' ', user_id, actor, action) FROM audit_log ORDER BY id") { row in
+                try row.read(String.self)
+            } == ["2 operator pak.revoked", "1 operator user.merged"])
+        #expect(try installation.tool("user", "show", "2", "--json").json()["merged_into"] == 1)
+    }
+
+    @Test func mergesByADeviceOfOneOfThem() throws {
+        let installation = try people()
+        let merged = try installation.tool(
+            "user", "merge", "2", "3", "--device", "a0000000-0000-0000-0000-000000000000")
+        #expect(merged.output == "user 3 is merged into user 2 (t1_device_link, link 1)\n", "\(merged.errorOutput)")
+        let again = try installation.tool(
+            "user", "merge", "2", "3", "--device", "A0000000-0000-0000-0000-000000000000")
+        #expect(again.output == "user 3 was merged before into user 2 (t1_device_link, link 1)\n")
+        #expect(
+            try installation.database.connect().all("SELECT idempotency_key FROM identity_links") { row in
+                try row.read(String.self)
+            } == ["t1:a0000000-0000-0000-0000-000000000000:3"])
+    }
+
+    @Test func refusesWhatIsNoMerge() throws {
+        let installation = try people()
+        let device = ["--device", "A0000000-0000-0000-0000-000000000000"]
+        let before = try installation.database.dump()
+        for (arguments, message) in [
+            (["1", "1", "--email", "ada@example.com"], "an account cannot be merged into itself"),
+            (["1", "9"] + device, "there is no user 9"), (["9", "1"] + device, "there is no user 9"),
+            (["1", "4"] + device, "user 4 is deleted"), (["4", "1"] + device, "user 4 is deleted"),
+            (
+                ["3", "1"] + device,
+                "user 3 is anonymous and cannot absorb others; merge the other way round"
+            ),
+            (["1", "2"] + device, "the device A0000000-0000-0000-0000-000000000000 belongs to neither account"),
+            (["2", "3", "--email", "ada@example.com"], "no provider verified the address ada@example.com for user 3"),
+            // Typed by both, and claimed by a provider that did not verify it.
+            (
+                ["1", "2", "--email", "typed@example.com"],
+                "no provider verified the address typed@example.com for user 2"
+            ),
+            (
+                ["1", "2", "--email", "claimed@example.com"],
+                "no provider verified the address claimed@example.com for user 1"
+            ),
+        ] {
+            for flags in [[], ["--dry-run"]] {
+                let outcome = try installation.tool(["user", "merge"] + arguments + flags + ["--json"])
+                #expect(outcome.exit == .status(1), "\(arguments)")
+                #expect(try outcome.errorJSON()["message"] == .string(message), "\(arguments)")
+            }
+        }
+        for arguments in [[], device + ["--email", "ada@example.com"], ["--device", "x"]] {
+            #expect(try installation.tool(["user", "merge", "1", "2"] + arguments).exit == .status(64))
+        }
+        #expect(try installation.database.dump() == before)
+
+        // Who is absorbed can neither absorb nor be absorbed again.
+        #expect(try installation.tool(["user", "merge", "2", "3"] + device).exit == .status(0))
+        for pair in [["1", "3"], ["3", "1"]] {
+            let outcome = try installation.tool(["user", "merge"] + pair + device + ["--json"])
+            #expect(
+                try outcome.errorJSON()["message"]
+                    == "user 3 was merged already; `user show` says into whom", "\(pair)")
+        }
+    }
+
     @Test func collectsWhatExpiredAndNothingElse() throws {
         let installation = try Installation()
         try installation.database.connect().executeScript(
