@@ -1,4 +1,4 @@
-"""Measures how cost grows with the rows that a claim or a swap moves, with threads, clients and stored events."""
+"""Measures how cost grows with the rows that a claim, a swap or a merge moves, with threads, clients and stored events."""
 
 import secrets
 import statistics
@@ -9,7 +9,20 @@ from dataclasses import dataclass, field
 import sides
 from load import load
 from scene import Refused, anonymous_phone, post, send, sql
-from workloads import WORKLOADS, add_events, anonymous_users, batch, claim, give, identities, link, parallel
+from workloads import (
+    WORKLOADS,
+    add_events,
+    anonymous_users,
+    applications,
+    batch,
+    claim,
+    give,
+    identified_phones,
+    identities,
+    link,
+    merge,
+    parallel,
+)
 
 TRIES = 3
 
@@ -70,6 +83,24 @@ def swaps(powers: Iterable[int]) -> Curve:
     return curve
 
 
+def merges(powers: Iterable[int]) -> Curve:
+    """Grants and approvals that one merge moves, half of each; the grants are at ten applications, which are told."""
+    curve = Curve("merge", "grants and approvals", "ms")
+    chosen = applications()
+    for rows in powers:
+        survivors, absorbed = identified_phones(TRIES), identified_phones(TRIES)
+        for phone in absorbed:
+            give([phone.user], agent_approvals=rows - rows // 2, push_approvals=1, grants=False)
+            sql(f"""
+                INSERT INTO grants (user_id, application_id, sub, scopes, created_at)
+                SELECT {phone.user}, a.id, CONCAT('{phone.user}-', seq), a.allowed_scopes, NOW(3)
+                FROM seq_1_to_{rows // 2} JOIN applications a
+                    ON a.id = ELT(1 + seq % {len(chosen)}, {", ".join(map(str, chosen))})""")
+        requests = [merge(*pair) for pair in zip(survivors, absorbed)]
+        curve.add(rows, median(milliseconds(lambda: send(request)) for request in requests))
+    return curve
+
+
 def throughput(bench, name: str, seconds: float, threads: int | None = None, connections: int | None = None) -> float:
     """Merganser's requests a second, by default with its usual number of threads."""
     workload = next(each for each in WORKLOADS if each.name == name)
@@ -116,11 +147,12 @@ def table(bench, seconds: float, events: int) -> Curve:
 
 
 def measure(bench, seconds: float, rows: int, events: int) -> list[Curve]:
-    """All curves: claims and swaps up to `rows` rows, ingest up to `events` events."""
+    """All curves: claims, swaps and merges up to that many rows, ingest up to that many events."""
     powers = [10**power for power in range(1, 7) if 10**power <= rows]
     return [
         claims(powers),
         swaps(powers),
+        merges(power for power in powers if power <= 100_000),
         *threads(bench, seconds),
         *clients(bench, seconds),
         table(bench, seconds, events),

@@ -202,6 +202,33 @@ def swaps(count: int, dry_run: bool) -> list[Request]:
     return parallel(swap, [(phone, people[number % PEOPLE]) for number, phone in enumerate(anonymous)])
 
 
+def identified_phones(count: int) -> list[Phone]:
+    """Phones whose accounts are as if somebody had signed in; the sign-in itself is measured elsewhere."""
+    members = parallel(anonymous_phone, range(count))
+    for start in range(0, count, 500):
+        chosen = ", ".join(str(phone.user) for phone in members[start : start + 500])
+        sql(f"UPDATE users SET anonymous = FALSE WHERE id IN ({chosen})")
+    return members
+
+
+def merge(survivor: Phone, absorbed: Phone) -> Request:
+    token = send(post("/api/v1/me/merge/session-token", {}, absorbed.token))["session_token"]
+    key = secrets.token_hex(16)
+    return with_fields(
+        post("/api/v1/me/merge", {"target_session_token": token}, survivor.token, Idempotency_Key=key),
+        survivor.token,
+        token,
+        key,
+    )
+
+
+def merges(count: int) -> list[Request]:
+    applications()
+    survivors, absorbed = identified_phones(count), identified_phones(count)
+    give([phone.user for phone in absorbed])
+    return parallel(lambda pair: merge(*pair), list(zip(survivors, absorbed)))
+
+
 # --- Analytics --------------------------------------------------------------------------------------------------------
 
 
@@ -433,6 +460,7 @@ WORKLOADS = [
     Workload("link-conflict", "link, 409 with a ticket", link_conflict, status=409),
     Workload("swap-dry-run", "swap of 20 assets, dry run", lambda count: swaps(min(count, PEOPLE), dry_run=True)),
     Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300),
+    Workload("merge", "merge of 20 assets", merges, once=300),
     Workload("claim-repeat", "claim, repeated", claim_repeat),
     Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000),
     Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8),
