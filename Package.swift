@@ -67,7 +67,7 @@ let package = Package(
             ],
             exclude: readmes([
                 "Account", "Applications", "Audit", "Authorization", "DeviceFlow", "Devices", "Events", "Idempotency",
-                "Identities", "Limits", "Merge", "Moves", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
+                "Identities", "Limits", "Logout", "Merge", "Moves", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
                 "Transactions", "WebSignIn",
             ]),
             swiftSettings: safe),
@@ -99,7 +99,7 @@ let package = Package(
                 + readmes(
                     [
                         "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
-                        "Events", "Identities", "Merge", "Swap", "Tokens", "WebSignIn",
+                        "Events", "Identities", "Logout", "Merge", "Swap", "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [

@@ -21,8 +21,7 @@ import Testing
         var number = 0
         let lines = try Routes.accounts.map { route in
             number += 100
-            let credential = try credential(of: route, firstPhone: number)
-            let line = route.method.rawValue.padded(to: 7) + route.pattern.padded(to: 47) + credential
+            let line = line(route, try credential(of: route, firstPhone: number))
             return route.replay.map { line.padded(to: 94) + " " + "replays by \($0.name)" } ?? line
         }
         try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
@@ -98,8 +97,9 @@ import Testing
         let isOpenToAppBound = try answer(scopes: full, application: application).error != "insufficient_scope"
         let isForAnonymous = try answer(scopes: full, anonymous: false).error == "non_anonymous_caller"
         let isForIdentified = try answer(scopes: full, anonymous: true).error == "anonymous_requester"
+        let isForDevelopers = try answer(scopes: full, role: "user").error == "developer_required"
         let kind = isForAnonymous ? " of an anonymous user" : isForIdentified ? " of an identified user" : ""
-        return "PAK" + kind + (isOpenToAppBound ? ", app-bound too" : "")
+        return "PAK" + kind + (isForDevelopers ? " of a developer" : "") + (isOpenToAppBound ? ", app-bound too" : "")
             + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
     }
 

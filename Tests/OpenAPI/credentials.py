@@ -199,6 +199,10 @@ def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
                 return PEOPLE.access_token
             case "anonymousPAK":
                 return anonymous_pak()
+            case "developerPAK":
+                if operation_id == "registerApplication":
+                    forget_limits()
+                return PEOPLE.developer_pak
             case "identifiedPAK":
                 return PEOPLE.pak
             case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice"):

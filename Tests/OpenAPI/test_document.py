@@ -36,6 +36,8 @@ class Route(NamedTuple):
                 return [{"pak": [scope]}]
             case ["PAK of an anonymous user", scope]:
                 return [{"anonymousPAK": [scope]}]
+            case ["PAK of a developer", scope]:
+                return [{"developerPAK": [scope]}]
             case ["PAK of an identified user", scope]:
                 return [{"identifiedPAK": [scope]}]
             case ["access token"]:

@@ -31,8 +31,8 @@ package enum Garbage: String, Sendable, CaseIterable {
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
-    /// Codes, merge tokens, revoked PAKs and ended families are still told from unknown ones for a while, so that their misuse can be
-    /// seen.
+    /// Codes, merge tokens, revoked PAKs and ended families are kept for a while, so that their misuse can be
+    /// distinguished from unknown values.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
 }
 

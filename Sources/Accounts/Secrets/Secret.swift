@@ -9,7 +9,7 @@ package struct Secret: Sendable {
         case device = "ds_"
         case swapTicket = "swt_"
         case mergeToken = "ltgt_"
-        /// Codes, refresh tokens, device codes, cookies: clients and browsers send them as they are.
+        /// No prefix: codes, refresh tokens, device codes and cookies.
         case plain = ""
     }
 

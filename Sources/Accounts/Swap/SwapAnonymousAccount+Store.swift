@@ -32,7 +32,7 @@ extension Connection {
         }
     }
 
-    /// A's live grants with what becomes of each.
+    /// A's live grants, with the fate of each.
     func plannedGrants(
         from a: User.ID, into b: User.ID, _ selection: SwapSelection
     ) throws -> [SwapPlan.PlannedGrant] {
