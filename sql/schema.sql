@@ -798,12 +798,15 @@ CREATE TABLE `refresh_families` (
   `sealed_answer` mediumblob DEFAULT NULL,
   `answer_expires_at` datetime(3) DEFAULT NULL,
   `answered_scope` text CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
-  `sid` binary(16) DEFAULT NULL,
+  `answer_key_digest` binary(32) DEFAULT NULL,
+  `answer_key_expires_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `refresh_families_handle` (`handle`),
+  UNIQUE KEY `refresh_families_answer_key` (`answer_key_digest`),
   KEY `refresh_families_grant` (`grant_id`),
   KEY `refresh_families_current_expires` (`current_expires_at`),
   KEY `refresh_families_answer_expires` (`answer_expires_at`),
+  KEY `refresh_families_answer_key_expires` (`answer_key_expires_at`),
   CONSTRAINT `refresh_families_grant_fk` FOREIGN KEY (`grant_id`) REFERENCES `grants` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

@@ -223,6 +223,12 @@ import Testing
                 (1, 1, 'answer', 'openid', NOW(3) - INTERVAL 1 SECOND, NOW(3) + INTERVAL 30 DAY),
                 (2, 1, 'answer', 'openid', NOW(3) + INTERVAL 30 SECOND, NOW(3) - INTERVAL 29 DAY),
                 (3, 1, NULL, NULL, NULL, NOW(3) - INTERVAL 31 DAY);
+            INSERT INTO refresh_families (id, grant_id, sealed_answer, answered_scope, answer_expires_at,
+                                          answer_key_digest, answer_key_expires_at, current_expires_at) VALUES
+                (4, 1, 'answer', 'openid', NOW(3) - INTERVAL 1 HOUR,
+                 REPEAT('a', 32), NOW(3) + INTERVAL 23 HOUR, NOW(3) + INTERVAL 30 DAY),
+                (5, 1, 'answer', 'openid', NULL,
+                 REPEAT('b', 32), NOW(3) - INTERVAL 1 SECOND, NOW(3) + INTERVAL 29 DAY);
             INSERT INTO refresh_tokens (digest, refresh_family_id, expires_at) VALUES
                 (REPEAT('a', 32), 1, NOW(3) - INTERVAL 1 SECOND), (REPEAT('b', 32), 1, NOW(3) + INTERVAL 30 DAY),
                 (REPEAT('c', 32), 3, NOW(3) - INTERVAL 31 DAY);
@@ -249,8 +255,8 @@ import Testing
                 == #"{"deleted":{"idempotency_records":1200,"swap_tickets":1,"merge_tokens":1,"merge_token_copies":1,"#
                 + #""authorization_codes":1,"web_sessions":1,"login_events":1,"paks":1,"rate_limits":1,"#
                 + #""refresh_tokens":2,"refresh_families":1,"#
-                + #""refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"authorization_requests":1,"#
-                + #""provider_sign_ins":1,"webhook_outbox":0,"signing_keys":1}}"# + "\n")
+                + #""refresh_answers":2,"keyed_refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"#
+                + #""authorization_requests":1,"provider_sign_ins":1,"webhook_outbox":0,"signing_keys":1}}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
             """
@@ -265,7 +271,7 @@ import Testing
             """)
         #expect(
             left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } }
-                == ["1", "1", "2", "1", "1", "1", "1", "2", "1", "1", "2", "1", "1", "1", "1", "1", "1"])
+                == ["1", "1", "2", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1"])
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))

@@ -19,8 +19,14 @@ package final class DatabaseProxy: Sendable {
     private let listener: Int32
     private let state = Monitor(State())
 
+    private struct ArmedCut {
+        let statement: String
+        let cut: Cut
+        let meanwhile: @Sendable () -> Void
+    }
+
     private struct State {
-        var cuts: [(statement: String, cut: Cut)] = []
+        var cuts: [ArmedCut] = []
         var cutsMade = 0
     }
 
@@ -54,9 +60,13 @@ package final class DatabaseProxy: Sendable {
         return options
     }
 
-    /// Arms one cut, for the next statement with exactly this text, on any connection.
-    package func cut(_ cut: Cut, at statement: String = "COMMIT") {
-        state.withLock { $0.cuts.append((statement, cut)) }
+    /// Arms one cut, at the next statement with this very text, on whichever connection it comes.
+    ///
+    /// - Parameter meanwhile: runs before the client sees that its connection is cut.
+    package func cut(
+        _ cut: Cut, at statement: String = "COMMIT", meanwhile: @escaping @Sendable () -> Void = {}
+    ) {
+        state.withLock { $0.cuts.append(ArmedCut(statement: statement, cut: cut, meanwhile: meanwhile)) }
     }
 
     /// How many armed cuts have been made.
@@ -81,20 +91,21 @@ package final class DatabaseProxy: Sendable {
             if ready[0].revents != 0 {
                 // A command waits for its answer, so one packet is all there is to read.
                 guard let bytes = receive(client) else { return }
-                switch takeCut(at: bytes) {
-                case .beforeServer: return
-                case .beforeAnswer:
+                guard let armed = takeCut(at: bytes) else {
+                    guard send(bytes, to: upstream) else { return }
+                    continue
+                }
+                if armed.cut == .beforeAnswer {
                     _ = send(bytes, to: upstream)
                     _ = receive(upstream)
-                    return
-                case nil:
-                    guard send(bytes, to: upstream) else { return }
                 }
+                armed.meanwhile()
+                return
             }
         }
     }
 
-    private func takeCut(at packet: [UInt8]) -> Cut? {
+    private func takeCut(at packet: [UInt8]) -> ArmedCut? {
         // Three bytes of length, one of sequence, then the command; 3 is COM_QUERY.
         guard packet.count > 5, packet[4] == 3 else { return nil }
         return state.withLock { state in
@@ -102,7 +113,7 @@ package final class DatabaseProxy: Sendable {
                 return nil
             }
             state.cutsMade += 1
-            return state.cuts.remove(at: index).cut
+            return state.cuts.remove(at: index)
         }
     }
 }

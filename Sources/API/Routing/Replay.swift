@@ -20,9 +20,7 @@ extension Call {
     ///   key protects the answer.
     func makeIdempotencyKey(_ scope: ReplayScope) throws -> IdempotencyKey? {
         guard let key = request.headers.first("idempotency-key") else { return nil }
-        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Failure.invalidRequest
-        }
+        guard IdempotencyKey.isKey(key) else { throw Failure.invalidRequest }
         if case .device = scope, key.utf8.count < 22 { throw Failure.invalidRequest }
         guard let credential = replayCredential(scope) else { return nil }
         return IdempotencyKey(

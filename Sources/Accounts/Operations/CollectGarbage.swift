@@ -18,6 +18,8 @@ package enum Garbage: String, Sendable, CaseIterable {
     case refreshFamilies = "refresh_families"
     /// The stored copies of token answers, which are sent again if an answer was lost. The families stay.
     case refreshAnswers = "refresh_answers"
+    /// Those that were kept for a day, for who has the key.
+    case keyedRefreshAnswers = "keyed_refresh_answers"
     case revokedAccessTokens = "revoked_access_tokens"
     case deviceCodes = "device_codes"
     case authorizationRequests = "authorization_requests"
@@ -87,9 +89,21 @@ extension AccountsTransaction {
             case .refreshAnswers:
                 try connection.execute(
                     """
-                    UPDATE refresh_families SET sealed_answer = NULL, answered_scope = NULL, answer_expires_at = NULL
+                    UPDATE refresh_families
+                    SET sealed_answer = IF(answer_key_expires_at >= ?, sealed_answer, NULL),
+                        answered_scope = IF(answer_key_expires_at >= ?, answered_scope, NULL), answer_expires_at = NULL
                     WHERE answer_expires_at < ? ORDER BY answer_expires_at LIMIT 500
-                    """, now)
+                    """, now, now, now)
+            case .keyedRefreshAnswers:
+                // A release that knows no keys may have stored another answer since.
+                try connection.execute(
+                    """
+                    UPDATE refresh_families
+                    SET sealed_answer = IF(answer_expires_at >= ?, sealed_answer, NULL),
+                        answered_scope = IF(answer_expires_at >= ?, answered_scope, NULL),
+                        answer_key_digest = NULL, answer_key_expires_at = NULL
+                    WHERE answer_key_expires_at < ? ORDER BY answer_key_expires_at LIMIT 500
+                    """, now, now, now)
             case .revokedAccessTokens:
                 try connection.execute(
                     "DELETE FROM revoked_access_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)

@@ -1,27 +1,36 @@
-import ErrorCodes
-import JSON
+import OpenSSL
 import Time
 
 extension Accounts {
     /// Issues new tokens for a refresh token, and retires it (accounts §2.6).
     ///
-    /// Only the family's row is locked. For thirty seconds the last retired token gets the same answer again, so that a
-    /// lost answer or two simultaneous refreshes do not end the session. An older token revokes the family.
+    /// Only the family's row is locked. The token that was retired last gets the same answer again for thirty seconds, so
+    /// that a lost answer and two simultaneous refreshes cost nobody their session, and with the key of its rotation for a
+    /// day (accounts §3.8); any older one ends the family.
     ///
-    /// - Parameter scope: the request's `scope`; at most what was granted.
+    /// - Parameters:
+    ///   - scope: the request's parameter; at most what was granted.
+    ///   - key: the request's Idempotency-Key.
     package func refresh(
-        _ presented: String, scope: String?, by application: Application, in transaction: AccountsTransaction
+        _ presented: String, scope: String?, key: RefreshKey?, by application: Application,
+        in transaction: AccountsTransaction
     ) throws -> TokenOutcome {
         let token = Secret(presented: presented)
-        guard let state = try transaction.lockFamily(ofToken: token.digest), state.application == application.id,
-            state.isLive, transaction.now < state.tokenExpiresAt
+        let keyDigest = key?.digest(with: token)
+        guard let state = try transaction.lockFamily(ofToken: token.digest, withKey: keyDigest),
+            state.application == application.id, state.isLive
         else { return .refused(.unknownRefreshToken) }
 
+        if let keyDigest, let sealed = state.answer(to: token, withKey: keyDigest, scope: scope, at: transaction.now) {
+            // Within a day a grant can end in more ways than by its families.
+            guard try transaction.connection.subject(of: state.family.grant) != nil else {
+                return .refused(.unknownRefreshToken)
+            }
+            return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
+        }
+        guard transaction.now < state.tokenExpiresAt else { return .refused(.unknownRefreshToken) }
         if token.digest != state.currentDigest {
-            if token.digest == state.predecessorDigest, let expiresAt = state.answerExpiresAt,
-                transaction.now <= expiresAt, state.answeredScope == scope,
-                let sealed = state.sealedAnswer
-            {
+            if let sealed = state.answer(to: token, scope: scope, at: transaction.now) {
                 return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
             }
             try revoke(state.family.id, of: state.family.grant, application, because: .refreshReuse, in: transaction)
@@ -44,8 +53,31 @@ extension Accounts {
         else { return .refused(.unknownRefreshToken) }
         let answer = response.json()
         try transaction.rotate(
-            state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row), scope: scope)
+            state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row), scope: scope,
+            keyDigest: keyDigest)
         return .issued(body: answer, activity: activity)
+    }
+}
+
+extension FamilyState {
+    /// The sealed answer that retired the token, for as long as its immediate predecessor gets it without a key.
+    fileprivate func answer(to token: Secret, scope: String?, at now: Timestamp) -> [UInt8]? {
+        guard let answerExpiresAt, now <= answerExpiresAt else { return nil }
+        return answer(to: token, scope: scope)
+    }
+
+    /// The same, for as long as it gets it with the key of its rotation: also when the token itself has expired meanwhile.
+    fileprivate func answer(
+        to token: Secret, withKey keyDigest: [UInt8], scope: String?, at now: Timestamp
+    ) -> [UInt8]? {
+        guard let answerKeyExpiresAt, now <= answerKeyExpiresAt, let answerKeyDigest,
+            constantTimeEqual(keyDigest, answerKeyDigest)
+        else { return nil }
+        return answer(to: token, scope: scope)
+    }
+
+    private func answer(to token: Secret, scope: String?) -> [UInt8]? {
+        token.digest == predecessorDigest && answeredScope == scope ? sealedAnswer : nil
     }
 }
 

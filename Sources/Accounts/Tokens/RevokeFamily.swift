@@ -26,7 +26,8 @@ extension AccountsTransaction {
         try connection.execute(
             """
             UPDATE refresh_families SET revoked_at = ?, current_expires_at = LEAST(current_expires_at, ?),
-                                        sealed_answer = NULL, answer_expires_at = NULL
+                                        sealed_answer = NULL, answer_expires_at = NULL,
+                                        answer_key_digest = NULL, answer_key_expires_at = NULL
             WHERE id = ? AND revoked_at IS NULL
             """, now, now, family
         ).affectedRows > 0
@@ -37,7 +38,8 @@ extension AccountsTransaction {
         try connection.execute(
             """
             UPDATE refresh_families SET revoked_at = ?, current_expires_at = LEAST(current_expires_at, ?),
-                                        sealed_answer = NULL, answer_expires_at = NULL
+                                        sealed_answer = NULL, answer_expires_at = NULL,
+                                        answer_key_digest = NULL, answer_key_expires_at = NULL
             WHERE grant_id = ? AND revoked_at IS NULL
             """, now, now, grant)
     }

@@ -40,7 +40,9 @@ struct FamilyState {
     var sealedAnswer: [UInt8]?
     var answerExpiresAt: Timestamp?
     var answeredScope: String?
-    /// When the presented token expires.
+    var answerKeyDigest: [UInt8]?
+    var answerKeyExpiresAt: Timestamp?
+    /// Of the presented token.
     var tokenExpiresAt: Timestamp
 }
 
@@ -62,19 +64,23 @@ extension AccountsTransaction {
             id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt, sid: sid)
     }
 
-    /// Nil if no family has or had this token.
-    func lockFamily(ofToken digest: [UInt8]) throws -> FamilyState? {
-        // The rows of a subquery are not locked. A token's row never changes; it can only be deleted.
+    /// Nil for a token that no family has, or had.
+    ///
+    /// - Parameter keyDigest: of the token and its key together, by which its answer is found when the token has expired.
+    func lockFamily(ofToken digest: [UInt8], withKey keyDigest: [UInt8]?) throws -> FamilyState? {
+        // A subquery's rows are not locked. The token's never change but to go.
         try connection.first(
             """
             SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
-                   COALESCE(f.authenticated_at, f.created_at), f.sid, f.revoked_at IS NULL, f.current_digest,
-                   f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope,
-                   (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
+                   COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
+                   f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope, f.answer_key_digest,
+                   f.answer_key_expires_at, (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
             FROM refresh_families f
-            WHERE f.id = (SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?) AND f.handle IS NOT NULL
+            WHERE f.id = COALESCE((SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?),
+                                  (SELECT k.id FROM refresh_families k WHERE k.answer_key_digest = ?))
+              AND f.handle IS NOT NULL
             FOR UPDATE
-            """, digest, digest
+            """, digest, digest, keyDigest
         ) { row in
             let (id, grant, application) = (
                 try row.read(TokenFamily.ID.self), try row.read(Grant.ID.self), try row.read(Application.ID.self)
@@ -85,21 +91,28 @@ extension AccountsTransaction {
                     authenticatedAt: try row.read(), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))),
                 application: application, isLive: try row.read(), currentDigest: try row.read(),
                 predecessorDigest: try row.read(), sealedAnswer: try row.read(), answerExpiresAt: try row.read(),
-                answeredScope: try row.read(), tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
+                answeredScope: try row.read(), answerKeyDigest: try row.read(), answerKeyExpiresAt: try row.read(),
+                tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
         }
     }
 
-    /// Replaces the family's current token.
-    func rotate(_ family: TokenFamily, to successor: Secret, sealedAnswer: [UInt8], scope: String?) throws {
+    /// Retires the family's current token.
+    ///
+    /// - Parameter keyDigest: of that token and the key that came with it.
+    func rotate(
+        _ family: TokenFamily, to successor: Secret, sealedAnswer: [UInt8], scope: String?, keyDigest: [UInt8]?
+    ) throws {
         let expiresAt = now + TokenFamily.refreshTokenLifetime
         try insertRefreshToken(successor, of: family.id, expiresAt: expiresAt)
         try connection.execute(
             """
             UPDATE refresh_families
             SET predecessor_digest = current_digest, current_digest = ?, current_expires_at = ?,
-                sealed_answer = ?, answer_expires_at = ?, answered_scope = ?
+                sealed_answer = ?, answer_expires_at = ?, answered_scope = ?, answer_key_digest = ?,
+                answer_key_expires_at = ?
             WHERE id = ?
-            """, successor.digest, expiresAt, sealedAnswer, now + TokenFamily.grace, scope, family.id)
+            """, successor.digest, expiresAt, sealedAnswer, now + TokenFamily.grace, scope, keyDigest,
+            keyDigest.map { _ in now + RefreshKey.grace }, family.id)
     }
 
     private func insertRefreshToken(_ token: Secret, of family: TokenFamily.ID, expiresAt: Timestamp) throws {

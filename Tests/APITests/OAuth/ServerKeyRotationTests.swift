@@ -67,9 +67,12 @@ import Testing
         let tokens = try scene.signIn(rp, as: phone)
         let refreshed = scene.refresh(tokens.refresh, by: rp)
         #expect(refreshed.status == 200)
+        let keyed = try scene.signIn(rp, as: phone)
+        let keyedAnswer = scene.refresh(keyed.refresh, by: rp, key: key[0].value)
+        #expect(keyedAnswer.status == 200)
 
         let counts: [SealedValues: Int] = [
-            .signingKeys: 1, .webhookKeys: 3, .idempotencyRecords: 1, .refreshFamilies: 1,
+            .signingKeys: 1, .webhookKeys: 3, .idempotencyRecords: 1, .refreshFamilies: 2,
         ]
         try old.expectUnchanged {
             let planned = try rotate(isDryRun: true)
@@ -84,6 +87,8 @@ import Testing
         let replayed = client.send(.post, "/api/v1/devices", device, headers: key)
         #expect(replayed.text == bootstrap.text && replayed.header("Idempotency-Replayed") == "true")
         #expect(scene.refresh(tokens.refresh, by: rp, with: client).text == refreshed.text)
+        app.time.advance(by: .seconds(31))
+        #expect(scene.refresh(keyed.refresh, by: rp, key: key[0].value, with: client).text == keyedAnswer.text)
         #expect(try app.sql { try app.service.accounts.signingKeys.signer($0).keyID } == signingKeyID)
         #expect(try app.privateKey(signingKeyID).pem.hasPrefix("-----BEGIN PRIVATE KEY-----"))
         let secrets = try app.sql { connection in

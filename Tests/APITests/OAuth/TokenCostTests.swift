@@ -55,6 +55,11 @@ import Testing
         #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 7)
         // The client; BEGIN; the token's family; COMMIT.
         #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 4)
+        let key = String(repeating: "k", count: 22)
+        let keyed = try scene.signIn(rp, as: person)
+        // A key costs nothing where it is kept; where it is asked for, whether the person's grant still lives.
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 7)
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 5)
         // The client; BEGIN; the token; COMMIT.
         #expect(try cost { scene.revoke(tokens.access, by: rp) } == 4)
         // The client; BEGIN; the token's family, its end; COMMIT.

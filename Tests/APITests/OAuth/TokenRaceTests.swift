@@ -26,7 +26,8 @@ import Testing
                 """
                 SELECT COUNT(*) FROM refresh_families f WHERE NOT EXISTS (
                     SELECT 1 FROM refresh_tokens t WHERE t.refresh_family_id = f.id AND t.digest = f.current_digest)
-                   OR (f.revoked_at IS NOT NULL AND (f.sealed_answer IS NOT NULL OR f.current_expires_at > f.revoked_at))
+                   OR (f.revoked_at IS NOT NULL AND (f.sealed_answer IS NOT NULL OR f.answer_key_digest IS NOT NULL
+                                                     OR f.current_expires_at > f.revoked_at))
                 """) == 0, sourceLocation: sourceLocation)
     }
 
@@ -65,6 +66,55 @@ import Testing
         // The first, the one of the race, the one after it.
         #expect(try app.count("SELECT COUNT(*) FROM refresh_tokens") == 3 * forms.count)
         #expect(try app.count("SELECT COUNT(*) FROM webhook_outbox") == 0)
+        try expectFamiliesInOrder()
+    }
+
+    @Test func aKeyedRefreshSixteenTimesRotatesOnce() throws {
+        let person = try scene.person()
+        let first = try (0..<8).map { _ in try scene.signIn(rp, as: person) }
+        let key = "a key that was written down".replacing(" ", with: "-")
+        let forms = first.map { scene.form("/oauth/token", scene.refreshForm($0.refresh), as: rp, key: key) }
+        let rounds = app.race(16, rounds: forms.count) { client, _, round in client.send(forms[round]) }
+        for (answers, form) in zip(rounds, forms) {
+            #expect(statuses(answers) == [200: 16])
+            #expect(Set(answers.map(\.text)).count == 1)
+            app.time.advance(by: .seconds(3600))
+            #expect(scene.client.send(form).text == answers[0].text)
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM refresh_tokens") == 2 * forms.count)
+        #expect(try app.count("SELECT COUNT(*) FROM webhook_outbox") == 0)
+        try expectFamiliesInOrder()
+    }
+
+    /// The killed app repeats its request with the key, while the app that got the answer already goes on with it.
+    @Test func aKeyedRepetitionAndTheUseOfTheSuccessorMeet() throws {
+        let person = try scene.person()
+        let key = String(repeating: "k", count: 22)
+        let first = try (0..<16).map { _ in try scene.signIn(rp, as: person) }
+        let forms = first.map { scene.form("/oauth/token", scene.refreshForm($0.refresh), as: rp, key: key) }
+        let second = forms.map { scene.client.send($0) }
+        let next = try second.map {
+            scene.form("/oauth/token", scene.refreshForm(try Tokens($0).refresh), as: rp, key: key)
+        }
+        app.time.advance(by: .seconds(3600))
+        let rounds = app.race(4, rounds: forms.count) { client, thread, round in
+            client.send(thread == round % 4 ? next[round] : forms[round])
+        }
+        for (round, answers) in rounds.enumerated() {
+            let used = answers[round % 4]
+            let repeated = answers.enumerated().filter { $0.offset != round % 4 }.map(\.element)
+            for answer in repeated where answer.text != second[round].text {
+                #expect("\(answer.status) \(answer.error ?? "")" == "400 invalid_grant")
+            }
+            let isOver = repeated.contains { $0.status != 200 }
+            // A repetition that came after the use is a theft, as without a key; one that came before it costs nothing.
+            if used.status == 200 {
+                let status = scene.userInfo(try Tokens(used).access).status
+                #expect(status == (isOver ? 401 : 200))
+            } else {
+                #expect(isOver && used.error == "invalid_grant")
+            }
+        }
         try expectFamiliesInOrder()
     }
 

@@ -103,8 +103,11 @@ final class OAuthScene {
     // MARK: Tokens
 
     /// A form POST. Confidential clients authenticate by Basic.
-    func form(_ path: String, _ form: [(String, String?)], as rp: TestClient?) -> FormRequest {
+    ///
+    /// - Parameter key: the Idempotency-Key.
+    func form(_ path: String, _ form: [(String, String?)], as rp: TestClient?, key: String? = nil) -> FormRequest {
         var headers: [(name: String, value: String)] = [("content-type", "application/x-www-form-urlencoded")]
+        if let key { headers.append(("idempotency-key", key)) }
         var form = form
         if let rp, let secret = rp.secret {
             headers.append(("authorization", basic(rp.clientID, secret)))
@@ -122,8 +125,10 @@ final class OAuthScene {
         post("/oauth/token", codeForm(code, of: rp), as: rp, with: client)
     }
 
-    func refresh(_ token: String, by rp: TestClient, scope: String? = nil, with client: Client? = nil) -> Answer {
-        post("/oauth/token", refreshForm(token, scope: scope), as: rp, with: client)
+    func refresh(
+        _ token: String, by rp: TestClient, scope: String? = nil, key: String? = nil, with client: Client? = nil
+    ) -> Answer {
+        (client ?? self.client).send(form("/oauth/token", refreshForm(token, scope: scope), as: rp, key: key))
     }
 
     /// Authorize and token at once.

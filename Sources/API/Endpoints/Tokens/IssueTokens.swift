@@ -4,7 +4,7 @@ import ErrorCodes
 import HTTP
 import Logging
 
-/// `POST /oauth/token` (accounts §2.5, §2.6, §2.11): tokens for a code, a refresh token or an approved device.
+/// `POST /oauth/token` (accounts §2.5, §2.6, §2.11, §3.8): tokens for a code, a refresh token or an approved device.
 @Sendable func issueTokens(_ call: Call, _ application: Application) throws -> Response {
     let form = call.form
     switch try form.required("grant_type") {
@@ -17,8 +17,9 @@ import Logging
         }
     case "refresh_token":
         let (token, scope) = (try form.required("refresh_token"), try form.value("scope"))
+        let key = try call.refreshKey()
         return try call.answerWithTokens(to: application) {
-            try call.accounts.refresh(token, scope: scope, by: application, in: $0)
+            try call.accounts.refresh(token, scope: scope, key: key, by: application, in: $0)
         }
     case "urn:ietf:params:oauth:grant-type:device_code":
         let deviceCode = try form.required("device_code")
@@ -30,7 +31,15 @@ import Logging
 }
 
 extension Call {
-    /// Runs a rule in one transaction, and commits its refusals too. Then records that tokens were issued.
+    fileprivate func refreshKey() throws -> RefreshKey? {
+        guard let text = request.headers.first("idempotency-key") else { return nil }
+        guard let key = RefreshKey(text) else {
+            throw OAuthError(.invalidRequest, "Idempotency-Key must be 22 to 255 visible ASCII characters")
+        }
+        return key
+    }
+
+    /// Runs a rule in one transaction, which also commits its refusals, and notes the use of what it issued.
     fileprivate func answerWithTokens(
         to application: Application, _ rule: (AccountsTransaction) throws -> TokenOutcome
     ) throws -> Response {
