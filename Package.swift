@@ -39,6 +39,9 @@ let package = Package(
         .target(name: "Fetch", dependencies: ["CCurl", "Text", "Threads"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(
+            name: "Mail", dependencies: ["CCurl", "Files", "JSON", "OpenSSL", "Text", "Threads", "Time"],
+            swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
         .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
 
@@ -109,7 +112,7 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Accounts", "Analytics", "Fetch", "IdentityTokens", "MariaDB", "Text",
+                "Accounts", "Analytics", "Fetch", "IdentityTokens", "Mail", "MariaDB", "Text",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -120,7 +123,7 @@ let package = Package(
             name: "merganserd",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "ErrorCodes", "FastCGI",
-                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "MariaDB", "Migrations", "Threads", "Time",
+                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "Mail", "MariaDB", "Migrations", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -171,6 +174,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(
+            name: "ConfigurationTests", dependencies: ["Configuration", "Logs", "Mail"], swiftSettings: strict),
+        .testTarget(
             name: "ConfigurationTests",
             dependencies: [
                 "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "MariaDB", "Time",
@@ -194,8 +199,8 @@ let package = Package(
             name: "JOSETests", dependencies: ["JOSE", "JSON", "OpenSSL", "TestSupport", "Text"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
-            name: "MigrationsTests", dependencies: ["MariaDB", "Migrations", "OpenSSL", "TestSupport", "Time"],
-            swiftSettings: strict),
+            name: "MailTests", dependencies: ["JSON", "Mail", "TestSupport", "Text", "Time"], swiftSettings: strict),
+        .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
         .testTarget(
             name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "Pages", "Time"], swiftSettings: strict),
@@ -203,7 +208,7 @@ let package = Package(
             name: "ProcessTests",
             dependencies: [
                 "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Text", "Threads",
+                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Text", "Threads",
                 "fastcgi-echo", "merganserd", "merganserctl",
             ],
             swiftSettings: strict),

@@ -2,6 +2,7 @@ package import Accounts
 package import Analytics
 package import IdentityTokens
 package import Logging
+package import Mail
 
 /// The settings that `merganserd` and `merganserctl` read from their environment, checked.
 ///
@@ -21,6 +22,8 @@ package struct Configuration: Sendable {
     package var autoApprovesApplications: Bool
     /// The page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code.
     package var errorDocsBase: String
+    /// nil: no mail is sent.
+    package var mail: MailSettings?
     package var ownApps: OwnAppSettings
     package var analytics: AnalyticsSettings
     package var front: FrontSettings
@@ -94,6 +97,7 @@ extension Configuration {
             }
             return text
         }
+        let mail = MailSettings.read(variables, deployment)
         let ownApps = OwnAppSettings(variables)
         let analytics = AnalyticsSettings(variables, deployment)
         let front = FrontSettings(variables, deployment)
@@ -107,7 +111,7 @@ extension Configuration {
             providers: providers,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
             linkByEmail: linkByEmail, autoApprovesApplications: autoApprove == .on,
-            errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors",
+            errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors", mail: mail,
             ownApps: ownApps, analytics: analytics, front: front, database: database, server: server)
     }
 }

@@ -7,6 +7,7 @@ extension Variable {
         appleAudiences, appleIssuers, appleJWKSURL, appleAuthorizeURL, appleWebClientID,
         googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
         pakTTLDays, loginHistoryDays, linkByEmail, autoApproveApplications, errorDocsBase,
+        otpSender, mailFrom, smtpUser, smtpPassword, smtpCAFile,
         aasaAppIDs, assetlinksPackage, assetlinksFingerprints,
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attachmentSender, uploadPatience,
         attributionEndpoint, countryHeader, tombstoneGrace,
@@ -80,6 +81,23 @@ extension Variable {
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
         "Page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code")
+
+    static let otpSender = Variable(
+        "MERGANSER_OTP_SENDER", "smtps://HOST | smtp://HOST | spool:FOLDER", .none,
+        """
+        What sends one-time passwords: a mail server with TLS from the start (port 465 unless another is set) or with \
+        STARTTLS (587), or in development the file mail.jsonl in a folder; without it codes are made and never sent
+        """)
+    static let mailFrom = Variable(
+        "MERGANSER_MAIL_FROM", "address", .computed("merganser@localhost for a folder; required for a mail server"),
+        "Address that mail comes from; its domain is also the name that the mail server is greeted with")
+    static let smtpUser = Variable(
+        "MERGANSER_SMTP_USER", "name", .none, "User at the mail server; leave it out if the server needs no login")
+    static let smtpPassword = Variable(
+        "MERGANSER_SMTP_PASSWORD", "text", .none, "Password of that user", isSecret: true)
+    static let smtpCAFile = Variable(
+        "MERGANSER_SMTP_CA_FILE", "path", .none,
+        "CA certificates that verify the mail server's certificate, instead of the system's")
 
     static let aasaAppIDs = Variable(
         "MERGANSER_AASA_APP_IDS", "list", .none,

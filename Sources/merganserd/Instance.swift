@@ -9,6 +9,7 @@ import FoundationEssentials
 import Glibc
 import IdentityTokens
 import Logging
+import Mail
 import Threads
 
 /// One running server, from its start to its end.
@@ -19,6 +20,8 @@ final class Instance {
     private let configuration: Configuration
     private let logger: Logger
     private let keySets: IdentityTokenVerifier
+    /// nil: no mail is sent.
+    private let mail: MailQueue?
     private let service: Service
     private let databaseStatistics = DatabaseStatistics()
     /// Creates a thread's own database object.
@@ -37,6 +40,11 @@ final class Instance {
             slowPeers: slowPeers)
         let serverKey = ServerKey(
             current: configuration.serverKey.bytes, previous: configuration.previousServerKey?.bytes)
+        mail = configuration.mail.map { settings in
+            MailQueue(settings) { outcome, reason in
+                logger.warning("mail was not sent", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
+            }
+        }
         service = Service(
             accounts: Accounts(
                 settings: AccountsSettings(
@@ -69,6 +77,7 @@ final class Instance {
         let inherited = try ListeningSocket.inherited()
         try makeStateDirectory()
         try makeAttachmentDirectory()
+        try makeSpoolFolder()
         let socket = try inherited ?? listeningSocket(configuration.server.socket)
         defer { socket.withdraw() }
         let server = try Server(socket: socket, options: serverOptions) { [service, makeDatabase] in
@@ -85,7 +94,11 @@ final class Instance {
         logger.notice(
             "starting",
             metadata: ["version": "\(Version.current)", "threads": .stringConvertible(serverOptions.threads)])
+        if mail == nil {
+            logger.warning("MERGANSER_OTP_SENDER is not set: one-time passwords are made, but never sent to anybody")
+        }
         if try waitUntilReady() {
+            mail?.start()
             service.loadShedder.beginServing()
             try server.start()
             try socket.publish()
@@ -138,6 +151,16 @@ final class Instance {
         }
     }
 
+    private func makeSpoolFolder() throws {
+        do {
+            try configuration.mail?.prepare()
+        } catch {
+            throw StartFailure.cannotMake(
+                "MERGANSER_OTP_SENDER: \(error); its parent folder must exist, and this process must be able to write to it"
+            )
+        }
+    }
+
     private func listeningSocket(_ path: String) throws -> ListeningSocket {
         do {
             return try ListeningSocket.prepare(path: path, group: configuration.server.socketGroup)
@@ -154,7 +177,7 @@ final class Instance {
         let metrics = Metrics(
             version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
             requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics, keySets: keySets,
-            server: server)
+            mail: mail, server: server)
         var options = Server.Options(threads: 1)
         options.drainLimit = .seconds(1)
         let control = try Server(socket: socket, options: options) { [readiness, configuration] in
@@ -220,7 +243,10 @@ final class Instance {
         ServiceManager.notify("STOPPING=1\nSTATUS=draining")
         readiness.beginDraining()
         logger.notice("draining")
+        let deadline = ContinuousClock.now + configuration.server.drainLimit
         let result = server.drain()
+        // At least a moment for what the last request had to send.
+        mail?.stop(atMost: max(.seconds(1), deadline - ContinuousClock.now))
         let metadata: Logger.Metadata = [
             "requests": .stringConvertible(result.requests), "cut": .stringConvertible(result.cut),
         ]

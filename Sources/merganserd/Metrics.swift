@@ -4,6 +4,7 @@ import AnalyticsJobs
 import Database
 import FastCGI
 import IdentityTokens
+import Mail
 import Time
 
 /// The numbers of this instance in Prometheus' text format.
@@ -15,13 +16,15 @@ struct Metrics: Sendable {
     let loadShedder: LoadShedder
     let database: DatabaseStatistics
     let keySets: IdentityTokenVerifier
+    /// nil: no mail is sent.
+    let mail: MailQueue?
     let server: Server
     private let clock = Clock.system
     private let startedAt = Clock.system.now
 
     init(
         version: String, instance: String, threads: Int, requests: RequestMetrics, loadShedder: LoadShedder,
-        database: DatabaseStatistics, keySets: IdentityTokenVerifier, server: Server
+        database: DatabaseStatistics, keySets: IdentityTokenVerifier, mail: MailQueue?, server: Server
     ) {
         self.version = version
         self.instance = instance
@@ -30,6 +33,7 @@ struct Metrics: Sendable {
         self.loadShedder = loadShedder
         self.database = database
         self.keySets = keySets
+        self.mail = mail
         self.server = server
     }
 
@@ -40,6 +44,7 @@ struct Metrics: Sendable {
         addRequests(to: &exposition)
         addDatabase(to: &exposition)
         addKeySets(to: &exposition)
+        addMail(to: &exposition)
         if let upkeep { add(upkeep, to: &exposition) }
         return exposition.text
     }
@@ -147,6 +152,15 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_key_set_failures_total", .counter, "Attempts to fetch the key set that failed.",
             sets.map { ($0.labels, Double($0.status.failures)) })
+    }
+
+    private func addMail(to exposition: inout Exposition) {
+        exposition.add(
+            "merganser_mails_total", .counter, "Messages by what became of them.",
+            (mail?.counts ?? []).map { ([("outcome", $0.outcome.rawValue)], Double($0.count)) })
+        exposition.add(
+            "merganser_mails_waiting", .gauge, "Messages that wait for the mail server.",
+            (mail.map { [([], Double($0.waiting))] }) ?? [])
     }
 
     private func add(_ upkeep: Upkeep, to exposition: inout Exposition) {

@@ -16,7 +16,7 @@ struct BadValue: CustomTestStringConvertible, Sendable {
 private let development = ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080"]
 
 let badValues =
-    issuers + keys + providers + apps + analytics + databases + servers + [
+    issuers + keys + providers + mail + apps + analytics + databases + servers + [
         BadValue(
             ["MERGANSER_ENVIRONMENT": "staging"],
             "MERGANSER_ENVIRONMENT: is \"staging\"; set one of: production, development"),
@@ -65,6 +65,59 @@ private let issuers =
             "MERGANSER_ENVIRONMENT: is development, but the host of MERGANSER_ISSUER, \"\(host)\", is not a loopback; "
                 + "set production, or an issuer such as http://127.0.0.1:8080")
     }
+
+private let mail =
+    [
+        "smtp.example.com", "https://smtp.example.com", "smtp://", "smtps://user@smtp.example.com",
+        "smtps://smtp.example.com/", "smtps://smtp.example.com:0", "smtps://smtp example.com",
+        "SMTPS://smtp.example.com",
+        "smtp:smtp.example.com", "smtps://smtp.example.com\nQUIT",
+    ].map { sender in
+        BadValue(
+            ["MERGANSER_OTP_SENDER": sender, "MERGANSER_MAIL_FROM": "id@example.com"],
+            "MERGANSER_OTP_SENDER: is \"\(sender.replacing("\n", with: "?"))\"; set "
+                + "smtps://HOST or smtp://HOST, with :PORT if it is not the usual one, or in development spool: and the "
+                + "path of a folder")
+    }
+    + ["id", "id@", "id@example.com\nBcc: eve@example.com", "<id@example.com>", "베아@example.com", "a b@example.com"]
+    .map { from in
+        BadValue(
+            ["MERGANSER_OTP_SENDER": "smtps://smtp.example.com", "MERGANSER_MAIL_FROM": from],
+            "MERGANSER_MAIL_FROM: is \"\(from.replacing("\n", with: "?"))\"; set an "
+                + "address, such as merganser@example.com")
+    } + [
+        BadValue(
+            ["MERGANSER_OTP_SENDER": "smtps://smtp.example.com"],
+            "MERGANSER_MAIL_FROM: is not set; set the address that mail comes from"),
+        BadValue(
+            ["MERGANSER_OTP_SENDER": "spool:/mail"],
+            "MERGANSER_OTP_SENDER: is \"spool:/mail\", which is only for MERGANSER_ENVIRONMENT=development; set a mail "
+                + "server"),
+        BadValue(
+            development.merging(["MERGANSER_OTP_SENDER": "spool:mail"]) { $1 },
+            "MERGANSER_OTP_SENDER: is \"mail\"; set an absolute path"),
+        BadValue(
+            development.merging(["MERGANSER_OTP_SENDER": "spool:/mail", "MERGANSER_SMTP_CA_FILE": "/ca"]) { $1 },
+            "MERGANSER_SMTP_CA_FILE: is only for a mail server, but MERGANSER_OTP_SENDER is a folder; unset it"),
+        BadValue(
+            ["MERGANSER_MAIL_FROM": "id@example.com"],
+            "MERGANSER_MAIL_FROM: is only for MERGANSER_OTP_SENDER; unset it, or set the sender"),
+        BadValue(
+            [
+                "MERGANSER_OTP_SENDER": "smtp://smtp.example.com", "MERGANSER_MAIL_FROM": "id@example.com",
+                "MERGANSER_SMTP_USER": "u",
+            ], "MERGANSER_SMTP_PASSWORD: is not set, but MERGANSER_SMTP_USER is; set both, or neither"),
+        BadValue(
+            [
+                "MERGANSER_OTP_SENDER": "smtp://smtp.example.com", "MERGANSER_MAIL_FROM": "id@example.com",
+                "MERGANSER_SMTP_PASSWORD": "p",
+            ], "MERGANSER_SMTP_USER: is not set, but MERGANSER_SMTP_PASSWORD is; set both, or neither"),
+        BadValue(
+            [
+                "MERGANSER_OTP_SENDER": "smtp://smtp.example.com", "MERGANSER_MAIL_FROM": "id@example.com",
+                "MERGANSER_SMTP_CA_FILE": "ca.pem",
+            ], "MERGANSER_SMTP_CA_FILE: is \"ca.pem\"; set an absolute path"),
+    ]
 
 private let apps =
     ["com.example.app", "A1B2C3D4E.com.example", "a1b2c3d4e5.com.example", "A1B2C3D4E5", "A1B2C3D4E5.com..x"].map {

@@ -17,6 +17,7 @@ import Testing
         #expect(configuration.loginHistoryLifetime == .seconds(180 * 86_400))
         #expect(configuration.linkByEmail == .authoritative)
         #expect(!configuration.autoApprovesApplications)
+        #expect(configuration.mail == nil)
         #expect(configuration.ownApps.appleAppIDs == [] && configuration.ownApps.androidPackage == nil)
         let analytics = configuration.analytics
         #expect(!analytics.isDevelopment)

@@ -5,6 +5,7 @@ import Database
 import FastCGI
 import Foundation
 import IdentityTokens
+import Mail
 import MariaDB
 import Migrations
 import TestSupport
@@ -50,6 +51,8 @@ import Testing
             // A request that nginx waits for is answered before its instance is killed, or taken for stuck.
             (["`fastcgi_read_timeout`"], "`fastcgi_read_timeout`, `/v1`"),
             (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
+            (["mail connection"], "mail"),
+            (["mail"], "drain"),
             (["drain", "`fastcgi_read_timeout`, `/v1`"], "systemd's `TimeoutStopSec`"),
             (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
             // A connection outlives the pauses between its requests.
@@ -76,6 +79,7 @@ import Testing
         let connection = Connection.Options(address: .unixSocket("/"), user: "")
         let server = Server.Options(threads: 1)
         let keySets = KeySetLimits()
+        let mail = SMTPServer(.startTLS, host: "", port: 0)
         let db = try Connection(MariaDBServer.options(socket: MariaDBServer.sharedSocket))
         let globals = try db.query("SELECT @@global.connect_timeout, @@global.wait_timeout")[0].map {
             Duration.seconds(Int(String(decoding: $0 ?? [], as: UTF8.self)) ?? 0)
@@ -103,6 +107,8 @@ import Testing
             "key set fetch": keySets.fetchTimeout,
             "signing keys": SigningKeyring.patience,
             "ad network": AdNetwork.timeout,
+            "mail connection": mail.connectTimeout,
+            "mail": mail.timeout,
             "repeats of a transaction": RetryPolicy.standard.patience,
             "database connection": connection.connectTimeout,
             "database answer": connection.readTimeout,

@@ -35,6 +35,7 @@ package final class Installation: Sendable {
             "MERGANSER_STATE_DIRECTORY": directory.file("state"),
             "MERGANSER_SQL_DIRECTORY": TestDatabase.sqlDirectory,
             "MERGANSER_DEV_KEYS_DIRECTORY": directory.file("keys"),
+            "MERGANSER_OTP_SENDER": "spool:" + directory.file("mail"),
             "MERGANSER_ATTACHMENT_DIR": directory.file("attachments"),
             "MERGANSER_ATTACHMENT_SECRET": String(repeating: "a7", count: 32),
             "MERGANSER_THREADS": "4",
