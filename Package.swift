@@ -95,7 +95,7 @@ let package = Package(
             name: "API",
             dependencies: [
                 "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
+                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: readmes(["Replies", "Routing"])
@@ -169,8 +169,7 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
-                "merganserd",
+                "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(

@@ -600,6 +600,21 @@ CREATE TABLE `login_events` (
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `merge_otps` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `requester_id` bigint(20) unsigned NOT NULL,
+  `target_key` binary(32) NOT NULL,
+  `code_mac` binary(32) NOT NULL,
+  `tries` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `expires_at` datetime(3) NOT NULL,
+  `used_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  KEY `merge_otps_pair` (`requester_id`,`target_key`,`id`),
+  KEY `merge_otps_expires` (`expires_at`),
+  CONSTRAINT `merge_otps_requester_fk` FOREIGN KEY (`requester_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `merge_tokens` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `digest` binary(32) NOT NULL,

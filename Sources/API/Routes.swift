@@ -31,6 +31,7 @@ enum Routes {
 
         // The merge
         Route(.post, "/api/v1/me/merge/session-token", .pak(.profileWrite), replay: .bearer, issueMergeToken),
+        Route(.post, "/api/v1/me/merge/otp", .identifiedPAK(.profileWrite), issueMergeOTP),
         Route(.post, "/api/v1/me/merge", .identifiedPAK(.profileWrite), replay: .bearer, mergeAccounts),
     ]
 }

@@ -2,6 +2,7 @@ package import Accounts
 package import Analytics
 import JSON
 package import Logging
+package import Mail
 package import Threads
 
 /// What all worker threads share to answer requests.
@@ -20,13 +21,15 @@ package final class Service: Sendable {
     /// The OpenID configuration, which is the same for every request.
     let discovery: [UInt8]
     let ownApps: OwnApps
-    /// Limits the requests that wait for a slow peer.
+    /// nil: no mail is sent.
+    let mail: MailQueue?
+    /// Requests that wait for somebody outside go through it.
     let slowPeers: SlowPeerGate
     package let loadShedder: LoadShedder
 
     package init(
         accounts: Accounts, analytics: Analytics, front: Front, errorDocsBase: String, ownApps: OwnApps = OwnApps(),
-        slowPeers: SlowPeerGate, loadShedder: LoadShedder, logger: Logger
+        mail: MailQueue? = nil, slowPeers: SlowPeerGate, loadShedder: LoadShedder, logger: Logger
     ) {
         self.accounts = accounts
         self.analytics = analytics
@@ -34,6 +37,7 @@ package final class Service: Sendable {
         self.errorDocsBase = errorDocsBase
         discovery = DiscoveryDocument(issuer: accounts.settings.issuer).json()
         self.ownApps = ownApps
+        self.mail = mail
         self.slowPeers = slowPeers
         self.loadShedder = loadShedder
         self.logger = logger

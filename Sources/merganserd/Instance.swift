@@ -56,7 +56,7 @@ final class Instance {
                 identityTokens: keySets),
             analytics: Analytics(settings: configuration.analytics), front: Front(configuration.front),
             errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
-            slowPeers: slowPeers,
+            mail: mail, slowPeers: slowPeers,
             loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         let slowLog = configuration.server.slowStatement.map { threshold in
             SlowLog(threshold: threshold) { line in

@@ -207,6 +207,9 @@ import Testing
                 (REPEAT('a', 32), 1, NULL, NULL, NOW(3) - INTERVAL 31 DAY),
                 (REPEAT('b', 32), 1, 'copy', NOW(3) - INTERVAL 1 SECOND, NOW(3) - INTERVAL 1 SECOND),
                 (REPEAT('c', 32), 1, 'copy', NOW(3) + INTERVAL 5 MINUTE, NOW(3) + INTERVAL 5 MINUTE);
+            INSERT INTO merge_otps (requester_id, target_key, code_mac, expires_at) VALUES
+                (1, REPEAT('t', 32), REPEAT('m', 32), NOW(3) - INTERVAL 1 SECOND),
+                (1, REPEAT('t', 32), REPEAT('m', 32), NOW(3) + INTERVAL 5 MINUTE);
             INSERT INTO authorization_codes (grant_id, digest, expires_at) VALUES
                 (1, REPEAT('a', 32), NOW(3) - INTERVAL 31 DAY), (1, REPEAT('b', 32), NOW(3) - INTERVAL 29 DAY);
             INSERT INTO web_sessions (digest, user_id, expires_at) VALUES
@@ -253,7 +256,7 @@ import Testing
         #expect(
             outcome.output
                 == #"{"deleted":{"idempotency_records":1200,"swap_tickets":1,"merge_tokens":1,"merge_token_copies":1,"#
-                + #""authorization_codes":1,"web_sessions":1,"login_events":1,"paks":1,"rate_limits":1,"#
+                + #""merge_otps":1,"authorization_codes":1,"web_sessions":1,"login_events":1,"paks":1,"rate_limits":1,"#
                 + #""refresh_tokens":2,"refresh_families":1,"#
                 + #""refresh_answers":2,"keyed_refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"#
                 + #""authorization_requests":1,"provider_sign_ins":1,"webhook_outbox":0,"signing_keys":1}}"# + "\n")
@@ -262,6 +265,7 @@ import Testing
             """
             SELECT (SELECT COUNT(*) FROM idempotency_records), (SELECT COUNT(*) FROM swap_tickets),
                 (SELECT COUNT(*) FROM merge_tokens), (SELECT COUNT(sealed_token) FROM merge_tokens),
+                (SELECT COUNT(*) FROM merge_otps),
                 (SELECT COUNT(*) FROM authorization_codes), (SELECT COUNT(*) FROM web_sessions),
                 (SELECT COUNT(*) FROM login_events), (SELECT COUNT(*) FROM paks), (SELECT COUNT(*) FROM rate_limits),
                 (SELECT COUNT(*) FROM refresh_tokens), (SELECT COUNT(*) FROM refresh_families),
@@ -271,7 +275,7 @@ import Testing
             """)
         #expect(
             left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } }
-                == ["1", "1", "2", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1"])
+                == ["1", "1", "2", "1", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1"])
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))

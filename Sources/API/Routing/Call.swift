@@ -64,8 +64,15 @@ final class Call {
         }
     }
 
-    /// Runs a rule in one transaction, and stores its answer under the request's Idempotency-Key if it has one. So no
-    /// effect is committed without its answer. The closure may run again.
+    /// Where a change that the request makes came from.
+    var origin: Origin {
+        Origin(
+            requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
+            userAgent: request.headers.first("user-agent"))
+    }
+
+    /// Runs a rule in one transaction and keeps its answer under the request's Idempotency-Key, if it has one, so that no
+    /// effect exists without its answer. The closure may run again.
     ///
     /// If the closure returns, also with a refusal, the transaction is committed. If it throws, it is rolled back. A
     /// HEAD request is also rolled back, because HEAD is safe (RFC 9110 §9.2.1): a program that only checks a link must
@@ -74,9 +81,6 @@ final class Call {
     /// - Parameter keepsRefusals: whether a refusal is stored under the key too, because it contains something that is
     ///   shown once.
     func commit(keepsRefusals: Bool = false, _ rule: (AccountsTransaction) throws -> Response) throws -> Response {
-        let origin = Origin(
-            requestID: requestID, address: request.remoteAddress, claimedDevice: request.headers.first("x-device-uuid"),
-            userAgent: request.headers.first("user-agent"))
         let answer = idempotencyKey.map { key in
             KeptAnswer<Response>(under: key, sealedWith: accounts.serverKey) { response in
                 response.status.isSuccess || keepsRefusals ? StoredAnswer(response).json() : nil

@@ -22,6 +22,14 @@ package struct Limit: Sendable {
     package static let pakExchange = Limit("pak_exchange", Window(count: 10, length: .hour))
     /// Audit entries about dropped scopes of one application (accounts §2.2).
     package static let droppedScopes = Limit("dropped_scopes", Window(count: 10, length: .hour))
+    /// One-time passwords for merges that one user asks for (accounts §3.1) …
+    package static let mergeOTPsOfRequester = Limit("merge_otp_requester", Window(count: 10, length: .hour))
+    /// … for one target as requests name it …
+    package static let mergeOTPsOfName = Limit(
+        "merge_otp_name", Window(count: 3, length: .hour), Window(count: 10, length: .day))
+    /// … and that one user is sent, under whatever name.
+    package static let mergeOTPsOfTarget = Limit(
+        "merge_otp_target", Window(count: 3, length: .hour), Window(count: 10, length: .day))
     /// User codes tried by one web session or PAK (accounts §2.11).
     package static let userCodeTries = Limit("user_code_tries", Window(count: 10, length: .seconds(600)))
 }

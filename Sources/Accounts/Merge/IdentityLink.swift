@@ -15,6 +15,8 @@ package enum MergeMethod: String, Sendable {
     /// An operator's, for an address that both accounts have.
     case emailMatch = "t2_email_match"
     case sessionToken = "session_token"
+    /// A code that was mailed to the account that is absorbed.
+    case otp = "t3_otp"
 }
 
 /// What one merge is made for; the key lets it make no second one.

@@ -8,6 +8,8 @@ package struct Merge: Sendable {
     package enum Proof: Sendable {
         /// Issued to the account that is absorbed.
         case sessionToken(String)
+        /// A code that was mailed to the account that is absorbed.
+        case otp(String, MergeTarget)
     }
 
     package var proof: Proof
@@ -23,42 +25,78 @@ extension Accounts {
     /// Absorbs the account that the proof stands for.
     ///
     /// Nothing is decided before both users are locked, and everything is written in the caller's transaction: a failure
-    /// at any statement leaves both accounts and the token as they were.
+    /// at any statement leaves both accounts and the proof as they were.
     ///
+    /// - Returns: `invalidOTP` is a result, because the try that it was is committed.
     /// - Throws: in the order of accounts §3.1; `invalidToken` when the requester itself was absorbed meanwhile.
-    package func merge(_ merge: Merge, by caller: Caller, in transaction: AccountsTransaction) throws -> IdentityLink {
+    package func merge(
+        _ merge: Merge, by caller: Caller, in transaction: AccountsTransaction
+    ) throws -> Result<IdentityLink, Failure> {
         let connection = transaction.connection
-        let shown = try connection.mergeToken(merge.proof)
-        let (requester, target) = try transaction.lockCaller(caller, and: shown?.user)
-        // Read again under the locks: the token may be used by now.
-        let token = try connection.mergeToken(merge.proof)
-        guard token?.user == shown?.user else { throw TransactionMustRestart() }
-        let (absorbed, used) = try check(token, of: target, for: requester, connection, at: transaction.now)
+        let shown = try connection.user(provenBy: merge.proof)
+        let (requester, target) = try transaction.lockCaller(caller, and: shown)
+        // Read again under the locks: the token may be used by now, the address somebody else's.
+        guard try connection.user(provenBy: merge.proof) == shown else { throw TransactionMustRestart() }
+        let linked = try check(requester, or: target, connection)
+        let absorbed: User
+        let evidence: MergeEvidence
+        switch merge.proof {
+        case .sessionToken(let text):
+            let token: MergeTokenState
+            (absorbed, token) = try check(
+                connection.mergeToken(text), of: target, linked, for: requester, at: transaction.now)
+            try transaction.useUp(token.id)
+            evidence = MergeEvidence(method: .sessionToken, idempotencyKey: "st:\(token.id.rawValue)")
+        case .otp(let code, let name):
+            let otp = try checkMergeOTP(code, for: name, leadingTo: shown, of: requester.id, in: transaction)
+            guard let otp else { return .failure(.invalidOTP) }
+            absorbed = try check(target, linked, for: requester)
+            try transaction.useUp(otp)
+            evidence = MergeEvidence(method: .otp, idempotencyKey: "t3:\(otp.rawValue)")
+        }
         try merge.precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
-        try transaction.useUp(used.id)
-        let evidence = MergeEvidence(method: .sessionToken, idempotencyKey: "st:\(used.id.rawValue)")
-        return try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor)
+        return .success(try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor))
     }
 
-    /// The same checks and the plan on one consistent snapshot, without a lock or a write.
+    /// The same checks and the plan on one consistent snapshot, without a lock or a write. A code was tried before.
     ///
     /// - Parameter connection: inside a read-only snapshot.
     package func previewMerge(_ merge: Merge, by caller: Caller, _ connection: Connection) throws -> MergePreview {
-        let token = try connection.mergeToken(merge.proof)
-        let users = try connection.users(caller.id, token?.user)
+        let shown = try connection.user(provenBy: merge.proof)
+        let users = try connection.users(caller.id, shown)
         guard let requester = users[caller.id], requester.deletedAt == nil else { throw Failure.invalidToken }
-        let (absorbed, _) = try check(
-            token, of: token.flatMap { users[$0.user] }, for: requester, connection, at: clock.now)
+        let target = shown.flatMap { users[$0] }
+        let linked = try check(requester, or: target, connection)
+        let absorbed =
+            switch merge.proof {
+            case .sessionToken(let text):
+                try check(connection.mergeToken(text), of: target, linked, for: requester, at: clock.now).absorbed
+            case .otp: try check(target, linked, for: requester)
+            }
         return try connection.previewMerge(of: absorbed.id, into: requester.id, merge.precondition)
+    }
+
+    /// Tries a code without using it up, in a transaction that is committed: a wrong one counts.
+    package func tryMergeOTP(
+        _ code: String, for target: MergeTarget, by caller: Caller, in transaction: AccountsTransaction
+    ) throws -> Bool {
+        let requester = try transaction.lockCaller(caller).caller.id
+        let user = try transaction.connection.mailableUser(target)?.id
+        return try checkMergeOTP(code, for: target, leadingTo: user, of: requester, in: transaction) != nil
+    }
+
+    /// - Returns: those of both that a merge absorbed.
+    private func check(_ requester: User, or target: User?, _ connection: Connection) throws -> Set<User.ID> {
+        let linked = try connection.absorbedUsers(among: requester.id, target?.id)
+        if linked.contains(requester.id) { throw Failure.invalidToken }
+        if requester.anonymous { throw Failure.anonymousRequester }
+        return linked
     }
 
     /// - Parameter user: the token's, nil if it is gone.
     private func check(
-        _ token: MergeTokenState?, of user: User?, for requester: User, _ connection: Connection, at now: Timestamp
+        _ token: MergeTokenState?, of user: User?, _ linked: Set<User.ID>, for requester: User, at now: Timestamp
     ) throws -> (absorbed: User, token: MergeTokenState) {
-        let linked = try connection.absorbedUsers(among: requester.id, user?.id)
-        if linked.contains(requester.id) { throw Failure.invalidToken }
-        if requester.anonymous { throw Failure.anonymousRequester }
         guard let token else { throw Failure.invalidMergeToken }
         // Whoever repeats a merge without an Idempotency-Key learns that it was done: the token's user is absorbed then.
         if token.isUsed { throw Failure.mergeTokenConsumed }
@@ -66,5 +104,23 @@ extension Accounts {
         if token.expiresAt <= now { throw Failure.mergeTokenExpired }
         if user.id == requester.id { throw Failure.selfMergeForbidden }
         return (user, token)
+    }
+
+    /// - Parameter user: whom a right code stands for. Codes go to live users other than their requester.
+    private func check(_ user: User?, _ linked: Set<User.ID>, for requester: User) throws -> User {
+        guard let user, user.deletedAt == nil, !linked.contains(user.id), user.id != requester.id else {
+            throw Failure.invalidOTP
+        }
+        return user
+    }
+}
+
+extension Connection {
+    /// Whom a proof is for, if it is good: without a lock.
+    fileprivate func user(provenBy proof: Merge.Proof) throws -> User.ID? {
+        switch proof {
+        case .sessionToken(let text): try mergeToken(text)?.user
+        case .otp(_, let target): try mailableUser(target)?.id
+        }
     }
 }

@@ -57,16 +57,12 @@ extension Accounts {
 
 extension Connection {
     /// Without a lock: whoever decides by it locks its user and reads it again. Nil for a token that nobody issued.
-    func mergeToken(_ proof: Merge.Proof) throws -> MergeTokenState? {
-        switch proof {
-        case .sessionToken(let text):
-            try first(
-                "SELECT id, user_id, expires_at, used_at IS NOT NULL FROM merge_tokens WHERE digest = ?",
-                Secret(presented: text).digest
-            ) { row in
-                MergeTokenState(
-                    id: try row.read(), user: try row.read(), expiresAt: try row.read(), isUsed: try row.read())
-            }
+    func mergeToken(_ text: String) throws -> MergeTokenState? {
+        try first(
+            "SELECT id, user_id, expires_at, used_at IS NOT NULL FROM merge_tokens WHERE digest = ?",
+            Secret(presented: text).digest
+        ) { row in
+            MergeTokenState(id: try row.read(), user: try row.read(), expiresAt: try row.read(), isUsed: try row.read())
         }
     }
 }

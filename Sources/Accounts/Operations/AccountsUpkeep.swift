@@ -20,6 +20,7 @@ extension Connection {
                     (SELECT MIN(expires_at) AS expires_at FROM idempotency_records
                      UNION ALL SELECT MIN(expires_at) FROM swap_tickets
                      UNION ALL SELECT MIN(copy_expires_at) FROM merge_tokens
+                     UNION ALL SELECT MIN(expires_at) FROM merge_otps
                      UNION ALL SELECT MIN(expires_at) FROM web_sessions
                      UNION ALL SELECT MIN(expires_at) FROM rate_limits
                      UNION ALL SELECT MIN(expires_at) FROM refresh_tokens

@@ -8,6 +8,7 @@ package enum Garbage: String, Sendable, CaseIterable {
     case mergeTokens = "merge_tokens"
     /// The copies of tokens that the same request gets again; the tokens stay, to be told from unknown ones.
     case mergeTokenCopies = "merge_token_copies"
+    case mergeOTPs = "merge_otps"
     case authorizationCodes = "authorization_codes"
     case webSessions = "web_sessions"
     case loginEvents = "login_events"
@@ -62,6 +63,9 @@ extension AccountsTransaction {
                     UPDATE merge_tokens SET sealed_token = NULL, copy_expires_at = NULL
                     WHERE copy_expires_at <= ? ORDER BY copy_expires_at LIMIT 500
                     """, now)
+            case .mergeOTPs:
+                try connection.execute(
+                    "DELETE FROM merge_otps WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .authorizationCodes:
                 try connection.execute(
                     "DELETE FROM authorization_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",

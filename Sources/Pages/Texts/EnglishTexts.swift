@@ -170,6 +170,21 @@ struct EnglishTexts: Texts {
     }
     func finding(_ check: DiagnosePage.Check) -> String { check.message }
 
+    // Mail, as plain text
+    let mergeCodeSubject = "Your code to merge two accounts"
+    func mergeCode(_ code: String, at issuer: String) -> String {
+        """
+        Somebody who is signed in to another account at \(issuer) wants to merge your account with it. If that is you, type this code there:
+
+            \(code)
+
+        The code is good for five minutes and for that account alone.
+
+        If that is not you, do nothing, and tell nobody the code. Whoever has it can take over your account.
+
+        """
+    }
+
     // Error codes
     let errorCodes = "Error codes"
     let errorCodesIntroduction =

@@ -195,6 +195,21 @@ struct KoreanTexts: Texts {
         }
     }
 
+    // Mail, as plain text
+    let mergeCodeSubject = "계정 합치기 코드"
+    func mergeCode(_ code: String, at issuer: String) -> String {
+        """
+        \(issuer)의 다른 계정에 로그인한 사람이 회원님의 계정을 그 계정과 합치려고 합니다. 본인이라면 그 화면에 아래 코드를 입력하세요.
+
+            \(code)
+
+        이 코드는 5분 동안 그 계정에서만 사용할 수 있습니다.
+
+        본인이 아니라면 아무것도 하지 말고, 코드를 누구에게도 알려 주지 마세요. 코드를 아는 사람은 회원님의 계정을 가져갈 수 있습니다.
+
+        """
+    }
+
     // Error codes
     let errorCodes = "오류 코드"
     let errorCodesIntroduction = "서버 응답에 포함된 오류 코드의 의미와 해결 방법입니다. 응답의 request_id로 서버 로그에서 요청을 찾을 수 있습니다."

@@ -82,6 +82,11 @@ package protocol Texts: Sendable {
     /// What a check found, and what to do.
     func finding(_ check: DiagnosePage.Check) -> String
 
+    // Mail, as plain text
+    var mergeCodeSubject: String { get }
+    /// To whoever reads the mail of an account that somebody else wants to merge with theirs.
+    func mergeCode(_ code: String, at issuer: String) -> String
+
     // Error codes
     var errorCodes: String { get }
     var errorCodesIntroduction: String { get }

@@ -4,9 +4,11 @@ import Analytics
 import Database
 import IdentityTokens
 import Logging
+import Mail
 import MariaDB
 import Synchronization
 import TestSupport
+import Testing
 import Threads
 
 /// The whole API on a migrated schema of its own: in process, unless a test comes through another doorway.
@@ -25,6 +27,9 @@ final class TestApp: Sendable {
     let firstNumber: Int
     /// Where attachments are stored, after `prepare`.
     let attachments: TemporaryDirectory
+    /// Where mail goes.
+    private let spool: TemporaryDirectory
+    private let mail: MailQueue
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
@@ -32,8 +37,9 @@ final class TestApp: Sendable {
     ///   - analytics: changes the settings of the analytics surface.
     ///   - front: changes the settings for the proxy in front of the server.
     ///   - ownApps: the server's own apps.
-    ///   - workers: the number of threads that the server assumes it has.
-    ///   - options: how to reach the database, if not directly.
+    ///   - workers: how many threads the server is to take itself to have.
+    ///   - options: how to reach the database, when not directly.
+    ///   - sendsMail: whether it has something that sends mail.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     ///   - serverKey: the key that seals stored values.
     ///   - time: the clock of another app, if both are processes of one installation.
@@ -43,9 +49,8 @@ final class TestApp: Sendable {
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
         front: (inout API.Front) -> Void = { _ in },
         ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
-        options: Connection.Options? = nil, publishingKeys: Bool = true,
-        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock(),
-        server: SharedServer? = nil
+        options: Connection.Options? = nil, sendsMail: Bool = true, publishingKeys: Bool = true,
+        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
     ) throws {
         self.time = time
         self.server = server
@@ -66,18 +71,33 @@ final class TestApp: Sendable {
             ? TestIssuer.verifier(apple, google, clock: time.clock)
             : IdentityTokenVerifier(
                 providers: issuers.mapValues { $0.settings() }, cacheDirectory: nil, clock: time.clock)
+        spool = try TemporaryDirectory()
+        let sender = MailSettings(
+            sender: .spool(folder: spool.path), from: try #require(MailAddress("id@mail.example")))
+        mail = MailQueue(sender, clock: time.clock) { [log] outcome, reason in
+            log.logger.warning("mail was not sent", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
+        }
         service = Service(
             accounts: Accounts(
                 settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
             analytics: Analytics(settings: analyticsSettings, clock: time.clock), front: frontSettings,
-            errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps,
+            errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps, mail: sendsMail ? mail : nil,
             slowPeers: SlowPeerGate(workers: workers), loadShedder: LoadShedder(limit: .seconds(1)),
             logger: log.logger)
     }
 
+    deinit { mail.stop(atMost: .zero) }
+
     static let serverKeyBytes = [UInt8](repeating: 7, count: 32)
 
-    /// A client with its own connection, like a worker thread. Only one thread may use it.
+    /// All mail so far, as the spool has it.
+    func mails() throws -> [JSONValue] {
+        mail.start()
+        try #require(mail.waitUntilEmpty(atMost: .seconds(60)))
+        return try spool.text(MailSettings.spoolFile).split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) }
+    }
+
+    /// A client with a worker thread's connection of its own; to be used by one thread.
     func client() -> Client {
         if let server { return Client { server.respond(to: $0) } }
         return Client(Responder(service: service, database: Database(options, statistics: statistics)))

@@ -54,13 +54,17 @@ private struct MergeDryRunReply: Encodable {
     let body = try call.decode(MergeRequest.self)
     let merge = Merge(proof: try proof(body), precondition: call.planPrecondition)
     if body.dryRun == true {
+        try call.tryCode(of: merge, by: requester.caller)
         let preview = try call.database.snapshot { connection in
             try call.accounts.previewMerge(merge, by: requester.caller, connection)
         }
         return .preview(MergeDryRunReply(preview), plan: preview.plan)
     }
     return try call.commit { transaction in
-        .json(.ok, MergeReply(try call.accounts.merge(merge, by: requester.caller, in: transaction)))
+        switch try call.accounts.merge(merge, by: requester.caller, in: transaction) {
+        case .success(let link): .json(.ok, MergeReply(link))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
     }
 }
 
@@ -69,9 +73,24 @@ private func proof(_ body: MergeRequest) throws -> Merge.Proof {
     case (.some, .some): throw Failure.conflictingCredentials
     case (nil, nil): throw Failure.missingCredentials
     case (let token?, nil): return .sessionToken(token)
-    case (nil, .some):
-        if body.targetUserID == nil, body.targetEmail == nil { throw Failure.invalidRequest }
-        // Nobody is sent a code, so that none is right.
-        throw Failure.invalidOTP
+    case (nil, let code?):
+        guard let target = try MergeTarget(id: body.targetUserID, email: body.targetEmail) else {
+            throw Failure.invalidRequest
+        }
+        return .otp(code, target)
+    }
+}
+
+extension Call {
+    /// A dry run on a snapshot writes nothing, but the wrong code of one counts: it is tried before, in a transaction of its
+    /// own, whatever Idempotency-Key the request carries.
+    ///
+    /// - Throws: `invalidOTP`, once the try is committed.
+    fileprivate func tryCode(of merge: Merge, by caller: Caller) throws {
+        guard case .otp(let code, let target) = merge.proof else { return }
+        let isRight = try Accounts.write(database, at: accounts.clock, from: origin) { transaction in
+            try accounts.tryMergeOTP(code, for: target, by: caller, in: transaction)
+        }
+        if !isRight { throw Failure.invalidOTP }
     }
 }
