@@ -170,14 +170,13 @@ let package = Package(
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
                 "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
+                "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationTests", dependencies: ["Configuration", "Logs", "Mail"], swiftSettings: strict),
-        .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "MariaDB", "Time",
+                "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "Mail", "MariaDB", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -199,7 +198,9 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
             name: "MailTests", dependencies: ["JSON", "Mail", "TestSupport", "Text", "Time"], swiftSettings: strict),
-        .testTarget(name: "MigrationsTests", dependencies: ["Migrations", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "MigrationsTests", dependencies: ["MariaDB", "Migrations", "OpenSSL", "TestSupport", "Time"],
+            swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
         .testTarget(
             name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "Pages", "Time"], swiftSettings: strict),

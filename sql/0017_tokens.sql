@@ -36,7 +36,7 @@ ALTER TABLE refresh_families
     ADD COLUMN predecessor_digest BINARY(32) NULL,
     -- The last answer, encrypted, which is repeated if its predecessor is sent again. Bound to `refresh_family:<id>`.
     ADD COLUMN sealed_answer      MEDIUMBLOB NULL,
-    -- Until when it is repeated to who has the predecessor; NULL once that is over.
+    -- When the predecessor alone no longer gets the answer; NULL after that.
     ADD COLUMN answer_expires_at  DATETIME(3) NULL,
     -- The scope parameter of the request for the last answer; NULL if there was none.
     ADD COLUMN answered_scope     TEXT CHARACTER SET ascii COLLATE ascii_nopad_bin NULL,

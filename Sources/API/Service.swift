@@ -21,9 +21,9 @@ package final class Service: Sendable {
     /// The OpenID configuration, which is the same for every request.
     let discovery: [UInt8]
     let ownApps: OwnApps
-    /// nil: no mail is sent.
+    /// Sends mail; nil if no sender is configured.
     let mail: MailQueue?
-    /// Requests that wait for somebody outside go through it.
+    /// Limits the requests that wait for a slow peer.
     let slowPeers: SlowPeerGate
     package let loadShedder: LoadShedder
 

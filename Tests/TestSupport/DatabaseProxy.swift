@@ -60,7 +60,7 @@ package final class DatabaseProxy: Sendable {
         return options
     }
 
-    /// Arms one cut, at the next statement with this very text, on whichever connection it comes.
+    /// Arms one cut, for the next statement with exactly this text, on any connection.
     ///
     /// - Parameter meanwhile: runs before the client sees that its connection is cut.
     package func cut(

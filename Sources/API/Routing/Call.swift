@@ -71,8 +71,8 @@ final class Call {
             userAgent: request.headers.first("user-agent"))
     }
 
-    /// Runs a rule in one transaction and keeps its answer under the request's Idempotency-Key, if it has one, so that no
-    /// effect exists without its answer. The closure may run again.
+    /// Runs a rule in one transaction, and stores its answer under the request's Idempotency-Key if it has one. So no
+    /// effect is committed without its answer. The closure may run again.
     ///
     /// If the closure returns, also with a refusal, the transaction is committed. If it throws, it is rolled back. A
     /// HEAD request is also rolled back, because HEAD is safe (RFC 9110 §9.2.1): a program that only checks a link must

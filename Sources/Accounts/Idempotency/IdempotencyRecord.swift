@@ -28,7 +28,7 @@ package struct IdempotencyKey: Sendable {
         (minimum...255).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// What the stored answer is sealed for.
+    /// The identity that the stored answer is sealed for.
     var row: [UInt8] { Self.row(caller: caller, key: key) }
 
     static func row(caller: [UInt8], key: [UInt8]) -> [UInt8] { Array("idempotency_records\n".utf8) + caller + key }

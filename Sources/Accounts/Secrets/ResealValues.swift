@@ -13,7 +13,7 @@ package enum SealedValues: String, Sendable, CaseIterable {
     /// The most values that one transaction reseals.
     package static let batch = 100
 
-    /// Whether they stay until somebody removes them; the others are gone within a day.
+    /// Whether the values stay until they are removed. The others expire within a day.
     fileprivate var isLasting: Bool { self == .signingKeys || self == .webhookKeys }
 
     /// The end of a batch: the primary key of its last row.

@@ -1,15 +1,17 @@
+import ErrorCodes
+import JSON
 import OpenSSL
 import Time
 
 extension Accounts {
     /// Issues new tokens for a refresh token, and retires it (accounts §2.6).
     ///
-    /// Only the family's row is locked. The token that was retired last gets the same answer again for thirty seconds, so
-    /// that a lost answer and two simultaneous refreshes cost nobody their session, and with the key of its rotation for a
-    /// day (accounts §3.8); any older one ends the family.
+    /// Only the family's row is locked. For thirty seconds the last retired token gets the same answer again, so that a
+    /// lost answer or two simultaneous refreshes do not end the session. With the key of its rotation it gets that answer
+    /// for a day (accounts §3.8). An older token revokes the family.
     ///
     /// - Parameters:
-    ///   - scope: the request's parameter; at most what was granted.
+    ///   - scope: the request's `scope`; at most what was granted.
     ///   - key: the request's Idempotency-Key.
     package func refresh(
         _ presented: String, scope: String?, key: RefreshKey?, by application: Application,

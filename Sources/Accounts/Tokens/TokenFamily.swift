@@ -42,7 +42,7 @@ struct FamilyState {
     var answeredScope: String?
     var answerKeyDigest: [UInt8]?
     var answerKeyExpiresAt: Timestamp?
-    /// Of the presented token.
+    /// When the presented token expires.
     var tokenExpiresAt: Timestamp
 }
 
@@ -64,15 +64,15 @@ extension AccountsTransaction {
             id: id, grant: grant, handle: handle, scopes: scopes, authenticatedAt: authenticatedAt, sid: sid)
     }
 
-    /// Nil for a token that no family has, or had.
+    /// Nil if no family has or had this token.
     ///
-    /// - Parameter keyDigest: of the token and its key together, by which its answer is found when the token has expired.
+    /// - Parameter keyDigest: the digest of the token and its key together. If the token has expired, it finds the answer.
     func lockFamily(ofToken digest: [UInt8], withKey keyDigest: [UInt8]?) throws -> FamilyState? {
-        // A subquery's rows are not locked. The token's never change but to go.
+        // The rows of a subquery are not locked. A token's row never changes; it can only be deleted.
         try connection.first(
             """
             SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
-                   COALESCE(f.authenticated_at, f.created_at), f.revoked_at IS NULL, f.current_digest,
+                   COALESCE(f.authenticated_at, f.created_at), f.sid, f.revoked_at IS NULL, f.current_digest,
                    f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope, f.answer_key_digest,
                    f.answer_key_expires_at, (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
             FROM refresh_families f
@@ -96,9 +96,9 @@ extension AccountsTransaction {
         }
     }
 
-    /// Retires the family's current token.
+    /// Replaces the family's current token.
     ///
-    /// - Parameter keyDigest: of that token and the key that came with it.
+    /// - Parameter keyDigest: the digest of the replaced token and the key that came with it; nil if no key came.
     func rotate(
         _ family: TokenFamily, to successor: Secret, sealedAnswer: [UInt8], scope: String?, keyDigest: [UInt8]?
     ) throws {

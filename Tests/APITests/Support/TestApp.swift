@@ -37,9 +37,9 @@ final class TestApp: Sendable {
     ///   - analytics: changes the settings of the analytics surface.
     ///   - front: changes the settings for the proxy in front of the server.
     ///   - ownApps: the server's own apps.
-    ///   - workers: how many threads the server is to take itself to have.
-    ///   - options: how to reach the database, when not directly.
-    ///   - sendsMail: whether it has something that sends mail.
+    ///   - workers: the number of threads that the server assumes it has.
+    ///   - options: how to reach the database, if not directly.
+    ///   - sendsMail: whether the server has a mail sender.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     ///   - serverKey: the key that seals stored values.
     ///   - time: the clock of another app, if both are processes of one installation.
@@ -50,7 +50,8 @@ final class TestApp: Sendable {
         front: (inout API.Front) -> Void = { _ in },
         ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
         options: Connection.Options? = nil, sendsMail: Bool = true, publishingKeys: Bool = true,
-        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock()
+        serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock(),
+        server: SharedServer? = nil
     ) throws {
         self.time = time
         self.server = server
@@ -97,7 +98,7 @@ final class TestApp: Sendable {
         return try spool.text(MailSettings.spoolFile).split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) }
     }
 
-    /// A client with a worker thread's connection of its own; to be used by one thread.
+    /// A client with its own connection, like a worker thread. Only one thread may use it.
     func client() -> Client {
         if let server { return Client { server.respond(to: $0) } }
         return Client(Responder(service: service, database: Database(options, statistics: statistics)))

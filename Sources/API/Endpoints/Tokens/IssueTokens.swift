@@ -39,7 +39,7 @@ extension Call {
         return key
     }
 
-    /// Runs a rule in one transaction, which also commits its refusals, and notes the use of what it issued.
+    /// Runs a rule in one transaction, and commits its refusals too. Then records that tokens were issued.
     fileprivate func answerWithTokens(
         to application: Application, _ rule: (AccountsTransaction) throws -> TokenOutcome
     ) throws -> Response {
