@@ -185,7 +185,7 @@ let package = Package(
         .testTarget(
             name: "FastCGITests", dependencies: ["FastCGI", "TestSupport", "Threads", "fastcgi-echo"],
             swiftSettings: strict),
-        .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "FetchTests", dependencies: ["Fetch", "TestSupport", "Threads"], swiftSettings: strict),
         .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"], swiftSettings: strict),

@@ -5,10 +5,14 @@ package struct FetchError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
         /// The URL is malformed or not allowed; nothing was sent.
         case refused
+        /// The host has an address that nothing may be sent to (accounts §3.5); nothing was sent.
+        case forbidden
+        /// The host has no address, or the resolver took too long.
+        case unresolved
         case timeout
         /// The answer's body is larger than `maximumSize`, or its header is larger than 64 KiB.
         case tooLarge
-        /// Name resolution, connection, TLS or protocol failed.
+        /// Connection, TLS or protocol failed.
         case failed
     }
 
@@ -28,6 +32,7 @@ package struct FetchError: Error, Equatable, Sendable {
         reason =
             switch code {
             case CURLE_OPERATION_TIMEDOUT: .timeout
+            case CURLE_COULDNT_RESOLVE_HOST: .unresolved
             case CURLE_FILESIZE_EXCEEDED: .tooLarge
             default: .failed
             }

@@ -39,6 +39,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    var isIPv4: Bool { bytes.count == 4 }
+
     /// 127.0.0.0/8 or `::1`.
     package var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }

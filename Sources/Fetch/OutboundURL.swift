@@ -2,9 +2,9 @@
 /// addresses.
 package struct OutboundURL: Sendable {
     package let text: String
-    private let host: Host
+    let host: Host
     /// Whether requests may be sent to this machine; true only in development.
-    private let isExempt: Bool
+    let isExempt: Bool
 
     /// - Parameter allowsLoopbackHTTP: whether http to `localhost` and `127.0.0.1` is allowed, too; true only in
     ///   development.
@@ -45,8 +45,13 @@ package struct OutboundURL: Sendable {
             case .address(let address): [address]
             case .name(let name): resolve(name)
             }
-        if !isExempt, let forbidden = addresses.first(where: \.isForbidden) { throw .address(forbidden) }
+        try judge(addresses)
         return addresses
+    }
+
+    /// - Throws: `ForbiddenURL.address` if any of the host's addresses is forbidden.
+    func judge(_ addresses: [IPAddress]) throws(ForbiddenURL) {
+        if !isExempt, let forbidden = addresses.first(where: \.isForbidden) { throw .address(forbidden) }
     }
 
     /// Whether the text has only characters of URLs (RFC 3986 §2), and no fragment, which would not be sent anyway.

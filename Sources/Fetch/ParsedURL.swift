@@ -18,11 +18,13 @@ final class ParsedURL {
     var scheme: String? { part(CURLUPART_SCHEME) }
     /// Percent-decoded; an IPv6 address has its brackets.
     var host: String? { part(CURLUPART_HOST) }
+    /// The scheme's default, if the URL has none.
+    var port: String? { part(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)) }
     var hasUserInformation: Bool { part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil }
 
-    private func part(_ part: CURLUPart) -> String? {
+    private func part(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }

@@ -14,7 +14,7 @@ enum Resolver {
         return found.wait(atMost: time) { $0 } ?? []
     }
 
-    private static func addresses(of host: String) -> [IPAddress] {
+    static func addresses(of host: String) -> [IPAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?

@@ -7,10 +7,11 @@ final class Transfer {
     // curl_global_init(3): call it once for the program, before any other function.
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    private let handle: UnsafeMutableRawPointer
+    let handle: UnsafeMutableRawPointer
     private let url: ParsedURL
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var pin: Pin?
 
     private let maximumSize: Int
     private let cutsBody: Bool
@@ -36,8 +37,7 @@ final class Transfer {
         try set(CURLOPT_PROXY, "")
         // libcurl-thread(3): without this, time-outs would raise signals, which is not safe with threads.
         try set(CURLOPT_NOSIGNAL, 1)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connectTimeout))
-        try set(CURLOPT_TIMEOUT_MS, milliseconds(options.timeout))
+        try limit(connecting: options.connectTimeout, to: options.timeout)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -65,8 +65,32 @@ final class Transfer {
         try check(result)
     }
 
-    func perform() throws(FetchError) -> Fetcher.Response {
-        let result = curl_easy_perform(handle)
+    /// A handle for many transfers at once; nil if libcurl has no memory.
+    static func makeMulti() -> UnsafeMutableRawPointer? { isInitialized ? curl_multi_init() : nil }
+
+    /// Both count from the start of the transfer.
+    func limit(connecting: Duration, to whole: Duration) throws(FetchError) {
+        // Zero would mean that there is no limit.
+        try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, milliseconds(connecting)))
+        try set(CURLOPT_TIMEOUT_MS, max(1, milliseconds(whole)))
+    }
+
+    /// Connects to one of these addresses without asking a resolver. Host and SNI stay those of the URL.
+    func connect(to addresses: [IPAddress]) throws(FetchError) {
+        guard let port = url.port, let pin = Pin(addresses, port: port) else { throw FetchError(CURLE_FAILED_INIT) }
+        try set(CURLOPT_CONNECT_TO, UnsafeRawPointer(pin.connectTo))
+        try set(CURLOPT_RESOLVE, UnsafeRawPointer(pin.resolve))
+        try set(CURLOPT_SHARE, UnsafeRawPointer(pin.share))
+        // A connection is this transfer's alone, since its address was checked for it.
+        try set(CURLOPT_FRESH_CONNECT, 1)
+        try set(CURLOPT_FORBID_REUSE, 1)
+        self.pin = pin
+    }
+
+    func perform() throws(FetchError) -> Fetcher.Response { try finish(curl_easy_perform(handle)) }
+
+    /// - Parameter result: what libcurl says of the transfer, which has ended.
+    func finish(_ result: CURLcode) throws(FetchError) -> Fetcher.Response {
         if isTooLarge { throw FetchError(.tooLarge, "the answer is larger than \(maximumSize) bytes") }
         guard result == CURLE_OK || isCut else { throw FetchError(result, detail: String(cString: errorText)) }
         var status = 0
@@ -155,6 +179,35 @@ final class Transfer {
 
     private func check(_ code: CURLcode) throws(FetchError) {
         if code != CURLE_OK { throw FetchError(code) }
+    }
+}
+
+/// Addresses that stand for a transfer's host, whatever its URL says.
+private final class Pin {
+    /// Sends every connection to a name that no resolver knows (RFC 6761 §6.4), so that if libcurl did not find the
+    /// addresses below it would connect to nothing.
+    let connectTo: UnsafeMutablePointer<curl_slist>
+    /// The addresses of that name.
+    let resolve: UnsafeMutablePointer<curl_slist>
+    /// Keeps them apart from those of other transfers, which a multi handle would otherwise put into one cache.
+    let share: UnsafeMutableRawPointer
+
+    init?(_ addresses: [IPAddress], port: String) {
+        let name = "pinned.invalid"
+        let list = addresses.map { $0.isIPv4 ? "\($0)" : "[\($0)]" }.joined(separator: ",")
+        guard let connectTo = curl_slist_append(nil, "::\(name):"),
+            let resolve = curl_slist_append(nil, "\(name):\(port):\(list)"),
+            let share = curl_share_init(), merganser_curl_share(share, CURL_LOCK_DATA_DNS) == CURLSHE_OK
+        else { return nil }
+        self.connectTo = connectTo
+        self.resolve = resolve
+        self.share = share
+    }
+
+    deinit {
+        curl_slist_free_all(connectTo)
+        curl_slist_free_all(resolve)
+        curl_share_cleanup(share)
     }
 }
 

@@ -19,12 +19,15 @@ package final class LocalHTTPServer: Sendable {
         case raw([UInt8])
         /// A valid head, then body bytes until the client closes the connection.
         case endless
+        /// The connection is reset.
+        case reset
         /// Nothing, until the client gives up.
         case silence
     }
 
+    package let address: String
     package let port: UInt16
-    package var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://\(address):\(port)" }
 
     private let listener: Int32
     private let state = Monitor(State())
@@ -32,22 +35,30 @@ package final class LocalHTTPServer: Sendable {
 
     private struct State {
         var requests: [Request] = []
+        var connections = 0
     }
 
-    package init(_ respond: @escaping @Sendable (Request) -> Reply) throws {
+    /// - Parameters:
+    ///   - address: one of 127.0.0.0/8.
+    ///   - port: 0 for any free port.
+    package init(
+        address: String = "127.0.0.1", port: UInt16 = 0, _ respond: @escaping @Sendable (Request) -> Reply
+    ) throws {
         self.respond = respond
+        self.address = address
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_addr.s_addr = inet_addr(address)
+        place.sin_port = port.bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { [listener] address in
+        let isListening = withUnsafeMutablePointer(to: &place) { [listener] address in
             address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(listener, $0, size) == 0 && listen(listener, 128) == 0 && getsockname(listener, $0, &size) == 0
             }
         }
         guard isListening else { throw LocalHTTPServerError(message: String(cString: strerror(errno))) }
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: place.sin_port)
         let accepting = Thread { [listener, weak self] in
             while case let connection = accept(listener, nil, nil), connection >= 0 {
                 guard let self else {
@@ -66,13 +77,17 @@ package final class LocalHTTPServer: Sendable {
     /// The requests so far, in order.
     package var requests: [Request] { state.withLock { $0.requests } }
 
-    /// Waits until this many requests have come; false if they do not within ten seconds.
-    package func waitForRequests(_ count: Int) -> Bool {
-        state.wait(atMost: .seconds(10)) { $0.requests.count >= count ? true : nil } ?? false
+    /// How many connections were accepted so far, whatever came over them.
+    package var connections: Int { state.withLock { $0.connections } }
+
+    /// Waits until that many requests have come; false when they do not in time.
+    package func waitForRequests(_ count: Int, atMost time: Duration = .seconds(10)) -> Bool {
+        state.wait(atMost: time) { $0.requests.count >= count ? true : nil } ?? false
     }
 
     private func serve(_ connection: Int32) {
         defer { close(connection) }
+        state.change { $0.connections += 1 }
         guard let request = read(connection) else { return }
         state.change { $0.requests.append(request) }
         switch respond(request) {
@@ -85,6 +100,9 @@ package final class LocalHTTPServer: Sendable {
             guard write(Array("HTTP/1.1 200 -\r\n\r\n".utf8), connection) else { return }
             let part = [UInt8](repeating: UInt8(ascii: " "), count: 4096)
             while write(part, connection) {}
+        case .reset:
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         case .silence:
             var byte: UInt8 = 0
             _ = recv(connection, &byte, 1, 0)
