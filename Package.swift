@@ -69,9 +69,10 @@ let package = Package(
                 "Threads", "Time",
             ],
             exclude: readmes([
-                "Account", "Applications", "Audit", "Authorization", "DeviceFlow", "Devices", "Events", "Idempotency",
-                "Identities", "Limits", "Logout", "Merge", "Moves", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
-                "Transactions", "WebSignIn",
+                "Account", "Applications", "Audit", "Authorization", "Delivery", "DeviceFlow", "Devices", "Events",
+                "Idempotency", "Identities", "Limits", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
+                "Transactions",
+                "WebSignIn",
             ]),
             swiftSettings: safe),
         .target(
@@ -101,8 +102,8 @@ let package = Package(
             exclude: readmes(["Replies", "Routing"])
                 + readmes(
                     [
-                        "Account", "Applications", "Assets", "Authorization", "DeviceFlow", "Devices", "Discovery",
-                        "Events", "Identities", "Logout", "Merge", "Swap", "Tokens", "WebSignIn",
+                        "Account", "Applications", "Assets", "Authorization", "Delivery", "DeviceFlow", "Devices",
+                        "Discovery", "Events", "Identities", "Swap", "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [
@@ -130,7 +131,7 @@ let package = Package(
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "Files", "HTTP",
+                "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI", "Files", "HTTP",
                 "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -168,9 +169,9 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads", "Time",
-                "merganserd",
+                "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "Fetch", "HTTP",
+                "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads",
+                "Time",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(

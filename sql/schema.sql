@@ -157,7 +157,8 @@ CREATE TABLE `applications` (
   `previous_secret_digest` binary(32) DEFAULT NULL,
   `previous_secret_expires_at` datetime(3) DEFAULT NULL,
   `pending_changes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`pending_changes`)),
-  `post_logout_redirect_uris` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`post_logout_redirect_uris`)),
+  `webhook_events` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`webhook_events`)),
+  `webhook_disabled_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `applications_client_id` (`client_id`),
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),
@@ -942,6 +943,30 @@ CREATE TABLE `web_sessions` (
   CONSTRAINT `web_sessions_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `webhook_attempts` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `event_id` varchar(30) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `event_type` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `attempt` int(10) unsigned NOT NULL,
+  `at` datetime(3) NOT NULL,
+  `status` smallint(5) unsigned DEFAULT NULL,
+  `duration_ms` int(10) unsigned NOT NULL,
+  `failure_reason` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  KEY `webhook_attempts_application` (`application_id`,`id`),
+  KEY `webhook_attempts_at` (`at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `webhook_failures` (
+  `application_id` bigint(20) unsigned NOT NULL,
+  `failures` int(10) unsigned NOT NULL,
+  `failing_since` datetime(3) NOT NULL,
+  `probe_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`application_id`),
+  CONSTRAINT `webhook_failures_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `webhook_keys` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `application_id` bigint(20) unsigned NOT NULL,
@@ -966,12 +991,14 @@ CREATE TABLE `webhook_outbox` (
   `dlq_at` datetime(3) DEFAULT NULL,
   `failure_reason` varchar(255) DEFAULT NULL,
   `seq` bigint(20) unsigned NOT NULL DEFAULT 0,
+  `lease` binary(16) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `webhook_outbox_event` (`application_id`,`event_id`),
   UNIQUE KEY `webhook_outbox_seq` (`application_id`,`seq`),
   KEY `webhook_outbox_due` (`next_attempt_at`),
   KEY `webhook_outbox_type` (`application_id`,`event_type`,`seq`),
   KEY `webhook_outbox_age` (`event_id`),
+  KEY `webhook_outbox_application_due` (`application_id`,`next_attempt_at`),
   CONSTRAINT `webhook_outbox_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

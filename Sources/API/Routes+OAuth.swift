@@ -12,7 +12,13 @@ extension Routes {
         Route(.post, "/api/v1/applications/{client_id}/rotate_secret", .developer, rotateClientSecret),
         Route(.post, "/api/v1/applications/{client_id}/webhook_keys", .developer, addWebhookKey),
 
-        // For the server's own app
+        // Webhooks, by the applications' developers
+        Route(.post, "/api/v1/applications/{client_id}/webhook_test", .developer, testWebhook),
+        Route(.get, "/api/v1/applications/{client_id}/webhook_deliveries", .developer, listWebhookDeliveries),
+        Route(.post, "/api/v1/applications/{client_id}/webhook_replay", .developer, replayWebhookEvents),
+        Route(.post, "/api/v1/applications/{client_id}/webhook_enable", .developer, enableWebhook),
+
+        // In the server's own app
         Route(.get, "/api/v1/oauth/authorize/preview", .pak(.profileRead), previewAuthorization),
         Route(.post, "/api/v1/oauth/authorize", .pak(.profileWrite), authorizeNatively),
         Route(.post, "/api/v1/oauth/device", .pak(.profileWrite), decideDevice),

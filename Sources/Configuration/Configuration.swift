@@ -45,6 +45,8 @@ package struct ServerSettings: Sendable {
     package var socketGroup: String?
     package var controlSocket: String
     package var threads: Int
+    /// Threads that send webhooks.
+    package var dispatchers: Int
     package var drainLimit: Duration
     /// How long a request may wait for a worker before it is refused; nil: there is no limit.
     package var queueLimit: Duration?
@@ -131,12 +133,14 @@ extension ServerSettings {
             variables.report(.controlSocket, "is the same path as MERGANSER_SOCKET; set another one")
         }
         let threads = variables.optional(.threads) { text throws(InvalidValue) in try wholeNumber(text, in: 1...1024) }
+        let dispatchers = variables.integer(.dispatchers, in: 0...16)
         let drainLimit = variables.integer(.drainLimit, in: 1...3600)
         let queueLimit = variables.integer(.queueLimit, in: 0...60_000)
         let slowStatement = variables.integer(.slowStatement, in: 0...60_000)
         let stateDirectory = variables.value(.stateDirectory, absolutePath)
         let logLevel = variables.choice(.logLevel, Logger.Level.self)
-        guard let instance, let socket, let drainLimit, let queueLimit, let slowStatement, let stateDirectory,
+        guard let instance, let socket, let dispatchers, let drainLimit, let queueLimit, let slowStatement,
+            let stateDirectory,
             let logLevel
         else {
             return nil
@@ -144,7 +148,7 @@ extension ServerSettings {
         self.init(
             instance: instance, socket: socket, socketGroup: socketGroup,
             controlSocket: controlSocket ?? "/run/merganser/control-\(instance).sock",
-            threads: threads ?? defaultThreads, drainLimit: .seconds(drainLimit),
+            threads: threads ?? defaultThreads, dispatchers: dispatchers, drainLimit: .seconds(drainLimit),
             queueLimit: queueLimit > 0 ? .milliseconds(queueLimit) : nil,
             slowStatement: slowStatement > 0 ? .milliseconds(slowStatement) : nil, stateDirectory: stateDirectory,
             logLevel: logLevel)

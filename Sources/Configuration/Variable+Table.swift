@@ -12,7 +12,8 @@ extension Variable {
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attachmentSender, uploadPatience,
         attributionEndpoint, countryHeader, tombstoneGrace,
         databaseSocket, databaseHost, databasePort, databaseUser, databasePassword, databaseName, databaseCAFile,
-        instance, socket, socketGroup, controlSocket, threads, drainLimit, queueLimit, slowStatement, stateDirectory,
+        instance, socket, socketGroup, controlSocket, threads, dispatchers, drainLimit, queueLimit, slowStatement,
+        stateDirectory,
         logLevel,
         sqlDirectory, devKeysDirectory,
     ]
@@ -168,6 +169,9 @@ extension Variable {
     static let threads = Variable(
         "MERGANSER_THREADS", "1 to 1024", .computed("4 for each processor, at least 8"),
         "Worker threads, each with one database connection")
+    static let dispatchers = Variable(
+        "MERGANSER_DISPATCHERS", "0 to 16", .text("1"),
+        "Threads that send webhooks, each with one database connection; with 0, `merganserctl dispatch` must send them")
     static let drainLimit = Variable(
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
         "How long a stopping instance waits for nginx to close idle connections; it always answers requests under way")

@@ -51,21 +51,22 @@ package enum Base64URL {
     }
 }
 
-/// Base64 with or without its padding (RFC 4648 §4), as strict about the rest as `Base64URL`.
+/// Base64 (RFC 4648 §4).
 package enum Base64 {
     /// With padding.
     package static func encode(_ bytes: [UInt8]) -> String {
-        let text = Base64URL.encode(bytes).utf8.map { byte in
+        var text = Base64URL.encode(bytes).utf8.map { byte in
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
             case UInt8(ascii: "_"): UInt8(ascii: "/")
             default: byte
             }
         }
-        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
-        return String(decoding: text + padding, as: UTF8.self)
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
     }
 
+    /// With or without its padding, and as strict about the rest as `Base64URL`.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var text = Array(text)
         text.removeLast(text.suffix(2).count { $0 == UInt8(ascii: "=") })

@@ -2,6 +2,8 @@ import Accounts
 import Configuration
 import Database
 import FoundationEssentials
+import IdentityTokens
+import MariaDB
 
 /// What commands read from the process's environment. Each command loads only what it needs.
 enum Environment {
@@ -22,6 +24,15 @@ enum Environment {
     }
 
     static func tombstoneGrace() throws -> Duration { try Configuration.tombstoneGrace(environment: variables) }
+
+    /// What sends webhooks. It verifies no identity tokens.
+    static func accounts() throws -> Accounts {
+        let deployment = try deployment()
+        return Accounts(
+            settings: AccountsSettings(
+                issuer: deployment.issuer.description, isDevelopment: deployment.environment == .development),
+            serverKey: try serverKey(), identityTokens: IdentityTokenVerifier(providers: [:], cacheDirectory: nil))
+    }
 
     static func attachmentDirectory() throws -> String {
         try Configuration.attachmentDirectory(environment: variables)

@@ -24,9 +24,11 @@ final class Instance {
     private let mail: MailQueue?
     private let service: Service
     private let databaseStatistics = DatabaseStatistics()
+    private let deliveryStatistics = DeliveryStatistics()
     /// Creates a thread's own database object.
     private let makeDatabase: @Sendable () -> Database
     private let readiness: Readiness
+    private let dispatchers: Dispatchers
 
     init(_ configuration: Configuration, _ logger: Logger) throws {
         let configuration = try configuration.sharingAttachments()
@@ -68,6 +70,12 @@ final class Instance {
         }
         readiness = Readiness(
             makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace, logger)
+        dispatchers = Dispatchers(
+            service.accounts, Dispatcher.Options(isDevelopment: service.accounts.settings.isDevelopment),
+            statistics: deliveryStatistics, makeDatabase: makeDatabase
+        ) { error in
+            logger.warning("webhooks are not sent", metadata: ["error": "\(error)"])
+        }
     }
 
     /// Runs until a signal ends the instance.
@@ -103,6 +111,7 @@ final class Instance {
             try server.start()
             try socket.publish()
             readiness.beginServing()
+            dispatchers.start(configuration.server.dispatchers)
             ServiceManager.notify("READY=1\nSTATUS=serving")
             let place = inherited == nil ? configuration.server.socket : "inherited"
             logger.notice("serving", metadata: ["socket": "\(place)"])
@@ -176,8 +185,8 @@ final class Instance {
         let socket = try listeningSocket(configuration.server.controlSocket)
         let metrics = Metrics(
             version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
-            requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics, keySets: keySets,
-            mail: mail, server: server)
+            requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics,
+            delivery: deliveryStatistics, keySets: keySets, server: server)
         var options = Server.Options(threads: 1)
         options.drainLimit = .seconds(1)
         let control = try Server(socket: socket, options: options) { [readiness, configuration] in
@@ -243,10 +252,10 @@ final class Instance {
         ServiceManager.notify("STOPPING=1\nSTATUS=draining")
         readiness.beginDraining()
         logger.notice("draining")
-        let deadline = ContinuousClock.now + configuration.server.drainLimit
+        // At once, since the events of requests under way are found by whoever runs next.
+        dispatchers.beginStopping()
         let result = server.drain()
-        // At least a moment for what the last request had to send.
-        mail?.stop(atMost: max(.seconds(1), deadline - ContinuousClock.now))
+        dispatchers.stop()
         let metadata: Logger.Metadata = [
             "requests": .stringConvertible(result.requests), "cut": .stringConvertible(result.cut),
         ]

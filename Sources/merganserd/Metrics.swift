@@ -1,6 +1,5 @@
 import API
 import Accounts
-import AnalyticsJobs
 import Database
 import FastCGI
 import IdentityTokens
@@ -15,6 +14,7 @@ struct Metrics: Sendable {
     let requests: RequestMetrics
     let loadShedder: LoadShedder
     let database: DatabaseStatistics
+    let delivery: DeliveryStatistics
     let keySets: IdentityTokenVerifier
     /// nil: no mail is sent.
     let mail: MailQueue?
@@ -24,7 +24,7 @@ struct Metrics: Sendable {
 
     init(
         version: String, instance: String, threads: Int, requests: RequestMetrics, loadShedder: LoadShedder,
-        database: DatabaseStatistics, keySets: IdentityTokenVerifier, mail: MailQueue?, server: Server
+        database: DatabaseStatistics, delivery: DeliveryStatistics, keySets: IdentityTokenVerifier, server: Server
     ) {
         self.version = version
         self.instance = instance
@@ -32,6 +32,7 @@ struct Metrics: Sendable {
         self.requests = requests
         self.loadShedder = loadShedder
         self.database = database
+        self.delivery = delivery
         self.keySets = keySets
         self.mail = mail
         self.server = server
@@ -43,6 +44,7 @@ struct Metrics: Sendable {
         addProcess(to: &exposition, isReady: isReady)
         addRequests(to: &exposition)
         addDatabase(to: &exposition)
+        addDelivery(to: &exposition)
         addKeySets(to: &exposition)
         addMail(to: &exposition)
         if let upkeep { add(upkeep, to: &exposition) }
@@ -113,7 +115,7 @@ struct Metrics: Sendable {
     private func addDatabase(to exposition: inout Exposition) {
         exposition.add(
             "merganser_database_connections_open", .gauge,
-            "Open connections to MariaDB: at most one for each worker and one for readiness.",
+            "Open connections to MariaDB: at most one for each worker, one for each dispatcher and one for readiness.",
             Double(database.openConnections.value))
         for (name, help, count) in [
             ("transactions", "Transactions that were started.", database.transactions.value),
@@ -131,6 +133,24 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_database_statement_seconds_total", .counter, "Total time of all statements.",
             Double(database.statementMicroseconds.value) / 1e6)
+    }
+
+    private func addDelivery(to exposition: inout Exposition) {
+        let counts = delivery.snapshot
+        exposition.add(
+            "merganser_webhook_attempts_total", .counter, "Attempts to send an event to its receiver.",
+            DeliveryStatistics.Outcome.allCases.map { outcome in
+                ([("outcome", outcome.rawValue)], Double(counts.attempts[outcome] ?? 0))
+            })
+        exposition.add(
+            "merganser_webhook_dead_total", .counter, "Events whose last attempt failed.", Double(counts.dead))
+        exposition.add(
+            "merganser_webhook_disabled_total", .counter,
+            "Receivers that were disabled because they were gone or failed for days.",
+            Double(counts.disabledEndpoints))
+        exposition.addHistogram(
+            "merganser_webhook_delivery_seconds", "Time from an event to its delivery.",
+            bounds: DeliveryStatistics.bounds, [([], counts.buckets, counts.seconds)])
     }
 
     private func addKeySets(to exposition: inout Exposition) {
@@ -167,6 +187,13 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_upkeep_delay_seconds", .gauge, "For how long the oldest unfinished work of a job has been due.",
             upkeep.delays.map { ([("task", $0.task)], $0.delay / .seconds(1)) })
+        exposition.add(
+            "merganser_webhook_breakers_open", .gauge,
+            "Receivers that failed so often that they are only probed once a minute.",
+            Double(upkeep.accounts.openBreakers))
+        exposition.add(
+            "merganser_webhook_endpoints_disabled", .gauge, "Receivers that nothing is sent to until they are enabled.",
+            Double(upkeep.accounts.disabledEndpoints))
         exposition.add(
             "merganser_event_partitions_ahead_seconds", .gauge,
             "Time until the last monthly partition for events ends.",

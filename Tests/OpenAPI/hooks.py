@@ -89,6 +89,8 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
             return {"request": handle, "cookies": cookies}
         case "showApplication" | "updateApplication" | "rotateClientSecret" | "addWebhookKey":
             return {"client_id": PEOPLE.application}
+        case "testWebhook" | "listWebhookDeliveries" | "replayWebhookEvents" | "enableWebhook":
+            return {"client_id": PEOPLE.application}
         case "showEvent":
             return {"id": credentials.first("/v1/events", "events")}
         case "showAppUser":

@@ -55,6 +55,10 @@ import Testing
             (["mail"], "drain"),
             (["drain", "`fastcgi_read_timeout`, `/v1`"], "systemd's `TimeoutStopSec`"),
             (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
+            // An outcome is recorded before anybody else sends the event.
+            (["webhook's connection"], "webhook"),
+            (["webhook", "repeats of a transaction", "database answer"], "webhook's lease"),
+            (["webhook", "repeats of a transaction", "database answer"], "systemd's `TimeoutStopSec`"),
             // A connection outlives the pauses between its requests.
             (["stuck workers"], "MariaDB's `wait_timeout`"),
         ] as [([String], String)])
@@ -79,7 +83,7 @@ import Testing
         let connection = Connection.Options(address: .unixSocket("/"), user: "")
         let server = Server.Options(threads: 1)
         let keySets = KeySetLimits()
-        let mail = SMTPServer(.startTLS, host: "", port: 0)
+        let webhook = Dispatcher.Options(isDevelopment: false).transfer
         let db = try Connection(MariaDBServer.options(socket: MariaDBServer.sharedSocket))
         let globals = try db.query("SELECT @@global.connect_timeout, @@global.wait_timeout")[0].map {
             Duration.seconds(Int(String(decoding: $0 ?? [], as: UTF8.self)) ?? 0)
@@ -122,6 +126,9 @@ import Testing
             "queue": try preset("MERGANSER_QUEUE_LIMIT_MILLISECONDS") / 1000,
             "upload's patience": try preset("MERGANSER_UPLOAD_PATIENCE_SECONDS"),
             "drain": try preset("MERGANSER_DRAIN_LIMIT_SECONDS"),
+            "webhook": webhook.timeout,
+            "webhook's connection": webhook.connectTimeout,
+            "webhook's lease": AccountsTransaction.deliveryLease,
             "stuck workers": WorkerProgress.patience,
             "systemd's `TimeoutStopSec`": try unit["TimeoutStopSec"],
             "systemd's `WatchdogSec`": try unit["WatchdogSec"],

@@ -28,7 +28,7 @@ import Testing
         #expect(created["allowed_scopes"] == ["openid", "shop:member"])
         #expect(created["status"] == "active")
         let webhookSecret = try #require(created["webhook_key"]?["secret"]?.string)
-        #expect(webhookSecret.wholeMatch(of: /whsec_[A-Za-z0-9_\-]{43}/) != nil)
+        #expect(webhookSecret.wholeMatch(of: /whsec_[A-Za-z0-9+\/]{43}=/) != nil)
         #expect(created["webhook_key"]?["kid"]?.string?.wholeMatch(of: /whk_\d{4}q[1-4]_[0-9a-f]{2}/) != nil)
 
         let connection = try installation.database.connect()

@@ -23,6 +23,19 @@ import Text
         #expect(Base64URL.encode(randomBytes(32)).utf8.count == 43)
     }
 
+    /// RFC 4648 §10.
+    @Test(
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func withPadding(text: String, encoded: String) {
+        #expect(Base64.encode(Array(text.utf8)) == encoded)
+        #expect(Base64.decode(encoded.utf8) == Array(text.utf8))
+    }
+
+    @Test func theStandardAlphabet() { #expect(Base64.encode([3, 236, 255, 224, 193]) == "A+z/4ME=") }
+
     @Test(arguments: [
         "Z", "Zm9vY", "Zg==", "Zm8=", "Zg=", "=", "Zm9v ", " Zm9v", "Zm 9v", "Zm9v\n", "Zm9v\r\n", "A+z/", "A+z_4ME",
         "Zm9v\u{0}",

@@ -7,6 +7,8 @@ package struct ApplicationChanges: Sendable {
     package var allowedScopes: [String]?
     package var appLinkURL: String??
     package var webhookURL: String??
+    /// The types of events that are pushed; `.some(nil)`: all.
+    package var webhookEvents: [String]??
     package var backchannelLogoutURI: String??
     package var scopePolicy: Application.ScopePolicy?
     package var notifyAnonymousSwap: Bool?
@@ -28,7 +30,8 @@ package struct ApplicationChanges: Sendable {
             name == nil ? nil : "name", redirectURIs == nil ? nil : "redirect_uris",
             postLogoutRedirectURIs == nil ? nil : "post_logout_redirect_uris",
             allowedScopes == nil ? nil : "allowed_scopes", appLinkURL == nil ? nil : "app_link_url",
-            webhookURL == nil ? nil : "webhook_url", backchannelLogoutURI == nil ? nil : "backchannel_logout_uri",
+            webhookURL == nil ? nil : "webhook_url", webhookEvents == nil ? nil : "webhook_events",
+            backchannelLogoutURI == nil ? nil : "backchannel_logout_uri",
             scopePolicy == nil ? nil : "scope_policy", notifyAnonymousSwap == nil ? nil : "notify_anonymous_swap",
             status == nil ? nil : "status", allowAnonymousGrants == nil ? nil : "allow_anonymous_grants",
             firstParty == nil ? nil : "first_party", linkedSubDetails == nil ? nil : "linked_sub_details",
@@ -45,6 +48,7 @@ extension RegisteredApplication {
         allowedScopes = changes.allowedScopes.map { Scopes($0) } ?? allowedScopes
         if let url = changes.appLinkURL { appLinkURL = url }
         if let url = changes.webhookURL { webhookURL = url }
+        if let types = changes.webhookEvents { webhookEvents = types }
         if let uri = changes.backchannelLogoutURI { backchannelLogoutURI = uri }
         scopePolicy = changes.scopePolicy ?? scopePolicy
         notifyAnonymousSwap = changes.notifyAnonymousSwap ?? notifyAnonymousSwap

@@ -33,6 +33,7 @@ package struct ApprovedChanges: Sendable {
         }
         if let scopes = changes.allowedScopes { try Self.check(scopes: scopes) }
         if let url = changes.appLinkURL ?? nil, !RedirectURI.isLink(url) { throw .appLink(url) }
+        if let types = changes.webhookEvents ?? nil { try Self.check(webhookEvents: types) }
         for url in [changes.webhookURL, changes.backchannelLogoutURI] {
             if let url = url ?? nil { try Self.check(outboundURL: url, rules) }
         }
@@ -72,6 +73,13 @@ package struct ApprovedChanges: Sendable {
             && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(PercentEncoding.isUnreserved) }
     }
 
+    private static func check(webhookEvents types: [String]) throws(InvalidApplication) {
+        guard (1...Event.Kind.allCases.count).contains(types.count), Set(types).count == types.count else {
+            throw .webhookEvents
+        }
+        for type in types where Event.Kind(rawValue: type) == nil { throw .webhookEvent(type) }
+    }
+
     private static func check(outboundURL text: String, _ rules: Rules) throws(InvalidApplication) {
         do throws(ForbiddenURL) {
             _ = try OutboundURL(text, allowsLoopbackHTTP: rules.isDevelopment).resolve(within: .seconds(2))
@@ -90,13 +98,15 @@ package enum InvalidApplication: Error, CustomStringConvertible {
     case scopeCount(Int)
     case scope(String)
     case appLink(String)
+    case webhookEvents
+    case webhookEvent(String)
     case outboundURL(String, ForbiddenURL)
 
     package var failure: Failure {
         switch self {
         case .redirectURI(let invalid): .invalidRedirectURI(invalid.reason)
         case .outboundURL: .invalidWebhookURL
-        case .name, .redirectURICount, .postLogoutRedirectURICount, .scopeCount, .scope, .appLink: .invalidRequest
+        case .name, .redirectURICount, .scopeCount, .scope, .appLink, .webhookEvents, .webhookEvent: .invalidRequest
         }
     }
 
@@ -114,6 +124,10 @@ package enum InvalidApplication: Error, CustomStringConvertible {
             "\"\(scope)\" is not a scope; use one of \(Scopes.standard.joined(separator: ", ")), "
                 + "or <namespace>:<key> for a custom claim"
         case .appLink(let url): "the app link \"\(url)\" is refused; use https, or a scheme of the app's own"
+        case .webhookEvents: "name at least one type of event, and each once"
+        case .webhookEvent(let type):
+            "there are no events of type \"\(type)\"; the types are "
+                + Event.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         case .outboundURL(let url, let reason): "\"\(url)\" is refused: \(reason)"
         }
     }

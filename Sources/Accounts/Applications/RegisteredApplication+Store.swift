@@ -6,7 +6,7 @@ extension Connection {
         SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
                a.webhook_url, a.backchannel_logout_uri, a.scope_policy, a.notify_anonymous_swap,
                a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at,
-               a.pending_changes, a.post_logout_redirect_uris
+               a.pending_changes, a.webhook_events, a.webhook_disabled_at
         FROM applications a
         """
 
@@ -39,19 +39,26 @@ extension Connection {
         return try first(sql) { row in try RegisteredApplication(from: &row) }
     }
 
+    func lockApplication(_ id: Application.ID) throws -> RegisteredApplication? {
+        var sql = ComposedSQL(Self.select)
+        sql.append(" WHERE a.id = ? FOR UPDATE", id)
+        return try first(sql) { row in try RegisteredApplication(from: &row) }
+    }
+
     /// - Returns: the new row's id.
     func insert(_ application: RegisteredApplication, secretDigest: [UInt8]?) throws -> Application.ID {
         let outcome = try execute(
             """
             INSERT INTO applications (client_id, name, client_type, secret_digest, status, redirect_uris, allowed_scopes,
-                                      app_link_url, webhook_url, backchannel_logout_uri, scope_policy,
+                                      app_link_url, webhook_url, webhook_events, backchannel_logout_uri, scope_policy,
                                       notify_anonymous_swap, allow_anonymous_grants, first_party, linked_sub_details,
-                                      owner_user_id, created_at, post_logout_redirect_uris)
+                                      owner_user_id, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, application.clientID, application.name, application.clientType.rawValue, secretDigest,
             application.status.rawValue, String(decoding: application.redirectURIs.json(), as: UTF8.self),
             application.allowedScopes.text, application.appLinkURL, application.webhookURL,
-            application.backchannelLogoutURI, application.scopePolicy.rawValue, application.notifyAnonymousSwap,
+            application.storedWebhookEvents, application.backchannelLogoutURI, application.scopePolicy.rawValue,
+            application.notifyAnonymousSwap,
             application.allowAnonymousGrants, application.firstParty, application.linkedSubDetails, application.owner,
             application.createdAt, application.postLogoutRedirectURIsJSON)
         return Application.ID(rawValue: Int64(outcome.lastInsertID))
@@ -63,12 +70,13 @@ extension Connection {
             """
             UPDATE applications
             SET name = ?, status = ?, redirect_uris = ?, allowed_scopes = ?, app_link_url = ?, webhook_url = ?,
-                backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
-                first_party = ?, linked_sub_details = ?, post_logout_redirect_uris = ?, pending_changes = ?
+                webhook_events = ?, backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
+                first_party = ?, linked_sub_details = ?, pending_changes = ?
             WHERE id = ?
             """, application.name, application.status.rawValue,
             String(decoding: application.redirectURIs.json(), as: UTF8.self), application.allowedScopes.text,
-            application.appLinkURL, application.webhookURL, application.backchannelLogoutURI,
+            application.appLinkURL, application.webhookURL, application.storedWebhookEvents,
+            application.backchannelLogoutURI,
             application.scopePolicy.rawValue, application.notifyAnonymousSwap, application.allowAnonymousGrants,
             application.firstParty, application.linkedSubDetails, application.postLogoutRedirectURIsJSON,
             application.pendingChanges.isEmpty
@@ -104,6 +112,8 @@ extension Connection {
 }
 
 extension RegisteredApplication {
+    fileprivate var storedWebhookEvents: String? { webhookEvents.map { String(decoding: $0.json(), as: UTF8.self) } }
+
     fileprivate init(from row: inout Row) throws {
         id = try row.read()
         clientID = try row.read()
@@ -125,11 +135,7 @@ extension RegisteredApplication {
         if let changes = try row.read(String?.self) {
             pendingChanges = PendingChanges(json: try JSONValue(json: Array(changes.utf8)))
         }
-        if let uris = try row.read(String?.self) { postLogoutRedirectURIs = try [String](json: Array(uris.utf8)) }
-    }
-
-    /// Nil when there are none.
-    fileprivate var postLogoutRedirectURIsJSON: String? {
-        postLogoutRedirectURIs.isEmpty ? nil : String(decoding: postLogoutRedirectURIs.json(), as: UTF8.self)
+        webhookEvents = try row.read(String?.self).map { try [String](json: Array($0.utf8)) }
+        webhookDisabledAt = try row.read()
     }
 }

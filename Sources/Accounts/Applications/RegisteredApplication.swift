@@ -13,6 +13,8 @@ package struct RegisteredApplication: Sendable {
     package internal(set) var allowedScopes: Scopes
     package internal(set) var appLinkURL: String?
     package internal(set) var webhookURL: String?
+    /// The types of events that are pushed; nil: all.
+    package internal(set) var webhookEvents: [String]?
     package internal(set) var backchannelLogoutURI: String?
     package internal(set) var scopePolicy: Application.ScopePolicy
     package internal(set) var notifyAnonymousSwap: Bool
@@ -22,4 +24,6 @@ package struct RegisteredApplication: Sendable {
     package internal(set) var owner: User.ID?
     package internal(set) var createdAt: Timestamp
     package internal(set) var pendingChanges = PendingChanges()
+    /// Since when no events are sent, because its receiver was gone or failed for days (accounts §3.4).
+    package internal(set) var webhookDisabledAt: Timestamp?
 }

@@ -53,7 +53,10 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    fileprivate func lockApplication(_ clientID: String, of caller: Caller) throws -> RegisteredApplication {
+    /// An application of the developer's own, locked.
+    ///
+    /// - Throws: `notFound` for those of others, too.
+    func lockApplication(_ clientID: String, of caller: Caller) throws -> RegisteredApplication {
         try lockDeveloper(caller)
         guard let application = try connection.lockApplication(clientID), application.owner == caller.id else {
             throw Failure.notFound
@@ -83,6 +86,7 @@ extension AccountsTransaction {
         if columns.isEmpty && !isPendingChanged { return application }
 
         try connection.update(changed)
+        if changed.webhookURL != application.webhookURL { try forgetWebhookFailures(of: changed.id) }
         let clientID = JSONValue.string(changed.clientID)
         func names(_ names: [String]) -> JSONValue { .array(names.map(JSONValue.string)) }
         if !columns.isEmpty {

@@ -44,7 +44,7 @@ extension AccountsTransaction {
         guard let keyID = free.randomElement() else {
             throw Failure.rateLimited(retryAfter: WebhookKey.startOfNextQuarter(after: now) - now)
         }
-        let key = WebhookKey(keyID: keyID, secret: "whsec_" + Base64URL.encode(randomBytes(32)))
+        let key = WebhookKey(keyID: keyID, secret: WebhookKey.secretPrefix + Base64.encode(randomBytes(32)))
         try connection.execute(
             "INSERT INTO webhook_keys (application_id, kid, sealed_secret, created_at) VALUES (?, ?, ?, ?)",
             application.id, key.keyID,

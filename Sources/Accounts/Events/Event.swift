@@ -28,6 +28,9 @@ struct Event {
     /// The merge that it tells of.
     var identityLink: IdentityLink.ID?
 
+    /// Whether it is pushed whatever types the application asked for.
+    var isAlwaysPushed: Bool { kind == .webhookTest }
+
     /// How long an event can be polled, delivered or not.
     static let lifetime = Duration.seconds(30 * 86_400)
 

@@ -20,8 +20,12 @@ extension AccountsTransaction {
             try connection.execute(
                 """
                 INSERT INTO webhook_outbox (application_id, event_id, event_type, raw_payload, seq, next_attempt_at)
-                SELECT id, ?, ?, ?, ?, IF(webhook_url IS NULL, NULL, ?) FROM applications WHERE id = ?
-                """, id, event.kind.rawValue, envelope.canonicalJSON(), seq, now, event.application)
+                SELECT id, ?, ?, ?, ?,
+                       IF(webhook_url IS NOT NULL
+                          AND (? OR COALESCE(JSON_CONTAINS(webhook_events, JSON_QUOTE(?)), TRUE)), ?, NULL)
+                FROM applications WHERE id = ?
+                """, id, event.kind.rawValue, envelope.canonicalJSON(), seq, event.isAlwaysPushed,
+                event.kind.rawValue, now, event.application)
             try connection.execute(
                 "UPDATE application_event_counters SET last_ulid = ?, last_seq = ? WHERE application_id = ?",
                 ulid.text, seq, event.application)

@@ -6,9 +6,13 @@ package import Time
 package struct AccountsUpkeep: Sendable {
     /// The time since the oldest row expired, of the kinds that `Garbage` deletes at once.
     package let garbageDelay: Duration
-    /// The time since the next event was due to be delivered.
+    /// Since the next event was due to be delivered, to a receiver that is sent to.
     package let outboxDelay: Duration
-    /// The time since the active key began to sign; nil if there is no active key.
+    /// Receivers that are only probed.
+    package let openBreakers: Int
+    /// Receivers that nothing is sent to until somebody enables them.
+    package let disabledEndpoints: Int
+    /// Since the key that signs began to; nil: none does.
     package let signingKeyAge: Duration?
 }
 
@@ -28,7 +32,17 @@ extension Connection {
                      UNION ALL SELECT MIN(expires_at) FROM authorization_requests
                      UNION ALL SELECT MIN(expires_at) FROM provider_sign_ins) AS oldest),
                    (SELECT MIN(event_id) FROM webhook_outbox),
-                   (SELECT MIN(next_attempt_at) FROM webhook_outbox),
+                   (SELECT MIN(due.due_at)
+                    FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
+                          FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
+                          WHERE next_attempt_at <= NOW(3) GROUP BY application_id) AS due
+                    JOIN applications a ON a.id = due.application_id
+                    LEFT JOIN webhook_failures f ON f.application_id = due.application_id
+                    WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
+                      AND f.probe_at IS NULL),
+                   (SELECT COUNT(*) FROM webhook_failures f JOIN applications a ON a.id = f.application_id
+                    WHERE f.probe_at IS NOT NULL AND a.webhook_disabled_at IS NULL),
+                   (SELECT COUNT(*) FROM applications WHERE webhook_disabled_at IS NOT NULL),
                    (SELECT MAX(activated_at) FROM signing_keys WHERE activated_at <= ?)
             """, now
         ) { row in
@@ -38,7 +52,8 @@ extension Connection {
             ]
             return AccountsUpkeep(
                 garbageDelay: now.delay(since: expiries.compactMap { $0 }.min()),
-                outboxDelay: now.delay(since: try row.read()),
+                outboxDelay: now.delay(since: try row.read()), openBreakers: try row.read(),
+                disabledEndpoints: try row.read(),
                 signingKeyAge: try row.read(Timestamp?.self).map { now - $0 })
         }
     }

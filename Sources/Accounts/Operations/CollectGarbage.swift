@@ -27,8 +27,7 @@ package enum Garbage: String, Sendable, CaseIterable {
     case providerSignIns = "provider_sign_ins"
     /// Delivered or not.
     case events = "webhook_outbox"
-    /// Those that nobody has tried to send for a day.
-    case logoutTokens = "logout_tokens"
+    case webhookAttempts = "webhook_attempts"
     /// Parts of retired keys; their rows stay.
     case signingKeys = "signing_keys"
 
@@ -37,6 +36,8 @@ package enum Garbage: String, Sendable, CaseIterable {
     /// Codes, merge tokens, revoked PAKs and ended families are kept for a while, so that their misuse can be
     /// distinguished from unknown values.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
+    /// How long developers see attempts to send them events (accounts §3.4).
+    fileprivate static let attemptHistory = Duration.seconds(7 * 86_400)
 }
 
 extension AccountsTransaction {
@@ -125,10 +126,9 @@ extension AccountsTransaction {
                 try connection.execute(
                     "DELETE FROM webhook_outbox WHERE event_id < ? ORDER BY event_id LIMIT 500",
                     Event.firstID(at: now - Event.lifetime))
-            case .logoutTokens:
+            case .webhookAttempts:
                 try connection.execute(
-                    "DELETE FROM logout_tokens WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 500",
-                    now - .seconds(86_400))
+                    "DELETE FROM webhook_attempts WHERE at <= ? ORDER BY at LIMIT 500", now - Garbage.attemptHistory)
             case .signingKeys:
                 try connection.execute(
                     """

@@ -14,7 +14,8 @@ package final class AccountsTransaction {
     package let origin: Origin
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
-    private var logouts: [LogoutNotice] = []
+    /// Whether its commit leaves events that can be sent at once.
+    fileprivate private(set) var hasDueEvents = false
 
     fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
         self.connection = connection
@@ -29,8 +30,14 @@ package final class AccountsTransaction {
             AuditEntry(action: action, user: user, actor: actor, details: details.map { ($0.key, $0.value) }))
     }
 
-    /// - Parameter event: written when the rule has ended, in the order of application ids.
-    func emit(_ event: Event) { events.append(event) }
+    /// - Parameter event: written to the outbox of its application, in order of application ids.
+    func emit(_ event: Event) {
+        events.append(event)
+        hasDueEvents = true
+    }
+
+    /// Makes the dispatchers of this process look for due events after the commit.
+    package func wakeDispatchers() { hasDueEvents = true }
 
     /// - Parameter notice: queued for its application, if that wants to know.
     func emit(_ notice: LogoutNotice) { logouts.append(notice) }
@@ -61,7 +68,8 @@ extension Accounts {
     ) throws -> Result {
         var rehearsed: Result?
         do {
-            return try database.transaction(retryPolicy) { connection in
+            var hasDueEvents = false
+            let result = try database.transaction(retryPolicy) { connection in
                 let transaction = AccountsTransaction(connection, now: clock.now, origin: origin)
                 try answer?.claim(in: transaction)
                 let result = try rule(transaction)
@@ -71,8 +79,11 @@ extension Accounts {
                     rehearsed = result
                     throw EndOfRehearsal()
                 }
+                hasDueEvents = transaction.hasDueEvents
                 return result
             }
+            if hasDueEvents { OutboxBell.ring() }
+            return result
         } catch let end as EndOfRehearsal {
             guard let rehearsed else { throw end }
             return rehearsed

@@ -13,6 +13,8 @@ struct ApplicationBody: Encodable {
     let status: String
     @Nullable var appLinkURL: String?
     @Nullable var webhookURL: String?
+    @Nullable var webhookEvents: [String]?
+    @Nullable var webhookDisabledAt: String?
     @Nullable var backchannelLogoutURI: String?
     let scopePolicy: String
     let allowAnonymousGrants: Bool
@@ -39,6 +41,8 @@ struct ApplicationBody: Encodable {
         status = application.status.rawValue
         appLinkURL = application.appLinkURL
         webhookURL = application.webhookURL
+        webhookEvents = application.webhookEvents
+        webhookDisabledAt = application.webhookDisabledAt?.iso8601
         backchannelLogoutURI = application.backchannelLogoutURI
         scopePolicy = application.scopePolicy.rawValue
         allowAnonymousGrants = application.allowAnonymousGrants

@@ -6,11 +6,13 @@ import Time
 struct DatabaseChecks {
     private let connection: Connection
     private let threads: Int
+    private let dispatchers: Int
 
-    /// - Parameter threads: of one instance; each has a connection.
-    init(_ connection: Connection, threads: Int) {
+    /// - Parameters: of one instance; each thread has a connection.
+    init(_ connection: Connection, threads: Int, dispatchers: Int) {
         self.connection = connection
         self.threads = threads
+        self.dispatchers = dispatchers
     }
 
     func findings() throws -> [Finding] {
@@ -214,7 +216,7 @@ struct DatabaseChecks {
     private func connections(_ server: Settings) -> Finding {
         // While one instance replaces another, both are connected. Readiness has a connection of its own, and so have
         // tools.
-        let needed = 2 * (threads + 1) + 10
+        let needed = 2 * (threads + dispatchers + 1) + 10
         let message = "max_connections is \(server.maxConnections); two instances need up to \(needed)"
         return server.maxConnections >= needed
             ? .ok("connections", message)
@@ -223,7 +225,7 @@ struct DatabaseChecks {
     }
 
     private func preparedStatements(_ server: Settings) -> Finding {
-        let needed = 2 * (threads + 1) * connection.options.statementCacheLimit
+        let needed = 2 * (threads + dispatchers + 1) * connection.options.statementCacheLimit
         let message = "max_prepared_stmt_count is \(server.maxPreparedStatements); two instances keep up to \(needed)"
         return server.maxPreparedStatements >= needed
             ? .ok("prepared statements", message)

@@ -28,7 +28,8 @@ struct Doctor: ParsableCommand {
         let options = configuration.database.connection
         do {
             let connection = try Connection(options)
-            let checks = DatabaseChecks(connection, threads: configuration.server.threads)
+            let checks = DatabaseChecks(
+                connection, threads: configuration.server.threads, dispatchers: configuration.server.dispatchers)
             let findings = [.ok("database", "\(options) answers")] + (try checks.findings())
             // Without the tables there are no keys.
             if findings.contains(where: { $0.check == "schema" && $0.status == .fail }) { return findings }

@@ -42,7 +42,7 @@ import Time
         #expect(clientID.wholeMatch(of: /logi_[0-9a-f]{32}/) != nil)
         #expect(secret.wholeMatch(of: /logi_secret_[0-9a-f]{64}/) != nil)
         #expect(kid.wholeMatch(of: /whk_2026q2_[0-9a-f]{2}/) != nil)
-        #expect(webhookSecret.wholeMatch(of: /whsec_[A-Za-z0-9_\-]{43}/) != nil)
+        #expect(webhookSecret.wholeMatch(of: /whsec_[A-Za-z0-9+\/]{43}=/) != nil)
         #expect(answer["client_type"] == "confidential")
         #expect(answer["token_endpoint_auth_method"] == "client_secret_basic")
         #expect(answer["redirect_uris"] == ["https://notes.example/cb", "http://localhost:3000/cb"])
@@ -82,7 +82,7 @@ import Time
             by: developer,
             [
                 "name": "체스 🐴", "app_link_url": "https://notes.example/app",
-                "webhook_url": "https://93.184.216.34/hook",
+                "webhook_url": "https://93.184.216.34/hook", "webhook_events": ["user.merged"],
                 "backchannel_logout_uri": "https://93.184.216.34/logout?a=1&b=2", "scope_policy": "log_only",
                 "notify_anonymous_swap": true,
             ])
@@ -95,6 +95,7 @@ import Time
                 + #""post_logout_redirect_uris":[],"#
                 + #""allowed_scopes":["openid","profile:basic","email"],"status":"pending","#
                 + #""app_link_url":"https://notes.example/app","webhook_url":"https://93.184.216.34/hook","#
+                + #""webhook_events":["user.merged"],"webhook_disabled_at":null,"#
                 + #""backchannel_logout_uri":"https://93.184.216.34/logout?a=1&b=2","scope_policy":"log_only","#
                 + #""notify_anonymous_swap":true,"allow_anonymous_grants":false,"first_party":false,"#
                 + #""linked_sub_details":false,"created_at":"2026-05-12T07:00:00Z"}"#)
@@ -326,7 +327,8 @@ import Time
             ("post_logout_redirect_uris", ["https://chess.example/bye", "chess://bye"]),
             ("post_logout_redirect_uris", []), ("allowed_scopes", ["openid", "email"]),
             ("app_link_url", "chess://open"), ("app_link_url", .null), ("webhook_url", "https://93.184.216.35/hook"),
-            ("webhook_url", .null), ("backchannel_logout_uri", "https://93.184.216.34/logout"),
+            ("webhook_url", .null), ("webhook_events", ["webhook.test", "user.merged"]), ("webhook_events", .null),
+            ("backchannel_logout_uri", "https://93.184.216.34/logout"),
             ("backchannel_logout_uri", .null), ("scope_policy", "alert"), ("notify_anonymous_swap", true),
         ]
         var expected = scene.show(clientID, to: developer).json
@@ -446,7 +448,7 @@ import Time
         let answer = addKey(to: clientID)
         #expect(answer.status == 201 && scene.names(answer.json) == ["webhook_key"])
         let secret = try #require(answer["webhook_key"]?["secret"]?.string)
-        #expect(secret.wholeMatch(of: /whsec_[A-Za-z0-9_\-]{43}/) != nil)
+        #expect(secret.wholeMatch(of: /whsec_[A-Za-z0-9+\/]{43}=/) != nil)
         #expect(try !app.database.dump().contains(secret))
         #expect(try app.count("SELECT COUNT(DISTINCT kid) FROM webhook_keys WHERE retired_at IS NULL") == 2)
     }

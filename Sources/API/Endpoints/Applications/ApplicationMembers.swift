@@ -10,6 +10,7 @@ struct ApplicationMembers: Decodable {
     private var allowedScopes: Presence<[String]>
     private var appLinkURL: Presence<String>
     private var webhookURL: Presence<String>
+    private var webhookEvents: Presence<[String]>
     private var backchannelLogoutURI: Presence<String>
     private var scopePolicy: Presence<String>
     private var notifyAnonymousSwap: Presence<Bool>
@@ -24,6 +25,7 @@ struct ApplicationMembers: Decodable {
             changes.allowedScopes = try allowedScopes.value
             changes.appLinkURL = appLinkURL.change
             changes.webhookURL = webhookURL.change
+            changes.webhookEvents = webhookEvents.change
             changes.backchannelLogoutURI = backchannelLogoutURI.change
             changes.scopePolicy = try scopePolicy.value.map { try known($0) }
             changes.notifyAnonymousSwap = try notifyAnonymousSwap.value

@@ -15,6 +15,8 @@ struct ApplicationReply: Encodable {
     let status: String
     @Nullable var appLinkURL: String?
     @Nullable var webhookURL: String?
+    @Nullable var webhookEvents: [String]?
+    @Nullable var webhookDisabledAt: String?
     @Nullable var backchannelLogoutURI: String?
     let scopePolicy: String
     let notifyAnonymousSwap: Bool
@@ -37,6 +39,8 @@ struct ApplicationReply: Encodable {
         status = application.status.rawValue
         appLinkURL = application.appLinkURL
         webhookURL = application.webhookURL
+        webhookEvents = application.webhookEvents
+        webhookDisabledAt = application.webhookDisabledAt?.iso8601
         backchannelLogoutURI = application.backchannelLogoutURI
         scopePolicy = application.scopePolicy.rawValue
         notifyAnonymousSwap = application.notifyAnonymousSwap

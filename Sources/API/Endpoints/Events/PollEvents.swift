@@ -7,19 +7,10 @@ import JSON
     let query = call.queryParameters
     let types = query.comparable("event_type")?.split(separator: ",").map(String.init) ?? []
     let poll = EventPoll(
-        since: query["since"], limit: try query["limit"].map(pollLimit) ?? EventPoll.defaultLimit,
+        since: query["since"], limit: try query.pageLimit() ?? EventPoll.defaultLimit,
         types: types.isEmpty ? nil : Set(types))
     let page = try call.database.read { try call.accounts.pollEvents(poll, of: application, $0) }
     return Response(.ok, headers: [Response.Field("Content-Type", "application/json")], body: body(of: page))
-}
-
-/// - Throws: `invalidRequest` for what is no number, or less than one.
-private func pollLimit(_ text: String) throws -> Int {
-    let digits = text.utf8.drop { $0 == UInt8(ascii: "0") }
-    guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-        throw Failure.invalidRequest
-    }
-    return min(Int(String(digits) ?? "") ?? EventPoll.largestLimit, EventPoll.largestLimit)
 }
 
 /// `{"events":[…],"next_cursor":"…","has_more":false}`. An event is its stored envelope, byte for byte, with `seq` as one

@@ -1,0 +1,124 @@
+import MariaDB
+import OpenSSL
+import Text
+import Time
+
+/// An application that has events to be sent now.
+struct DueApplication: Sendable {
+    let id: Application.ID
+    let url: String
+    /// Whether its last attempt failed.
+    let isFailing: Bool
+    /// Whether its breaker is open, so that one event may be sent as a probe.
+    let isProbed: Bool
+}
+
+extension Connection {
+    /// The time that leases and waits are counted by, one for all dispatchers.
+    func deliveryTime() throws -> Timestamp {
+        guard let now = try first("SELECT NOW(3)", read: { row in try row.read(Timestamp.self) }) else {
+            throw MariaDBError("NOW() has no row")
+        }
+        return now
+    }
+
+    /// Applications that have due events and may be sent to, those that have waited longest first.
+    ///
+    /// The work grows with the number of applications, not with that of waiting events.
+    func dueApplications(at now: Timestamp) throws -> [DueApplication] {
+        try all(
+            """
+            SELECT due.application_id, a.webhook_url, f.application_id IS NOT NULL, f.probe_at IS NOT NULL
+            FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
+                  FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
+                  WHERE next_attempt_at <= ? GROUP BY application_id) AS due
+            JOIN applications a ON a.id = due.application_id
+            LEFT JOIN webhook_failures f ON f.application_id = due.application_id
+            WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
+              AND (f.probe_at IS NULL OR f.probe_at <= ?)
+            ORDER BY due.due_at, due.application_id
+            """, now, now
+        ) { row in
+            DueApplication(
+                id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: try row.read())
+        }
+    }
+
+    /// The active keys of applications, newest first.
+    fileprivate func webhookKeys(
+        of applications: [Application.ID], _ serverKey: ServerKey
+    ) throws -> [Application.ID: [WebhookKey]] {
+        if applications.isEmpty { return [:] }
+        var sql = ComposedSQL("SELECT application_id, kid, sealed_secret FROM webhook_keys WHERE retired_at IS NULL")
+        sql.append(" AND application_id IN ", oneOf: applications)
+        sql.append(" ORDER BY created_at DESC, id DESC")
+        var keys: [Application.ID: [WebhookKey]] = [:]
+        _ = try all(sql) { row in
+            let (application, kid) = (try row.read(Application.ID.self), try row.read(String.self))
+            // One that does not open is reported by the doctor; the others sign.
+            guard let secret = try? serverKey.open(row.read(), for: WebhookKey.row(kid, of: application)) else {
+                return
+            }
+            keys[application, default: []].append(
+                WebhookKey(keyID: kid, secret: String(decoding: secret, as: UTF8.self)))
+        }
+        return keys
+    }
+}
+
+extension AccountsTransaction {
+    /// How long a dispatcher may take to send an event and say what became of it; then others send it again.
+    package static let deliveryLease = Duration.seconds(60)
+
+    /// Claims due events, each application's oldest first. Rows that others are claiming are skipped.
+    ///
+    /// - Parameters:
+    ///   - applications: with how many events each may have.
+    ///   - time: the database's.
+    func claimDeliveries(
+        for applications: [(application: DueApplication, count: Int)], at time: Timestamp, serverKey: ServerKey
+    ) throws -> [WebhookDelivery] {
+        let keys = try connection.webhookKeys(of: applications.map(\.application.id), serverKey)
+        let lease = randomBytes(16)
+        var deliveries: [WebhookDelivery] = []
+        for (application, count) in applications.sorted(by: { $0.application.id < $1.application.id }) {
+            if application.isProbed, try !takeProbe(of: application.id, at: time) { continue }
+            deliveries += try connection.all(
+                """
+                SELECT id, event_id, event_type, seq, raw_payload, attempts
+                FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
+                WHERE application_id = ? AND next_attempt_at <= ? ORDER BY next_attempt_at, id LIMIT ?
+                FOR UPDATE SKIP LOCKED
+                """, application.id, time, count
+            ) { row in
+                WebhookDelivery(
+                    row: try row.read(), application: application.id, url: application.url, eventID: try row.read(),
+                    eventType: try row.read(), seq: try row.read(), payload: try row.read(),
+                    attempt: try row.read(Int.self) + 1, isFailing: application.isFailing,
+                    isProbe: application.isProbed,
+                    keys: keys[application.id] ?? [], lease: lease, claimedAt: time)
+            }
+        }
+        try connection.executeMany("UPDATE webhook_outbox SET lease = ?, next_attempt_at = ? WHERE id = ?", deliveries)
+        {
+            [lease, time + Self.deliveryLease, $0.row]
+        }
+        return deliveries
+    }
+
+    /// Gives events back that were not sent, or of which nobody knows.
+    func release(_ deliveries: [WebhookDelivery], at time: Timestamp) throws {
+        try connection.executeMany(
+            "UPDATE webhook_outbox SET lease = NULL, next_attempt_at = ? WHERE id = ? AND lease = ?",
+            deliveries.sorted { $0.row < $1.row }
+        ) { [time, $0.row, $0.lease] }
+    }
+
+    /// - Returns: false if another dispatcher was faster.
+    private func takeProbe(of application: Application.ID, at time: Timestamp) throws -> Bool {
+        try connection.execute(
+            "UPDATE webhook_failures SET probe_at = ? WHERE application_id = ? AND probe_at <= ?",
+            time + DeliverySchedule.probeInterval, application, time
+        ).affectedRows > 0
+    }
+}

@@ -1,0 +1,44 @@
+import Accounts
+import ArgumentParser
+import Database
+import FastCGI
+import Files
+import JSON
+
+struct DispatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dispatch", abstract: "Sends webhooks, beside the servers or instead of them.",
+        discussion: """
+            Every server has a dispatcher of its own (MERGANSER_DISPATCHERS), and any number of dispatchers may run. Ends \
+            on SIGTERM or SIGINT, when the requests under way have been answered.
+            """)
+
+    @Flag(help: "Send what is due now, and exit.")
+    var once = false
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let accounts = try Environment.accounts()
+        let database = try Environment.databaseSettings().connection
+        let options = Dispatcher.Options(isDevelopment: accounts.settings.isDevelopment)
+        let statistics = DeliveryStatistics()
+        if once {
+            _ = try Dispatcher(accounts, Database(database), options, statistics: statistics).runOnce()
+        } else {
+            blockAllSignals()
+            let dispatchers = Dispatchers(
+                accounts, options, statistics: statistics, makeDatabase: { Database(database) },
+                report: { error in StandardError.write("merganserctl: \(ToolError(error).message)\n") })
+            dispatchers.start(1)
+            output.progress("Sends webhooks until it is stopped")
+            while ![.terminate, .interrupt].contains(waitForSignal()) {}
+            dispatchers.stop()
+        }
+        let counts = statistics.snapshot
+        let attempts = DeliveryStatistics.Outcome.allCases.map { ($0.rawValue, counts.attempts[$0] ?? 0) }
+        output.print(
+            ["attempts": JSONValue.object(JSONObject(attempts.map { ($0.0, .integer(Int64($0.1))) }))],
+            attempts.map { "\($0.0.padded(to: 12)) \($0.1)" }.joined(separator: "\n"))
+    }
+}

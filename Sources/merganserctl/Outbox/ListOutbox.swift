@@ -1,0 +1,58 @@
+import Accounts
+import ArgumentParser
+import JSON
+
+extension OutboxState: ExpressibleByArgument {}
+
+struct ListOutbox: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists events, the newest first; shows no payloads.")
+
+    @Option(help: "Only events in that state.")
+    var state: OutboxState?
+
+    @Option(help: "Only events of that application.")
+    var application: String?
+
+    @Option(help: "The most events.")
+    var limit = 100
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit must be from 1 to 10000") }
+        let events = try Environment.database().read {
+            try $0.outboxEvents(in: state, of: application, limit: limit)
+        }
+        output.print(
+            ["events": events.map(Body.init)],
+            events.map { event in
+                "\(event.eventID) \(event.clientID.padded(to: 38)) \(event.type.padded(to: 22)) "
+                    + "\(event.state.rawValue.padded(to: 10)) \(event.attempts) \(event.failureReason ?? "")"
+            }.joined(separator: "\n"))
+    }
+
+    private struct Body: Encodable {
+        let eventID: String
+        let clientID: String
+        let eventType: String
+        let seq: Int64
+        let state: String
+        let attempts: Int
+        @Nullable var nextAttemptAt: String?
+        @Nullable var deliveredAt: String?
+        @Nullable var failureReason: String?
+
+        init(_ event: OutboxEvent) {
+            eventID = event.eventID
+            clientID = event.clientID
+            eventType = event.type
+            seq = event.seq
+            state = event.state.rawValue
+            attempts = event.attempts
+            nextAttemptAt = event.nextAttemptAt?.iso8601
+            deliveredAt = event.deliveredAt?.iso8601
+            failureReason = event.failureReason
+        }
+    }
+}

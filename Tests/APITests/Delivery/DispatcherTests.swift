@@ -1,0 +1,142 @@
+import Accounts
+import Database
+import TestSupport
+import Testing
+import Threads
+import Time
+
+/// Dispatchers beside each other, beside receivers that hang, and at their end (accounts §3.4).
+@Suite struct DispatcherTests {
+    private let scene: DeliveryScene
+
+    init() throws { scene = try DeliveryScene() }
+
+    private var now: Timestamp { scene.app.time.now }
+
+    // MARK: Many applications
+
+    /// Hanging receivers hold what they have until everything else is delivered.
+    @Test func hangingReceiversDelayNoOthers() throws {
+        let isOver = Monitor(false)
+        let hanging = try (0..<6).map { _ in
+            try scene.receiver { _ in
+                _ = isOver.wait(atMost: .seconds(60)) { $0 ? true : nil }
+                return .response(status: 500)
+            }
+        }
+        let healthy = try (0..<4).map { _ in try scene.receiver() }
+        for _ in 0..<10 {
+            for receiver in hanging + healthy { try scene.event(for: receiver) }
+        }
+        let thread = DispatcherThread(try scene.dispatcher())
+        for receiver in healthy {
+            #expect(receiver.server.waitForRequests(10))
+            #expect(Set(receiver.events).count == 10)
+        }
+        for receiver in hanging { #expect(receiver.server.requests.count == 2, "at most two are under way") }
+        isOver.change { $0 = true }
+        try thread.finish()
+    }
+
+    @Test func noEventIsClaimedTwice() throws {
+        let receivers = try (0..<8).map { _ in try scene.receiver() }
+        for _ in 0..<25 {
+            for receiver in receivers { try scene.event(for: receiver) }
+        }
+        let threads = try (0..<4).map { _ in DispatcherThread(try scene.dispatcher()) }
+        for thread in threads { try thread.finish() }
+        for receiver in receivers {
+            #expect(receiver.events.count == 25)
+            #expect(Set(receiver.events).count == 25)
+        }
+        #expect(try scene.app.count("SELECT COUNT(*) FROM webhook_outbox WHERE delivered_at IS NULL") == 0)
+        #expect(try scene.app.count("SELECT COUNT(*) FROM webhook_outbox WHERE attempts <> 1") == 0)
+    }
+
+    // MARK: Leases
+
+    /// Its dispatcher is gone between the lease and the outcome.
+    @Test func aLostEventIsSentAgainAfterItsLease() throws {
+        let receiver = try scene.receiver { _ in .silence }
+        let id = try scene.event(for: receiver)
+        #expect(throws: Interrupted.self) {
+            try scene.dispatch { options in
+                options.time = { [time = scene.app.time, server = receiver.server] _ in
+                    // The next question for the time comes from the record of the outcome.
+                    if server.connections > 0 { throw Interrupted() }
+                    return time.now
+                }
+                options.transfer.timeout = .milliseconds(100)
+            }
+        }
+        #expect(try scene.row(id) == .init(attempts: 0, next: now + .seconds(60)))
+        scene.app.time.advance(by: .milliseconds(59_999))
+        #expect(try scene.dispatch { $0.transfer.timeout = .milliseconds(100) } == 0)
+        scene.app.time.advance(by: .milliseconds(1))
+        #expect(try scene.dispatch { $0.transfer.timeout = .milliseconds(100) } == 1)
+        let requests = receiver.server.requests
+        #expect(requests.map { $0.header("x-logi-delivery-attempt") } == ["1", "1"])
+        #expect(requests.allSatisfy { $0.body == DeliveryScene.payload(id) && $0.header("webhook-id") == id })
+    }
+
+    // MARK: A process's dispatchers
+
+    /// They look once an hour, so that only the bell can have woken them.
+    @Test func aCommitWakesTheDispatchers() throws {
+        let receiver = try scene.receiver()
+        let dispatchers = dispatchers { $0.lookInterval = .seconds(3600) }
+        dispatchers.start(2)
+        let id = try scene.event(for: receiver)
+        // Until they listen.
+        var isDelivered = false
+        for _ in 0..<100 where !isDelivered {
+            try Accounts.write(Database(scene.app.database.options), from: Origin(requestID: "", address: "")) {
+                $0.wakeDispatchers()
+            }
+            isDelivered = receiver.server.waitForRequests(1, atMost: .milliseconds(100))
+        }
+        #expect(isDelivered)
+        dispatchers.stop()
+        #expect(try scene.row(id).isDelivered)
+    }
+
+    @Test func stoppingFinishesWhatIsUnderWay() throws {
+        let isStopping = Monitor(false)
+        let receiver = try scene.receiver { _ in
+            _ = isStopping.wait(atMost: .seconds(10)) { $0 ? true : nil }
+            return .response()
+        }
+        let ids = try (0..<3).map { _ in try scene.event(for: receiver) }
+        let dispatchers = dispatchers { $0.lookInterval = .milliseconds(10) }
+        dispatchers.start(1)
+        #expect(receiver.server.waitForRequests(2))
+        dispatchers.beginStopping()
+        isStopping.change { $0 = true }
+        dispatchers.stop()
+        #expect(try ids.map { try scene.row($0).isDelivered } == [true, true, false])
+        #expect(try scene.row(ids[2]) == .init(attempts: 0, next: now))
+    }
+
+    private func dispatchers(_ change: (inout Dispatcher.Options) -> Void) -> Dispatchers {
+        Dispatchers(
+            scene.app.service.accounts, scene.options(change), statistics: scene.statistics,
+            makeDatabase: { [options = scene.app.database.options] in Database(options) }, report: { _ in })
+    }
+}
+
+private struct Interrupted: Error {}
+
+/// A dispatcher that sends what is due, on a thread of its own.
+private struct DispatcherThread {
+    private let job: JobThread
+
+    init(_ dispatcher: Dispatcher) {
+        // Nobody else uses it from now on.
+        nonisolated(unsafe) let dispatcher = dispatcher
+        job = JobThread { _ = try dispatcher.runOnce() }
+    }
+
+    func finish() throws {
+        if let failure = job.failure { throw failure }
+    }
+}
