@@ -11,7 +11,7 @@ package import Time
 package final class Dispatcher {
     package struct Options: Sendable {
         /// How many events may be under way.
-        package var concurrency = 256
+        package var concurrency = 512
         /// How long it waits before it looks for due events again, unless it is woken.
         package var lookInterval = Duration.seconds(1)
         package var transfer: Fetcher.Options

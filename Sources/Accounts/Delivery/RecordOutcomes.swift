@@ -26,11 +26,9 @@ extension AccountsTransaction {
         for application in try lockApplicationsToDisable(by: outcomes, at: time) {
             locked[application.id] = application
         }
+        try recordSuccesses(outcomes.filter { $0.failure == nil }, at: time)
         for outcome in outcomes {
-            guard let failure = outcome.failure else {
-                try recordSuccess(outcome, at: time)
-                continue
-            }
+            guard let failure = outcome.failure else { continue }
             try countFailure(of: outcome.delivery.application, at: time)
             if let application = locked[outcome.delivery.application], try disables(application, outcome, at: time) {
                 try disable(application, failure, at: time)
@@ -57,16 +55,18 @@ extension AccountsTransaction {
 
     // MARK: Events
 
-    private func recordSuccess(_ outcome: DeliveryOutcome, at time: Timestamp) throws {
-        try connection.execute(
-            "DELETE FROM webhook_failures WHERE application_id = ?", outcome.delivery.application)
-        try connection.execute(
+    private func recordSuccesses(_ outcomes: [DeliveryOutcome], at time: Timestamp) throws {
+        try connection.executeMany("DELETE FROM webhook_failures WHERE application_id = ?", outcomes) {
+            [$0.delivery.application]
+        }
+        try connection.executeMany(
             """
             UPDATE webhook_outbox
             SET attempts = attempts + 1, delivered_at = ?, dlq_at = NULL, next_attempt_at = NULL, lease = NULL,
                 failure_reason = NULL
             WHERE id = ? AND delivered_at IS NULL
-            """, time, outcome.delivery.row)
+            """, outcomes
+        ) { [time, $0.delivery.row] }
     }
 
     /// - Returns: whether it was the event's last attempt.
