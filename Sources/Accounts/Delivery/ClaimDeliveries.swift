@@ -78,25 +78,23 @@ extension AccountsTransaction {
     func claimDeliveries(
         for applications: [(application: DueApplication, count: Int)], at time: Timestamp, serverKey: ServerKey
     ) throws -> [WebhookDelivery] {
+        let applications = try applications.sorted { $0.application.id < $1.application.id }.filter { choice in
+            try !choice.application.isProbed || takeProbe(of: choice.application.id, at: time)
+        }
         let keys = try connection.webhookKeys(of: applications.map(\.application.id), serverKey)
         let lease = randomBytes(16)
         var deliveries: [WebhookDelivery] = []
-        for (application, count) in applications.sorted(by: { $0.application.id < $1.application.id }) {
-            if application.isProbed, try !takeProbe(of: application.id, at: time) { continue }
-            deliveries += try connection.all(
-                """
-                SELECT id, event_id, event_type, seq, raw_payload, attempts
-                FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
-                WHERE application_id = ? AND next_attempt_at <= ? ORDER BY next_attempt_at, id LIMIT ?
-                FOR UPDATE SKIP LOCKED
-                """, application.id, time, count
-            ) { row in
-                WebhookDelivery(
-                    row: try row.read(), application: application.id, url: application.url, eventID: try row.read(),
+        for start in stride(from: 0, to: applications.count, by: Self.applicationsOfAClaim) {
+            let part = applications[start...].prefix(Self.applicationsOfAClaim)
+            let byID = Dictionary(uniqueKeysWithValues: part.map { ($0.application.id, $0.application) })
+            deliveries += try connection.all(Self.lockingDueEvents(of: part, at: time)) { row in
+                let id = try row.read(Application.ID.self)
+                guard let application = byID[id] else { throw MariaDBError("an event of another application") }
+                return WebhookDelivery(
+                    row: try row.read(), application: id, url: application.url, eventID: try row.read(),
                     eventType: try row.read(), seq: try row.read(), payload: try row.read(),
                     attempt: try row.read(Int.self) + 1, isFailing: application.isFailing,
-                    isProbe: application.isProbed,
-                    keys: keys[application.id] ?? [], lease: lease, claimedAt: time)
+                    isProbe: application.isProbed, keys: keys[id] ?? [], lease: lease, claimedAt: time)
             }
         }
         try connection.executeMany("UPDATE webhook_outbox SET lease = ?, next_attempt_at = ? WHERE id = ?", deliveries)
@@ -104,6 +102,28 @@ extension AccountsTransaction {
             [lease, time + Self.deliveryLease, $0.row]
         }
         return deliveries
+    }
+
+    /// How many applications one statement claims events of; each number is a statement of its own in the cache.
+    private static let applicationsOfAClaim = 32
+
+    /// The oldest due events of each application. One statement for many, since a round trip for each would bound how many
+    /// events a dispatcher sends in a second.
+    private static func lockingDueEvents(
+        of applications: some Sequence<(application: DueApplication, count: Int)>, at time: Timestamp
+    ) -> ComposedSQL {
+        var sql = ComposedSQL("")
+        for (application, count) in applications {
+            if !sql.isEmpty { sql.append(" UNION ALL ") }
+            sql.append(
+                """
+                (SELECT application_id, id, event_id, event_type, seq, raw_payload, attempts
+                 FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
+                 WHERE application_id = ? AND next_attempt_at <= ? ORDER BY next_attempt_at, id LIMIT ?
+                 FOR UPDATE SKIP LOCKED)
+                """, application.id, time, count)
+        }
+        return sql
     }
 
     /// Gives events back that were not sent, or of which nobody knows.
