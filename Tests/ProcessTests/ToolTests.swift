@@ -12,9 +12,8 @@ import Testing
                 "application list", "application show", "application set", "application approve", "application refuse",
                 "application rotate-secret", "webhook-key compromised", "user show", "user set-role", "team create",
                 "team list", "project create", "project set", "project list", "project show", "app create", "app list",
-                "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "compact",
-                "retention",
-                "attachments clean", "attachments recount", "verify",
+                "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "dispatch",
+                "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean", "verify",
                 "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
             ])
     }
