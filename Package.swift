@@ -70,9 +70,8 @@ let package = Package(
             ],
             exclude: readmes([
                 "Account", "Applications", "Audit", "Authorization", "Delivery", "DeviceFlow", "Devices", "Events",
-                "Idempotency", "Identities", "Limits", "Operations", "Secrets", "SigningKeys", "Swap", "Tokens",
-                "Transactions",
-                "WebSignIn",
+                "Idempotency", "Identities", "Limits", "Logout", "Merge", "Moves", "Operations", "Secrets",
+                "SigningKeys", "Swap", "Tokens", "Transactions", "WebSignIn",
             ]),
             swiftSettings: safe),
         .target(
@@ -103,7 +102,7 @@ let package = Package(
                 + readmes(
                     [
                         "Account", "Applications", "Assets", "Authorization", "Delivery", "DeviceFlow", "Devices",
-                        "Discovery", "Events", "Identities", "Swap", "Tokens", "WebSignIn",
+                        "Discovery", "Events", "Identities", "Logout", "Merge", "Swap", "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [
@@ -170,8 +169,8 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "Fetch", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text", "Threads",
-                "Time",
+                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text",
+                "Threads", "Time", "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(

@@ -18,7 +18,7 @@ extension Routes {
         Route(.post, "/api/v1/applications/{client_id}/webhook_replay", .developer, replayWebhookEvents),
         Route(.post, "/api/v1/applications/{client_id}/webhook_enable", .developer, enableWebhook),
 
-        // In the server's own app
+        // For the server's own app
         Route(.get, "/api/v1/oauth/authorize/preview", .pak(.profileRead), previewAuthorization),
         Route(.post, "/api/v1/oauth/authorize", .pak(.profileWrite), authorizeNatively),
         Route(.post, "/api/v1/oauth/device", .pak(.profileWrite), decideDevice),

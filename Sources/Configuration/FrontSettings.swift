@@ -1,11 +1,11 @@
 /// What the analytics surface is told of nginx and of the proxies before it (analytics §15).
 package struct FrontSettings: Sendable {
-    /// Base URL of this server as clients see it, without trailing slash.
+    /// The base URL of this server, as clients see it, without a trailing slash.
     package var publicURL: String
-    /// The request header that names the end user's country, in lower case; nil: countries are not recorded.
+    /// The request header with the end user's country, in lower case; nil if countries are not recorded.
     package var countryHeader: String?
     package var attachmentSender: AttachmentSender
-    /// How far an upload may fall behind the least rate.
+    /// How long an upload may stay behind the minimum rate.
     package var uploadPatience: Duration
 
     /// Who sends the bytes of a download.

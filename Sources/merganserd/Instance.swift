@@ -186,7 +186,7 @@ final class Instance {
         let metrics = Metrics(
             version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
             requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics,
-            delivery: deliveryStatistics, keySets: keySets, server: server)
+            delivery: deliveryStatistics, keySets: keySets, mail: mail, server: server)
         var options = Server.Options(threads: 1)
         options.drainLimit = .seconds(1)
         let control = try Server(socket: socket, options: options) { [readiness, configuration] in
@@ -252,10 +252,13 @@ final class Instance {
         ServiceManager.notify("STOPPING=1\nSTATUS=draining")
         readiness.beginDraining()
         logger.notice("draining")
-        // At once, since the events of requests under way are found by whoever runs next.
+        let deadline = ContinuousClock.now + configuration.server.drainLimit
+        // At once: another instance finds the events of the requests under way.
         dispatchers.beginStopping()
         let result = server.drain()
         dispatchers.stop()
+        // At least a moment for what the last request had to send.
+        mail?.stop(atMost: max(.seconds(1), deadline - ContinuousClock.now))
         let metadata: Logger.Metadata = [
             "requests": .stringConvertible(result.requests), "cut": .stringConvertible(result.cut),
         ]

@@ -24,7 +24,8 @@ struct Metrics: Sendable {
 
     init(
         version: String, instance: String, threads: Int, requests: RequestMetrics, loadShedder: LoadShedder,
-        database: DatabaseStatistics, delivery: DeliveryStatistics, keySets: IdentityTokenVerifier, server: Server
+        database: DatabaseStatistics, delivery: DeliveryStatistics, keySets: IdentityTokenVerifier, mail: MailQueue?,
+        server: Server
     ) {
         self.version = version
         self.instance = instance

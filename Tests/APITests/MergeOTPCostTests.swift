@@ -28,7 +28,7 @@ import Testing
     private func cost(_ path: String, _ body: JSONValue, status: Int) throws -> Int {
         let before = try questions()
         let answer = scene.client.send(.post, path, body, token: requester.token)
-        // The second question is a statement as well.
+        // The second reading of the counter is a statement, too.
         let cost = try questions() - before - 1
         #expect(answer.status == status, "\(answer)")
         return cost

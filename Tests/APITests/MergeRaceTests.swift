@@ -21,8 +21,8 @@ import Testing
         rp = try scene.relyingParty()
     }
 
-    /// Runs the rounds; from one to the next the second request starts a little later relative to the first, so that
-    /// they meet at every point of each other's way.
+    /// Runs the rounds. In each round the second request starts a little later relative to the first, so that they meet
+    /// at all points.
     private func race(
         _ prepare: () throws -> [RepeatableRequest],
         _ check: ([Answer], _ round: Int, _ invariants: MergeInvariants) throws -> Void

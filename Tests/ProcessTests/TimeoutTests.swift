@@ -83,6 +83,7 @@ import Testing
         let connection = Connection.Options(address: .unixSocket("/"), user: "")
         let server = Server.Options(threads: 1)
         let keySets = KeySetLimits()
+        let mail = SMTPServer(.startTLS, host: "", port: 0)
         let webhook = Dispatcher.Options(isDevelopment: false).transfer
         let db = try Connection(MariaDBServer.options(socket: MariaDBServer.sharedSocket))
         let globals = try db.query("SELECT @@global.connect_timeout, @@global.wait_timeout")[0].map {

@@ -13,7 +13,8 @@ import Testing
                 "application rotate-secret", "webhook-key compromised", "user show", "user set-role", "team create",
                 "team list", "project create", "project set", "project list", "project show", "app create", "app list",
                 "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "dispatch",
-                "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean", "verify",
+                "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean",
+                "attachments recount", "verify",
                 "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
             ])
     }

@@ -77,10 +77,10 @@ package final class LocalHTTPServer: Sendable {
     /// The requests so far, in order.
     package var requests: [Request] { state.withLock { $0.requests } }
 
-    /// How many connections were accepted so far, whatever came over them.
+    /// How many connections were accepted so far.
     package var connections: Int { state.withLock { $0.connections } }
 
-    /// Waits until that many requests have come; false when they do not in time.
+    /// Waits until this many requests have come; false if they do not in time.
     package func waitForRequests(_ count: Int, atMost time: Duration = .seconds(10)) -> Bool {
         state.wait(atMost: time) { $0.requests.count >= count ? true : nil } ?? false
     }

@@ -106,7 +106,9 @@ package enum InvalidApplication: Error, CustomStringConvertible {
         switch self {
         case .redirectURI(let invalid): .invalidRedirectURI(invalid.reason)
         case .outboundURL: .invalidWebhookURL
-        case .name, .redirectURICount, .scopeCount, .scope, .appLink, .webhookEvents, .webhookEvent: .invalidRequest
+        case .name, .redirectURICount, .postLogoutRedirectURICount, .scopeCount, .scope, .appLink, .webhookEvents,
+            .webhookEvent:
+            .invalidRequest
         }
     }
 

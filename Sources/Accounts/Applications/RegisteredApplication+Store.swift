@@ -6,7 +6,7 @@ extension Connection {
         SELECT a.id, a.client_id, a.name, a.client_type, a.status, a.redirect_uris, a.allowed_scopes, a.app_link_url,
                a.webhook_url, a.backchannel_logout_uri, a.scope_policy, a.notify_anonymous_swap,
                a.allow_anonymous_grants, a.first_party, a.linked_sub_details, a.owner_user_id, a.created_at,
-               a.pending_changes, a.webhook_events, a.webhook_disabled_at
+               a.pending_changes, a.post_logout_redirect_uris, a.webhook_events, a.webhook_disabled_at
         FROM applications a
         """
 
@@ -52,8 +52,8 @@ extension Connection {
             INSERT INTO applications (client_id, name, client_type, secret_digest, status, redirect_uris, allowed_scopes,
                                       app_link_url, webhook_url, webhook_events, backchannel_logout_uri, scope_policy,
                                       notify_anonymous_swap, allow_anonymous_grants, first_party, linked_sub_details,
-                                      owner_user_id, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      owner_user_id, created_at, post_logout_redirect_uris)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, application.clientID, application.name, application.clientType.rawValue, secretDigest,
             application.status.rawValue, String(decoding: application.redirectURIs.json(), as: UTF8.self),
             application.allowedScopes.text, application.appLinkURL, application.webhookURL,
@@ -70,8 +70,9 @@ extension Connection {
             """
             UPDATE applications
             SET name = ?, status = ?, redirect_uris = ?, allowed_scopes = ?, app_link_url = ?, webhook_url = ?,
-                webhook_events = ?, backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?, allow_anonymous_grants = ?,
-                first_party = ?, linked_sub_details = ?, pending_changes = ?
+                webhook_events = ?, backchannel_logout_uri = ?, scope_policy = ?, notify_anonymous_swap = ?,
+                allow_anonymous_grants = ?, first_party = ?, linked_sub_details = ?, post_logout_redirect_uris = ?,
+                pending_changes = ?
             WHERE id = ?
             """, application.name, application.status.rawValue,
             String(decoding: application.redirectURIs.json(), as: UTF8.self), application.allowedScopes.text,
@@ -112,6 +113,11 @@ extension Connection {
 }
 
 extension RegisteredApplication {
+    /// Nil if there are none.
+    fileprivate var postLogoutRedirectURIsJSON: String? {
+        postLogoutRedirectURIs.isEmpty ? nil : String(decoding: postLogoutRedirectURIs.json(), as: UTF8.self)
+    }
+
     fileprivate var storedWebhookEvents: String? { webhookEvents.map { String(decoding: $0.json(), as: UTF8.self) } }
 
     fileprivate init(from row: inout Row) throws {
@@ -135,6 +141,7 @@ extension RegisteredApplication {
         if let changes = try row.read(String?.self) {
             pendingChanges = PendingChanges(json: try JSONValue(json: Array(changes.utf8)))
         }
+        if let uris = try row.read(String?.self) { postLogoutRedirectURIs = try [String](json: Array(uris.utf8)) }
         webhookEvents = try row.read(String?.self).map { try [String](json: Array($0.utf8)) }
         webhookDisabledAt = try row.read()
     }

@@ -55,7 +55,7 @@ extension Accounts {
 extension AccountsTransaction {
     /// An application of the developer's own, locked.
     ///
-    /// - Throws: `notFound` for those of others, too.
+    /// - Throws: `notFound`, also for another developer's application.
     func lockApplication(_ clientID: String, of caller: Caller) throws -> RegisteredApplication {
         try lockDeveloper(caller)
         guard let application = try connection.lockApplication(clientID), application.owner == caller.id else {

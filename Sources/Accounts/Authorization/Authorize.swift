@@ -46,7 +46,7 @@ extension Accounts {
     ///   - user: locked and live.
     ///   - authenticatedAt: when the user proved who they are; becomes `auth_time`.
     ///   - session: the web session's that they do it in, locked.
-    ///   - isApproved: the user was asked and allowed it.
+    ///   - isApproved: whether the user was asked and allowed it.
     package func authorize(
         _ request: AuthorizationRequest, for application: Application, by user: User, authenticatedAt: Timestamp,
         session: SessionHandle? = nil, isApproved: Bool, in transaction: AccountsTransaction

@@ -1,6 +1,6 @@
 import JSON
 
-/// Why tokens or a consent were ended by somebody other than their relying party (accounts §3.3).
+/// Why tokens or a consent were revoked, if not by their relying party (accounts §3.3).
 package enum RevocationReason: String, Sendable {
     case userDisconnected = "user_disconnected"
     case refreshReuse = "refresh_reuse"
@@ -8,21 +8,21 @@ package enum RevocationReason: String, Sendable {
 }
 
 extension Event {
-    /// What every event says of tokens and consents that were ended by a user or the server.
+    /// The data that all events about revoked tokens and consents have.
     struct Notice {
         var application: Application.ID
         var canonical: User.ID
         var reason: RevocationReason
     }
 
-    /// Everything that was issued under a sub so far, or one family of it, works no longer.
+    /// All tokens of a sub, or one family of them, are revoked.
     static func tokenRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.tokenRevoked, of: sub) }
 
     static func consentRevoked(of sub: String, _ scopes: Scopes, _ notice: Notice) -> Event {
         notice.event(.consentRevoked, of: sub, [("scopes", .array(scopes.names.map(JSONValue.string)))])
     }
 
-    /// The person has no consent at this relying party any more, whatever sub it knows them by.
+    /// The user has no consent left at this relying party, under any sub.
     static func grantsRevoked(of sub: String, _ notice: Notice) -> Event { notice.event(.userGrantsRevoked, of: sub) }
 }
 

@@ -20,11 +20,11 @@ package struct Limit: Sendable {
         "application_creation", Window(count: 10, length: .hour), Window(count: 30, length: .day))
     /// Requests for a PAK, for one user and application (accounts §1.4).
     package static let pakExchange = Limit("pak_exchange", Window(count: 10, length: .hour))
-    /// Test events that the developer of one application asks for (accounts §3.4).
+    /// Test events for one application (accounts §3.4).
     package static let webhookTests = Limit("webhook_tests", Window(count: 60, length: .hour))
-    /// How often the developer of one application has events sent again (accounts §3.4).
+    /// Replays of events of one application (accounts §3.4).
     package static let webhookReplays = Limit("webhook_replays", Window(count: 60, length: .hour))
-    /// Rows of the audit log about scopes that were dropped for one application (accounts §2.2).
+    /// Audit entries about dropped scopes of one application (accounts §2.2).
     package static let droppedScopes = Limit("dropped_scopes", Window(count: 10, length: .hour))
     /// One-time passwords for merges that one user asks for (accounts §3.1) …
     package static let mergeOTPsOfRequester = Limit("merge_otp_requester", Window(count: 10, length: .hour))

@@ -60,7 +60,7 @@ extension Accounts {
 
     /// The same checks and the plan on one consistent snapshot, without a lock or a write. A code was tried before.
     ///
-    /// - Parameter connection: inside a read-only snapshot.
+    /// - Parameter connection: in a read-only snapshot.
     package func previewMerge(_ merge: Merge, by caller: Caller, _ connection: Connection) throws -> MergePreview {
         let shown = try connection.user(provenBy: merge.proof)
         let users = try connection.users(caller.id, shown)

@@ -6,13 +6,13 @@ package import Time
 package struct AccountsUpkeep: Sendable {
     /// The time since the oldest row expired, of the kinds that `Garbage` deletes at once.
     package let garbageDelay: Duration
-    /// Since the next event was due to be delivered, to a receiver that is sent to.
+    /// The time since the next event was due to be delivered to a receiver that is neither disabled nor only probed.
     package let outboxDelay: Duration
-    /// Receivers that are only probed.
+    /// The number of receivers that are only probed.
     package let openBreakers: Int
-    /// Receivers that nothing is sent to until somebody enables them.
+    /// The number of receivers that are disabled.
     package let disabledEndpoints: Int
-    /// Since the key that signs began to; nil: none does.
+    /// The time since the active key began to sign; nil if there is no active key.
     package let signingKeyAge: Duration?
 }
 

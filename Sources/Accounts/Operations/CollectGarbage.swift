@@ -27,8 +27,10 @@ package enum Garbage: String, Sendable, CaseIterable {
     case providerSignIns = "provider_sign_ins"
     /// Delivered or not.
     case events = "webhook_outbox"
+    /// Those that nobody has tried to send for a day.
+    case logoutTokens = "logout_tokens"
     case webhookAttempts = "webhook_attempts"
-    /// Parts of retired keys; their rows stay.
+    /// The key material of retired keys. The rows stay.
     case signingKeys = "signing_keys"
 
     /// The most rows that one transaction deletes (accounts §0.4).
@@ -126,6 +128,10 @@ extension AccountsTransaction {
                 try connection.execute(
                     "DELETE FROM webhook_outbox WHERE event_id < ? ORDER BY event_id LIMIT 500",
                     Event.firstID(at: now - Event.lifetime))
+            case .logoutTokens:
+                try connection.execute(
+                    "DELETE FROM logout_tokens WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 500",
+                    now - .seconds(86_400))
             case .webhookAttempts:
                 try connection.execute(
                     "DELETE FROM webhook_attempts WHERE at <= ? ORDER BY at LIMIT 500", now - Garbage.attemptHistory)

@@ -14,7 +14,8 @@ package final class AccountsTransaction {
     package let origin: Origin
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
-    /// Whether its commit leaves events that can be sent at once.
+    private var logouts: [LogoutNotice] = []
+    /// Whether events are due after the commit.
     fileprivate private(set) var hasDueEvents = false
 
     fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
@@ -30,7 +31,7 @@ package final class AccountsTransaction {
             AuditEntry(action: action, user: user, actor: actor, details: details.map { ($0.key, $0.value) }))
     }
 
-    /// - Parameter event: written to the outbox of its application, in order of application ids.
+    /// - Parameter event: written when the rule has ended, in the order of application ids.
     func emit(_ event: Event) {
         events.append(event)
         hasDueEvents = true
@@ -42,7 +43,8 @@ package final class AccountsTransaction {
     /// - Parameter notice: queued for its application, if that wants to know.
     func emit(_ notice: LogoutNotice) { logouts.append(notice) }
 
-    /// Writes what was noted. Nothing may be written after it but the idempotency record, whose row is locked already.
+    /// Writes the events and audit entries. Only the idempotency record may be written after that; its row is already
+    /// locked.
     fileprivate func finish() throws {
         try appendToOutbox(events)
         try appendToLogoutTokens(logouts)

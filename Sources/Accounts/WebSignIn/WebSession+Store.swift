@@ -66,7 +66,7 @@ extension AccountsTransaction {
         return nil
     }
 
-    /// A new session of a user who is locked.
+    /// Inserts a new session of a locked user.
     ///
     /// - Parameter cookie: of the session that it takes the place of.
     func insertWebSession(for user: User.ID, _ provider: Provider, replacing cookie: String?) throws -> Secret {

@@ -116,7 +116,7 @@ import Testing
         Input("a fraction of a second", "/v1/ingest", 1_000_000, accepted) {
             event(#""timestamp":"2026-05-12T06:59:59.\#(String(repeating: "9", count: $0))Z""#)
         },
-        // What end users write
+        // Feedback and answers of end users
         Input("a message of white space", "/v1/feedback", 250_000, #"400 {"error":"message is required"}"#) {
             #"{"bundle_id":"com.example","message":"\#(String(repeating: " \u{FEFF}", count: $0))"}"#
         },
