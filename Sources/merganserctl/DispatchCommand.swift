@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Configuration
 import Database
 import FastCGI
 import Files

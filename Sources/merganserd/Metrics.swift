@@ -1,5 +1,6 @@
 import API
 import Accounts
+import AnalyticsJobs
 import Database
 import FastCGI
 import IdentityTokens

@@ -1,6 +1,9 @@
+import Database
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

@@ -1,5 +1,6 @@
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

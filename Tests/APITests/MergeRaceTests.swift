@@ -1,5 +1,6 @@
 import Database
 import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
 import Testing

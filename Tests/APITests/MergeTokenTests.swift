@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
 import Time
 

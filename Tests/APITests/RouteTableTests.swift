@@ -117,6 +117,7 @@ extension Requirement {
         case .pak(let scope, let appBound):
             "PAK" + (appBound ? ", app-bound too" : "") + (scope.map { ", \($0.rawValue)" } ?? "")
         case .anonymousPAK(let scope): "PAK of an anonymous user, \(scope.rawValue)"
+        case .identifiedPAK(let scope): "PAK of an identified user, \(scope.rawValue)"
         case .developerPAK(let scope): "PAK of a developer, \(scope.rawValue)"
         case .accessToken: "access token"
         case .client: "client"

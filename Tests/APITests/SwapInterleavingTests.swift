@@ -1,6 +1,7 @@
 import Database
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Time
 

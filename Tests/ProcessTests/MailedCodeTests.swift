@@ -1,3 +1,4 @@
+import FoundationEssentials
 import JSON
 import MariaDB
 import TestSupport

@@ -3,6 +3,7 @@ import Analytics
 import Configuration
 import Database
 import FastCGI
+import Fetch
 import Foundation
 import IdentityTokens
 import Mail

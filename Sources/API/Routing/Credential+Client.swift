@@ -27,8 +27,8 @@ extension Credential<Application> {
         }
     }
 
-    /// One that has a secret, on a surface whose refusals have no description (accounts §3.6).
-    static let pollingClient = Credential { call in
+    /// A client that has a secret, on a surface whose refusals have no description (accounts §3.6).
+    static let pollingClient = Credential(.confidentialClient(basicOnly: true)) { call in
         do {
             return try confidentialClient(basicOnly: true).check(call)
         } catch let error as OAuthError where error.code == .invalidClient {

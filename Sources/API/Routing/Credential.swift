@@ -21,6 +21,7 @@ enum Requirement: Sendable {
     /// nil: a PAK with any scopes.
     case pak(Scope?, appBound: Bool)
     case anonymousPAK(Scope)
+    case identifiedPAK(Scope)
     case developerPAK(Scope)
     case accessToken
     case client
@@ -76,7 +77,7 @@ extension Credential<AnonymousCaller> {
 extension Credential<IdentifiedCaller> {
     /// The PAK of an account that can survive a merge (accounts §3.1).
     static func identifiedPAK(_ scope: Scope) -> Credential {
-        Credential { call in
+        Credential(.identifiedPAK(scope)) { call in
             let caller = try Credential<Caller>.pak(scope).check(call)
             if caller.user.anonymous { throw Failure.anonymousRequester }
             return IdentifiedCaller(caller: caller)

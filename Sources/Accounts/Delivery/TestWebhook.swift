@@ -1,3 +1,5 @@
+import JSON
+
 extension Accounts {
     /// Sends the application's receiver an event that says nothing, whatever types it asked for (accounts §3.4).
     ///

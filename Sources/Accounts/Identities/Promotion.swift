@@ -1,4 +1,5 @@
 import IdentityTokens
+import MariaDB
 import Text
 
 extension AccountsTransaction {

@@ -1,6 +1,8 @@
 import Accounts
 import ArgumentParser
+import Database
 import JSON
+import Time
 
 extension OutboxState: ExpressibleByArgument {}
 

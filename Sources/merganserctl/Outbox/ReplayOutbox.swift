@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Database
 
 struct ReplayOutbox: ParsableCommand {
     static let configuration = CommandConfiguration(

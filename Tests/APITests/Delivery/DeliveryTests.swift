@@ -1,6 +1,10 @@
+import API
 import Accounts
 import Database
 import Fetch
+import HTTP
+import JSON
+import MariaDB
 import OpenSSL
 import Synchronization
 import TestSupport

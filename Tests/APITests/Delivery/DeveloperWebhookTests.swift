@@ -2,6 +2,7 @@ import Accounts
 import Database
 import HTTP
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 import Time

@@ -1,5 +1,7 @@
+import API
 import Accounts
 import Database
+import Fetch
 import TestSupport
 import Testing
 import Threads

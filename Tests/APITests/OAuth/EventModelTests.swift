@@ -1,5 +1,8 @@
+import HTTP
+import IdentityTokens
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 
 /// Random sequences of everything that changes who people are to relying parties, against a small model of what each

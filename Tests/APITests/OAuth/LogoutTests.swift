@@ -2,8 +2,10 @@ import HTTP
 import JOSE
 import JSON
 import MariaDB
+import TestSupport
 import Testing
 import Text
+import Time
 
 @testable import API
 @testable import Accounts

@@ -1,5 +1,8 @@
 import HTTP
+import IdentityTokens
+import JOSE
 import JSON
+import TestSupport
 import Testing
 import Time
 

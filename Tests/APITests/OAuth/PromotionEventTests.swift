@@ -1,3 +1,5 @@
+import HTTP
+import IdentityTokens
 import JSON
 import Testing
 

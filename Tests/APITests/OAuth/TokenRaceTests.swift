@@ -1,6 +1,7 @@
 import HTTP
 import JOSE
 import JSON
+import TestSupport
 import Testing
 
 /// Concurrent token requests, and the state of the database afterwards (accounts §2.5, §2.6, §2.11).

@@ -1,4 +1,7 @@
+import API
+import HTTP
 import JSON
+import TestSupport
 import Testing
 
 @testable import Accounts

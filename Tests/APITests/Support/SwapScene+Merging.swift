@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import MariaDB
+import TestSupport
 import Time
 
 /// An account that can merge: with an identity and a PAK without a device.

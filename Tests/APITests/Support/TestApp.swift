@@ -3,6 +3,7 @@ import Accounts
 import Analytics
 import Database
 import IdentityTokens
+import JSON
 import Logging
 import Mail
 import MariaDB

@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 
 /// `POST /api/v1/applications/{client_id}/webhook_enable` (accounts §3.4).

@@ -1,6 +1,8 @@
 import Accounts
+import Database
 import HTTP
 import JSON
+import Time
 
 private struct AttemptReply: Encodable {
     let eventID: String

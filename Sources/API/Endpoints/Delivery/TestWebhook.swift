@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 
 /// `POST /api/v1/applications/{client_id}/webhook_test` (accounts §3.4). The event is sent after the answer.

@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import JSON
+import Logging
 import Mail
 import Pages
 

@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import JSON
+import Time
 
 private struct IssueMergeTokenRequest: Decodable {
     @Exact var idempotencyKey: String?
