@@ -159,6 +159,7 @@ CREATE TABLE `applications` (
   `pending_changes` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`pending_changes`)),
   `webhook_events` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`webhook_events`)),
   `webhook_disabled_at` datetime(3) DEFAULT NULL,
+  `post_logout_redirect_uris` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`post_logout_redirect_uris`)),
   PRIMARY KEY (`id`),
   UNIQUE KEY `applications_client_id` (`client_id`),
   UNIQUE KEY `applications_secret_digest` (`secret_digest`),
@@ -601,6 +602,21 @@ CREATE TABLE `login_events` (
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `logout_tokens` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `sub` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `sid` binary(16) DEFAULT NULL,
+  `attempts` int(10) unsigned NOT NULL DEFAULT 0,
+  `next_attempt_at` datetime(3) NOT NULL,
+  `lease` binary(16) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  PRIMARY KEY (`id`),
+  KEY `logout_tokens_due` (`next_attempt_at`),
+  KEY `logout_tokens_application` (`application_id`),
+  CONSTRAINT `logout_tokens_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `merge_otps` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `requester_id` bigint(20) unsigned NOT NULL,
@@ -814,6 +830,7 @@ CREATE TABLE `refresh_families` (
   `sealed_answer` mediumblob DEFAULT NULL,
   `answer_expires_at` datetime(3) DEFAULT NULL,
   `answered_scope` text CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `sid` binary(16) DEFAULT NULL,
   `answer_key_digest` binary(32) DEFAULT NULL,
   `answer_key_expires_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),

@@ -145,7 +145,7 @@ import Text
         #expect(answer.header("Cache-Control") == "private, no-store")
         #expect(try scene.store.remove(try #require(ContentDigest(rawValue: digest))))
         #expect(client.send(.get, path).status == 500)
-        #expect(app.log.lines.contains { $0.contains("the store has no file \(digest)") })
+        #expect(app.log.lines.contains { $0.contains("the file \(digest), which does not exist") })
         app.time.advance(by: .seconds(60))
         #expect("\(client.send(.get, path))" == refusal(401, "Invalid or expired download link"))
     }
@@ -194,7 +194,7 @@ import Text
         let digest = try #require(ContentDigest(rawValue: sha256([1]).hexadecimal))
         #expect(try scene.store.remove(digest))
         #expect(get(path).status == 500)
-        #expect(app.log.lines.contains { $0.contains("the store has no file \(digest.rawValue)") })
+        #expect(app.log.lines.contains { $0.contains("the file \(digest.rawValue), which does not exist") })
     }
 
     @Test func noSecretAndNothingOfTheFileIsLogged() throws {
