@@ -1,4 +1,4 @@
--- What proves to the account that is to survive a merge that its caller holds the other one.
+-- Tokens with which the user of one account lets another account absorb it.
 -- compatible-since: 19
 
 CREATE TABLE merge_tokens (

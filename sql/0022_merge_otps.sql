@@ -1,4 +1,5 @@
 -- One-time passwords by mail, with which a user absorbs another account.
+-- compatible-since: 19
 
 CREATE TABLE merge_otps (
     id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -8,7 +9,7 @@ CREATE TABLE merge_otps (
     target_key   BINARY(32) NOT NULL,
     -- HMAC-SHA256 under the server key over requester, target and code.
     code_mac     BINARY(32) NOT NULL,
-    -- Wrong codes that were compared with it.
+    -- How many wrong codes were compared with it.
     tries        TINYINT UNSIGNED NOT NULL DEFAULT 0,
     created_at   DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     expires_at   DATETIME(3) NOT NULL,

@@ -1,36 +1,37 @@
 -- Delivery of events by webhooks: leases, applications whose receivers fail, and a log of attempts.
+-- compatible-since: 19
 
 ALTER TABLE applications
     -- A JSON array of the event types that are pushed; NULL: all.
     ADD COLUMN webhook_events      JSON NULL,
-    -- Nothing is pushed since then, until the developer or the operator enables it again.
+    -- When sending was disabled, until the developer or the operator enables it again; NULL: it is enabled.
     ADD COLUMN webhook_disabled_at DATETIME(3) NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 ALTER TABLE webhook_outbox
-    -- Of the dispatcher that sends the event now; the lease ends at next_attempt_at.
+    -- Names the dispatcher that is sending the event; NULL: none is. The lease ends at next_attempt_at.
     ADD COLUMN lease BINARY(16) NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 ALTER TABLE webhook_outbox
-    -- The due events of each application, without a look at those of others.
+    -- Finds the due events of one application without reading those of others.
     ADD KEY webhook_outbox_application_due (application_id, next_attempt_at),
     ALGORITHM = NOCOPY, LOCK = NONE;
 
--- Applications whose receiver has not taken an event since one failed. Success deletes the row.
+-- Applications whose last attempts failed. A successful attempt deletes the row.
 CREATE TABLE webhook_failures (
     application_id BIGINT UNSIGNED NOT NULL,
-    -- In a row.
+    -- Failed attempts since the last success.
     failures       INT UNSIGNED NOT NULL,
     failing_since  DATETIME(3) NOT NULL,
-    -- The breaker is open, and its next probe is due then; NULL: it is closed.
+    -- When the next probe is due, if the breaker is open; NULL: it is closed.
     probe_at       DATETIME(3) NULL,
     PRIMARY KEY (application_id),
     CONSTRAINT webhook_failures_application_fk
         FOREIGN KEY (application_id) REFERENCES applications (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
 
--- What developers see of the attempts of the last seven days. Without a foreign key, which would lock the application.
+-- The attempts of the last seven days, for developers. There is no foreign key, because it would lock the application.
 CREATE TABLE webhook_attempts (
     id             BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
     application_id BIGINT UNSIGNED NOT NULL,
@@ -38,7 +39,7 @@ CREATE TABLE webhook_attempts (
     event_type     VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
     attempt        INT UNSIGNED NOT NULL,
     at             DATETIME(3) NOT NULL,
-    -- Of the answer; NULL: there was none.
+    -- The HTTP status; NULL if there was no answer.
     status         SMALLINT UNSIGNED NULL,
     duration_ms    INT UNSIGNED NOT NULL,
     -- NULL: delivered.
