@@ -1,7 +1,7 @@
 import MariaDB
 
 /// Logs statements and transactions that reach a threshold. `StatementWatch` times statements and `Database` times
-/// transactions; whoever makes the log decides where its lines go.
+/// transactions; whoever makes the log (in a server, `Instance`) decides where its lines go.
 ///
 /// It is called on the thread that did the work, before the thread continues.
 package struct SlowLog: Sendable {

@@ -25,8 +25,9 @@ extension ErrorCode {
         case .invalidRequest:
             Entry(
                 .oauth, .badRequest, also: [.found],
-                en: "Something is missing, malformed, of the wrong type or there twice. error_description says what. "
-                    + "On authorize, state, scope and an S256 code_challenge are required.",
+                en:
+                    "Something is missing, malformed, of the wrong type or given more than once. error_description says "
+                    + "what. On authorize, state, scope and an S256 code_challenge are required.",
                 ko: "필수 값이 없거나, 형식이나 타입이 잘못되었거나, 중복되었습니다. error_description을 확인하세요. 인가 요청에는 state, scope, S256 방식의 "
                     + "code_challenge가 필요합니다.")
         case .invalidClient:
@@ -87,7 +88,7 @@ extension ErrorCode {
         case .slowDown:
             Entry(
                 .oauth, .badRequest, also: [.tooManyRequests],
-                en: "You ask too often. Wait 5 seconds longer between requests from now on.",
+                en: "You are polling too often. Wait 5 seconds longer between requests from now on.",
                 ko: "요청이 너무 잦습니다. 앞으로 요청 간격을 5초 늘리세요.")
         case .expiredToken:
             Entry(
@@ -118,23 +119,23 @@ extension ErrorCode {
             Entry(.requests, .payloadTooLarge, en: "Send at most 64 KiB.", ko: "본문은 64 KiB 이하로 보내세요.")
         case .misdirectedRequest:
             Entry(
-                .requests, .misdirectedRequest, en: "Send Host as the issuer has it.",
+                .requests, .misdirectedRequest, en: "The Host header must name the issuer's host.",
                 ko: "Host 헤더를 issuer의 호스트와 같게 보내세요.")
         case .idempotencyKeyReused:
             Entry(
                 .requests, .unprocessableContent,
-                en: "This Idempotency-Key came with another request before. Use a new key for every new request.",
+                en: "This Idempotency-Key was already used for another request. Use a new key for every new request.",
                 ko: "이 Idempotency-Key는 다른 요청에 이미 사용되었습니다. 새 요청에는 새 키를 사용하세요.")
         case .invalidCursor:
             Entry(
                 .requests, .badRequest,
-                en: "since is no cursor of this application, or events after it were erased. Start with since=0.",
+                en: "since is not a cursor of this application, or events after it were erased. Start with since=0.",
                 ko: "since가 이 애플리케이션의 커서가 아니거나 그 뒤의 이벤트가 지워졌습니다. since=0으로 시작하세요.")
         case .temporarilyUnavailable:
             Entry(
                 .requests, .serviceUnavailable, also: [.badGateway, .gatewayTimeout],
-                en: "Try again after Retry-After seconds. Nothing was changed.",
-                ko: "Retry-After초 후에 다시 시도하세요. 변경된 내용은 없습니다.")
+                en: "Try again after Retry-After seconds, with the same Idempotency-Key if you sent one.",
+                ko: "Retry-After초 후에 다시 시도하세요. Idempotency-Key를 보냈다면 같은 키를 사용하세요.")
         case .internalError:
             Entry(
                 .requests, .internalServerError,
@@ -198,7 +199,7 @@ extension ErrorCode {
                 ko: "계정의 유일한 로그인 방법입니다. 다른 방법을 먼저 연결하세요.")
         case .invalidContactEmail:
             Entry(
-                .accounts, .unprocessableContent, en: "contact_email is no e-mail address.",
+                .accounts, .unprocessableContent, en: "contact_email is not a valid e-mail address.",
                 ko: "contact_email이 이메일 주소가 아닙니다.")
 
         // Applications
@@ -283,10 +284,12 @@ extension ErrorCode {
                 ko: "다른 계정에 대한 증명은 한 가지만 보내세요.")
         case .selfMergeForbidden:
             Entry(
-                .merging, .unprocessableContent, en: "Both sides are the same account already.",
+                .merging, .unprocessableContent, en: "Both credentials belong to the same account.",
                 ko: "양쪽이 이미 같은 계정입니다.")
         case .invalidOTP:
-            Entry(.merging, .unauthorized, en: "The one-time password is wrong.", ko: "일회용 비밀번호가 올바르지 않습니다.")
+            Entry(
+                .merging, .unauthorized, en: "The one-time password is wrong, used, voided or expired.",
+                ko: "일회용 비밀번호가 틀렸거나, 이미 사용되었거나, 무효이거나, 만료되었습니다.")
         case .tokenExpired:
             Entry(
                 .merging, .unauthorized, en: "The merge session token has expired. Get a new one.",
@@ -323,7 +326,7 @@ extension ErrorCode {
             Entry(.approvals, .notFound, en: "There is no such approval for the caller.", ko: "해당 승인 요청이 없습니다.")
         case .idempotencyConflict:
             Entry(
-                .approvals, .conflict, en: "The Idempotency-Key came with another body before.",
+                .approvals, .conflict, en: "This Idempotency-Key was already used for another body.",
                 ko: "같은 Idempotency-Key가 다른 본문에 이미 사용되었습니다.")
         case .alreadyDecided:
             Entry(

@@ -35,7 +35,7 @@ extension MailMessage {
             + clock.joined(separator: ":") + " +0000"
     }
 
-    /// Text as encoded words (RFC 2047 §2) in lines of at most 76 characters, the field's name included; none of them parts a
+    /// Text as encoded words (RFC 2047 §2) in lines of at most 76 characters, the field's name included; none of them splits a
     /// character.
     static func encodedWords(_ text: String) -> String {
         // `Subject: `, `=?UTF-8?B?` and `?=` leave room for 55 characters: 39 bytes.

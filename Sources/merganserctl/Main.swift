@@ -47,9 +47,8 @@ struct Merganserctl: ParsableCommand {
         subcommands: [
             Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self,
             WebhookKeyCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self, AppCommand.self,
-            APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self,
-            DispatchCommand.self, OutboxCommand.self, CompactCommand.self, RetentionCommand.self,
-            AttachmentsCommand.self, VerifyCommand.self,
-            Doctor.self, Dev.self,
+            APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self, DispatchCommand.self,
+            OutboxCommand.self, CompactCommand.self, RetentionCommand.self, AttachmentsCommand.self,
+            VerifyCommand.self, Doctor.self, Dev.self,
         ])
 }

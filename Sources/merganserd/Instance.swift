@@ -74,7 +74,7 @@ final class Instance {
             service.accounts, Dispatcher.Options(isDevelopment: service.accounts.settings.isDevelopment),
             statistics: deliveryStatistics, makeDatabase: makeDatabase
         ) { error in
-            logger.warning("webhooks are not sent", metadata: ["error": "\(error)"])
+            logger.warning("webhooks cannot be sent", metadata: ["error": "\(error)"])
         }
     }
 

@@ -178,7 +178,7 @@ final class Readiness: Sendable {
         do {
             return try database.read { try Upkeep($0, at: Clock.system.now, tombstoneGrace: tombstoneGrace) }
         } catch {
-            logger.warning("the unfinished work of the jobs cannot be read", metadata: ["error": "\(error)"])
+            logger.warning("the jobs' backlog cannot be read", metadata: ["error": "\(error)"])
             return nil
         }
     }

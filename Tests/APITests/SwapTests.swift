@@ -439,6 +439,11 @@ import Time
             INSERT INTO web_sessions (digest, user_id, expires_at) VALUES (UNHEX(SHA2('session', 256)), ?, ?)
             """, a.userID, app.time.now + .seconds(300))
         try scene.db.execute("INSERT INTO login_events (user_id, event) VALUES (?, 'bootstrap')", a.userID)
+        try scene.db.execute(
+            """
+            INSERT INTO merge_otps (requester_id, target_key, code_mac, expires_at)
+            VALUES (?, UNHEX(SHA2('target', 256)), UNHEX(SHA2('code', 256)), ?)
+            """, a.userID, app.time.now + .seconds(300))
 
         // Nobody anonymous survives a merge, and whom one absorbed has no PAK to swap with, so these cannot name A.
         let never: Set = [

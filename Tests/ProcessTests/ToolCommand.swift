@@ -41,6 +41,7 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         "outbox replay": ["--application", "logi_none", "--dead"],
         "outbox enable": ["logi_none"],
         "user show": ["1"],
+        "user merge": ["1", "2", "--email", "person@example.com"],
         "user set-role": ["1", "developer"],
         "team create": ["--name", "N"],
         "project create": ["--team", nobody, "--name", "N", "--slug", "n"],

@@ -259,7 +259,8 @@ import Testing
                 + #""merge_otps":1,"authorization_codes":1,"web_sessions":1,"login_events":1,"paks":1,"rate_limits":1,"#
                 + #""refresh_tokens":2,"refresh_families":1,"#
                 + #""refresh_answers":2,"keyed_refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"#
-                + #""authorization_requests":1,"provider_sign_ins":1,"webhook_outbox":0,"signing_keys":1}}"# + "\n")
+                + #""authorization_requests":1,"provider_sign_ins":1,"webhook_outbox":0,"logout_tokens":0,"#
+                + #""webhook_attempts":0,"signing_keys":1}}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
             """

@@ -8,7 +8,7 @@ package struct RegisteredApplication: Sendable {
     package internal(set) var clientType: Application.ClientType
     package internal(set) var status: Application.Status
     package internal(set) var redirectURIs: [String]
-    /// Where people may be sent after they signed out; may be empty.
+    /// Where people may be sent after signing out; may be empty.
     package internal(set) var postLogoutRedirectURIs: [String] = []
     package internal(set) var allowedScopes: Scopes
     package internal(set) var appLinkURL: String?

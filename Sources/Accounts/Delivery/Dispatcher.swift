@@ -136,8 +136,8 @@ package final class Dispatcher {
         for delivery in underWay.values { counts[delivery.application, default: 0] += 1 }
         var chosen: [(application: DueApplication, count: Int)] = []
         for application in due where room > 0 {
-            let limit = application.isFailing ? min(1, roomForFailing) : min(Self.perApplication, room)
-            let count = limit - counts[application.id, default: 0]
+            let (limit, free) = application.isFailing ? (1, min(room, roomForFailing)) : (Self.perApplication, room)
+            let count = min(limit - counts[application.id, default: 0], free)
             guard count > 0 else { continue }
             chosen.append((application, count))
             room -= count

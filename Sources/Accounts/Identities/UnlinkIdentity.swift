@@ -51,8 +51,8 @@ extension LoginEmail {
 }
 
 extension AccountsTransaction {
-    /// Only a merge into the survivor writes absorbed users. The survivor is locked, so locking the absorbed users
-    /// after it cannot deadlock.
+    /// Only a merge into the survivor writes absorbed users, and the survivor is locked. A repeated merge may lock both in
+    /// the other order; then one of the two transactions is repeated.
     fileprivate func lockAbsorbedUsers(of survivor: User.ID) throws -> [User] {
         let sql = ComposedSQL(
             select: User.columns,

@@ -26,6 +26,8 @@ package struct Limit: Sendable {
     package static let webhookReplays = Limit("webhook_replays", Window(count: 60, length: .hour))
     /// Audit entries about dropped scopes of one application (accounts §2.2).
     package static let droppedScopes = Limit("dropped_scopes", Window(count: 10, length: .hour))
+    /// Merge tokens that one user makes (accounts §3.1).
+    package static let mergeTokens = Limit("merge_tokens", Window(count: 60, length: .hour))
     /// One-time passwords for merges that one user asks for (accounts §3.1) …
     package static let mergeOTPsOfRequester = Limit("merge_otp_requester", Window(count: 10, length: .hour))
     /// … for one target as requests name it …

@@ -45,7 +45,7 @@ package struct LogoutRequest: Codable, Sendable, Equatable {
 }
 
 extension Accounts {
-    /// Judges what a relying party asks for. What is not believed is as if it were not there: without a hint the person is
+    /// Judges what a relying party asks for. Values that cannot be verified are ignored: without a hint the person is
     /// asked, without a registered redirect URI they stay here.
     package func checkLogout(_ parameters: LogoutParameters, _ connection: Connection) throws -> LogoutRequest {
         let token = try parameters.idTokenHint.flatMap { try idToken($0, connection) }

@@ -2,14 +2,14 @@ import JSON
 import Text
 
 extension AccountsTransaction {
-    /// The effect of every merge (accounts §3.2): what the one has is the survivor's, and the one stays as a row that leads
-    /// to the survivor.
+    /// The effect of every merge (accounts §3.2): everything of the absorbed account moves to the survivor. The absorbed
+    /// account's row stays and leads to the survivor.
     ///
     /// Its name and addresses stay in its row; with its login_email people go on signing in, as the survivor. Devices keep
     /// their secrets and grants their tokens, so that nobody is signed out but in the server's own app and pages.
     ///
     /// - Parameters:
-    ///   - absorbed: locked, live, another than the survivor.
+    ///   - absorbed: locked, live, other than the survivor.
     ///   - survivor: locked, live, identified.
     func absorb(
         _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor

@@ -18,7 +18,7 @@ package struct OperatorMerge: Sendable {
 extension AccountsTransaction {
     /// Absorbs an account for an operator. Done again it changes nothing.
     ///
-    /// - Throws: `RefusedOperation` when one of them is not live, the survivor is anonymous, or the evidence is none;
+    /// - Throws: `RefusedOperation` when one of them is not live, the survivor is anonymous, or the evidence does not hold;
     ///   `planChanged`.
     package func mergeUsers(
         _ absorbed: User.ID, into survivor: User.ID, for evidence: OperatorEvidence, _ precondition: Precondition

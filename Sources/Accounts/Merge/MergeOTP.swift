@@ -46,7 +46,7 @@ private struct TargetKey {
 extension Accounts {
     /// Makes a code for a target of the requester's. It voids the one before it for the same pair, and no other.
     ///
-    /// Nothing tells whether the target exists: the same statements count, look up and store, whoever it is.
+    /// Neither the answer nor its cost reveals whether the target exists.
     ///
     /// - Returns: to whom the code goes, nil when nobody gets it: the target is no other live user with a login_email, or has
     ///   got enough under another name. `rateLimited` is a result, for the counters are committed.
@@ -54,10 +54,12 @@ extension Accounts {
         for target: MergeTarget, to caller: Caller, in transaction: AccountsTransaction
     ) throws -> Result<MergeOTP.Delivery?, Failure> {
         let requester = try transaction.lockCaller(caller).caller.id
-        if let wait = try transaction.count(.mergeOTPsOfRequester, for: "\(requester.rawValue)")
-            ?? transaction.count(.mergeOTPsOfName, for: target.name)
-        {
+        if let wait = try transaction.count(.mergeOTPsOfRequester, for: "\(requester.rawValue)") {
             return .failure(.rateLimited(retryAfter: wait))
+        }
+        // Thrown, so that a refused request does not use up what the target gets in a day.
+        if let wait = try transaction.count(.mergeOTPsOfName, for: target.name) {
+            throw Failure.rateLimited(retryAfter: wait)
         }
         let found = try transaction.connection.mailableUser(target)
         let counted = found.map { MergeTarget.user($0.id).name } ?? target.name
@@ -76,8 +78,9 @@ extension Accounts {
 
     /// The row of a right code, which is locked.
     ///
-    /// Nil for a wrong, used, voided or expired code, and for a target that never got one: all of them cost the same
-    /// statements. A wrong one is counted, so the transaction has to be committed although the request is refused.
+    /// Nil for a wrong, used, voided or expired code, and for a target that never got one. If the requester has asked for
+    /// a code, all of them cost the same statements, so that time does not reveal which account a name leads to. A try is
+    /// counted, so the transaction has to be committed although the request is refused.
     ///
     /// - Parameters:
     ///   - user: whom the target leads to, as `mailableUser` finds it.
@@ -87,11 +90,13 @@ extension Accounts {
         in transaction: AccountsTransaction
     ) throws -> MergeOTP.ID? {
         let key = TargetKey(of: user, named: target)
-        guard let otp = try transaction.lockMergeOTP(requester, key), otp.tries < MergeOTP.maximumTries, !otp.isUsed,
-            transaction.now < otp.expiresAt
-        else { return nil }
+        guard let otp = try transaction.lockMergeOTP(requester, key) else { return nil }
+        guard otp.tries < MergeOTP.maximumTries, !otp.isUsed, transaction.now < otp.expiresAt else {
+            try transaction.addTry(to: otp.id)
+            return nil
+        }
         if serverKey.isMAC(otp.mac, of: Self.message(code, requester, key)) { return otp.id }
-        try transaction.connection.execute("UPDATE merge_otps SET tries = tries + 1 WHERE id = ?", otp.id)
+        try transaction.addTry(to: otp.id)
         return nil
     }
 
@@ -154,6 +159,11 @@ extension AccountsTransaction {
                 id: try row.read(), mac: try row.read(), tries: try row.read(), expiresAt: try row.read(),
                 isUsed: try row.read())
         }
+    }
+
+    /// Counts a refused code. Beyond the limit the number means nothing, but writing it costs the same.
+    fileprivate func addTry(to otp: MergeOTP.ID) throws {
+        try connection.execute("UPDATE merge_otps SET tries = LEAST(tries + 1, 200) WHERE id = ?", otp)
     }
 
     func useUp(_ otp: MergeOTP.ID) throws {

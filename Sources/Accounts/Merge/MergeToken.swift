@@ -2,7 +2,7 @@ import MariaDB
 import OpenSSL
 package import Time
 
-/// What a person shows in the account that is to survive, to prove that the other one is theirs, too: `ltgt_…`
+/// A secret that proves to the surviving account that its caller also has the other account: `ltgt_…`
 /// (accounts §3.1).
 package struct MergeToken: Sendable {
     typealias ID = Identifier<MergeToken>
@@ -41,6 +41,9 @@ extension Accounts {
         if let keyDigest, let (digest, sealed, expiresAt) = try transaction.liveMergeToken(of: user, under: keyDigest) {
             let text = try serverKey.open(sealed, for: MergeToken.row(digest))
             return MergeToken(text: String(decoding: text, as: UTF8.self), expiresAt: expiresAt)
+        }
+        if let wait = try transaction.count(.mergeTokens, for: "\(user.rawValue)") {
+            throw Failure.rateLimited(retryAfter: wait)
         }
         let secret = Secret(.mergeToken)
         let token = MergeToken(text: secret.text, expiresAt: transaction.now + MergeToken.lifetime)

@@ -19,7 +19,7 @@ package enum Garbage: String, Sendable, CaseIterable {
     case refreshFamilies = "refresh_families"
     /// The stored copies of token answers, which are sent again if an answer was lost. The families stay.
     case refreshAnswers = "refresh_answers"
-    /// Those that were kept for a day, for who has the key.
+    /// Answers that were kept for a day, for whoever has the key.
     case keyedRefreshAnswers = "keyed_refresh_answers"
     case revokedAccessTokens = "revoked_access_tokens"
     case deviceCodes = "device_codes"

@@ -15,7 +15,7 @@ struct SigningKeyCopy: Sendable {
     /// The key set as JSON.
     let document: [UInt8]
     /// Access tokens that the key set has verified.
-    let signedTokens: VerifiedTokenCache
+    let verifiedTokens: VerifiedTokenCache
     private let rows: [PublishedSigningKey]
     /// Newest first, down to the one that signed when this was read.
     private let entries: [Entry]
@@ -27,11 +27,11 @@ struct SigningKeyCopy: Sendable {
         if let old, old.rows == rows {
             keySet = old.keySet
             document = old.document
-            signedTokens = old.signedTokens
+            verifiedTokens = old.verifiedTokens
         } else {
             keySet = KeySet(rows.compactMap(\.jwk))
             document = keySet.json()
-            signedTokens = VerifiedTokenCache(keySet)
+            verifiedTokens = VerifiedTokenCache(keySet)
         }
         let activated = rows.compactMap { row in row.activatedAt.map { (row: row, from: $0) } }
         // If two keys were activated at the same time, the later row is the newer key.

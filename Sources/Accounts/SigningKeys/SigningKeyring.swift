@@ -59,8 +59,8 @@ package final class SigningKeyring: Sendable {
     package func keySet(_ connection: Connection) throws -> KeySet { try published(connection).keySet }
 
     /// The access token, if a published key signed it.
-    func signedToken(_ text: String, _ connection: Connection) throws -> SignedAccessToken? {
-        try published(connection).signedTokens.token(text)
+    func verifiedToken(_ text: String, _ connection: Connection) throws -> SignedAccessToken? {
+        try published(connection).verifiedTokens.token(text)
     }
 
     private func published(_ connection: Connection) throws -> SigningKeyCopy {

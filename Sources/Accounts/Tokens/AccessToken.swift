@@ -14,7 +14,7 @@ package struct AccessToken: Sendable {
 extension Accounts {
     /// Checks the signature and the issuer; nil if it is not an access token of this server.
     func read(_ token: String, _ connection: Connection) throws -> SignedAccessToken? {
-        guard let signed = try signingKeys.signedToken(token, connection),
+        guard let signed = try signingKeys.verifiedToken(token, connection),
             signed.issuer.utf8.elementsEqual(settings.issuer.utf8)
         else { return nil }
         return signed

@@ -31,6 +31,10 @@ extension Accounts {
             return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
         }
         guard transaction.now < state.tokenExpiresAt else { return .refused(.unknownRefreshToken) }
+        // The clean-up of the release before may have erased the answer early. Whoever has the key is no thief.
+        if let keyDigest, state.hasLostAnswer(to: token, withKey: keyDigest, at: transaction.now) {
+            return .refused(.unknownRefreshToken)
+        }
         if token.digest != state.currentDigest {
             if let sealed = state.answer(to: token, scope: scope, at: transaction.now) {
                 return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
@@ -76,6 +80,14 @@ extension FamilyState {
             constantTimeEqual(keyDigest, answerKeyDigest)
         else { return nil }
         return answer(to: token, scope: scope)
+    }
+
+    /// Whether the answer should be there for this token and key, but is not.
+    fileprivate func hasLostAnswer(to token: Secret, withKey keyDigest: [UInt8], at now: Timestamp) -> Bool {
+        guard sealedAnswer == nil, token.digest == predecessorDigest, let answerKeyDigest, let answerKeyExpiresAt else {
+            return false
+        }
+        return now <= answerKeyExpiresAt && constantTimeEqual(keyDigest, answerKeyDigest)
     }
 
     private func answer(to token: Secret, scope: String?) -> [UInt8]? {

@@ -178,9 +178,9 @@ struct EnglishTexts: Texts {
 
             \(code)
 
-        The code is good for five minutes and for that account alone.
+        The code is valid for five minutes. It works only in the account that asked for it.
 
-        If that is not you, do nothing, and tell nobody the code. Whoever has it can take over your account.
+        If that is not you, do nothing, and share the code with nobody. Anyone who has it can take over your account.
 
         """
     }

@@ -67,8 +67,9 @@ struct ApplicationBody: Encodable {
 
     private enum CodingKeys: CodingKey {
         case id, clientID, name, clientType, redirectURIs, postLogoutRedirectURIs, allowedScopes, status, appLinkURL
-        case webhookURL, backchannelLogoutURI, scopePolicy, allowAnonymousGrants, notifyAnonymousSwap, firstParty
-        case linkedSubDetails, ownerUserID, createdAt, liveGrants, pendingChanges, revision
+        case webhookURL, webhookEvents, webhookDisabledAt, backchannelLogoutURI, scopePolicy, allowAnonymousGrants
+        case notifyAnonymousSwap, firstParty, linkedSubDetails, ownerUserID, createdAt, liveGrants, pendingChanges,
+            revision
     }
 
     var words: String {
@@ -83,7 +84,8 @@ struct ApplicationBody: Encodable {
         scopes         \(allowedScopes.joined(separator: " "))
         scope policy   \(scopePolicy)
         app link       \(appLinkURL ?? "none")
-        webhook        \(webhookURL ?? "none")
+        webhook        \(webhookURL ?? "none")\(webhookDisabledAt.map { "; disabled since \($0)" } ?? "")
+        event types    \(webhookEvents.map { $0.joined(separator: " ") } ?? "all")
         sign-out       \(backchannelLogoutURI ?? "none")
         flags          \(flags.isEmpty ? "none" : flags.joined(separator: " "))
         live grants    \(liveGrants)

@@ -18,7 +18,7 @@ struct ApplicationOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "All URIs that users may be sent to after they signed out; they replace the old ones.",
+            "All URIs that users may be sent to after signing out; they replace the old ones.",
             valueName: "uri|none"))
     var postLogoutRedirectURI: [Setting<String>] = []
 

@@ -8,7 +8,7 @@ struct DevIssuer: ParsableCommand {
 
     struct Initialize: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Creates its missing keys in MERGANSER_DEV_KEYS_DIRECTORY.")
+            commandName: "init", abstract: "Creates the issuer's missing keys in MERGANSER_DEV_KEYS_DIRECTORY.")
 
         @OptionGroup var output: Output
 

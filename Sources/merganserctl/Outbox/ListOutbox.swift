@@ -16,7 +16,7 @@ struct ListOutbox: ParsableCommand {
     @Option(help: "Only events of that application.")
     var application: String?
 
-    @Option(help: "The most events.")
+    @Option(help: "The maximum number of events.")
     var limit = 100
 
     @OptionGroup var output: Output

@@ -9,8 +9,8 @@ struct MergeUsers: ParsableCommand {
         discussion: """
             The survivor gets everything that the other account has; the other account stays as a row that leads to the \
             survivor. A merge cannot be undone, so look at both accounts with `user show` first. `--dry-run` prints what \
-            would move, and a plan; with `--plan` nothing but that plan is carried out. Merging again what is merged \
-            already changes nothing.
+            would move, and a plan; with `--plan` the command refuses if anything else would move. Repeating a merge \
+            changes nothing.
             """)
 
     @Argument(help: "The id of the account that survives. It must not be anonymous.")

@@ -26,8 +26,7 @@ struct DiscoveryDocument: Encodable {
     private let claimsSupported = [
         "iss", "sub", "aud", "exp", "iat", "auth_time", "jti", "nonce", "at_hash", "sid", "canonical_sub",
         "is_canonical", "linked_subs", "anonymous", "previously_anonymous", "email", "email_verified", "preferred_name",
-        "full_name",
-        "phone_number", "address", "postal_code", "identity_verified_level",
+        "full_name", "phone_number", "address", "postal_code", "identity_verified_level",
     ]
     private let promptValuesSupported = ["none", "login", "consent", "select_account"]
 

@@ -4,8 +4,8 @@ import HTTP
 import Pages
 import Text
 
-/// `GET /oauth/logout` (OpenID Connect RP-Initiated Logout 1.0, accounts §3.7): signs the person out at once if the relying party has
-/// shown that it means this session, else asks. Without a session there is nothing to ask.
+/// `GET /oauth/logout` (OpenID Connect RP-Initiated Logout 1.0, accounts §3.7): signs the user out at once if the relying
+/// party has proved that it means this session. Otherwise a page asks. Without a session there is nothing to ask.
 @Sendable func startLogout(_ call: Call, _ visitor: Visitor) throws -> Response {
     let query = call.queryParameters.withoutEmptyValues
     let request: LogoutRequest
