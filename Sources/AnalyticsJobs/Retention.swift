@@ -138,7 +138,7 @@ package struct Retention {
     /// - Returns: false if another node was faster, and the partition exists or is dropped already.
     private func alter(_ sql: String, _ database: Database) throws -> Bool {
         do {
-            try persistently(say) { _ = try database.read { try $0.query(sql) } }
+            try persistently(say) { _ = try database.autocommit { try $0.query(sql) } }
             return true
         } catch let error as MariaDBError where [1493, 1507, 1517].contains(error.code) {
             return false

@@ -45,6 +45,12 @@ package final class Database {
         try exclusively { try onceMoreWhenLost(body) }
     }
 
+    /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. If the connection
+    /// is lost, it runs once more on a new one, so running it twice must do no harm.
+    ///
+    /// Throws as `read` does.
+    package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T { try read(body) }
+
     /// Reads that all see one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ,
     /// always rolled back. The closure may run twice, as in `read`.
     package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {

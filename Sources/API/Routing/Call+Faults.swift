@@ -16,7 +16,7 @@ extension Call {
     func note(_ faults: [AuthorizationFault], of application: Application) {
         do {
             for fault in faults {
-                try database.read { try $0.noteFault(fault, of: application.id, at: accounts.clock.now) }
+                try database.autocommit { try $0.noteFault(fault, of: application.id, at: accounts.clock.now) }
             }
         } catch {
             logger.debug("a fault could not be recorded", metadata: ["error": "\(error)"])

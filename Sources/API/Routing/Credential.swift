@@ -123,7 +123,7 @@ extension Call {
         }
         let key = try database.read { try analytics.authenticate(secret, $0) }
         do {
-            try database.read { try analytics.noteUse(of: key, $0) }
+            try database.autocommit { try analytics.noteUse(of: key, $0) }
         } catch {
             logger.debug("the key's last use could not be recorded", metadata: ["error": "\(error)"])
         }
@@ -135,7 +135,7 @@ extension Call {
         guard let token = bearerToken() else { throw Failure.invalidToken }
         let caller = try database.read { try service.accounts.authenticate(token, $0) }
         do {
-            try database.read { try service.accounts.noteActivity(of: caller, $0) }
+            try database.autocommit { try service.accounts.noteActivity(of: caller, $0) }
         } catch {
             logger.debug("the user's last activity could not be recorded", metadata: ["error": "\(error)"])
         }

@@ -28,7 +28,7 @@ extension Call {
     fileprivate func session(_ cookie: String) throws -> WebSession? {
         guard let session = try database.read({ try accounts.webSession(cookie, $0) }) else { return nil }
         do {
-            try database.read { try accounts.noteUse(of: session, $0) }
+            try database.autocommit { try accounts.noteUse(of: session, $0) }
         } catch {
             logger.debug("the session's last use could not be recorded", metadata: ["error": "\(error)"])
         }

@@ -54,7 +54,7 @@ package final class AccountsTransaction {
 
 extension Accounts {
     /// Runs a rule in one transaction. Requests, commands and jobs change the accounts' tables only through this
-    /// function.
+    /// function, but for single statements whose failure fails nothing (`Database.autocommit`).
     ///
     /// If the rule returns, its changes are committed with its events and audit entries. If it throws, everything is
     /// rolled back. The rule may run several times.

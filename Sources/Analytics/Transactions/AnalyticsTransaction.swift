@@ -17,7 +17,8 @@ package final class AnalyticsTransaction {
 }
 
 extension Analytics {
-    /// Runs a rule in one transaction. Requests, commands and jobs have no other way to write the analytics tables.
+    /// Runs a rule in one transaction. Requests, commands and jobs have no other way to write the analytics tables, but for
+    /// single statements whose failure fails nothing (`Database.autocommit`).
     ///
     /// If the rule throws, nothing is written. The rule may run several times from its first line; each run gets its
     /// own time.

@@ -59,7 +59,7 @@ extension Call {
         }
         if let noted {
             do {
-                try database.read { try accounts.note(noted, $0) }
+                try database.autocommit { try accounts.note(noted, $0) }
             } catch {
                 logger.debug("the user's last activity could not be recorded", metadata: ["error": "\(error)"])
             }
