@@ -4,7 +4,8 @@ import Mail
 extension MailSettings {
     /// nil if no mail is sent, or if a variable is wrong.
     static func read(_ variables: VariableReader, _ deployment: Deployment?) -> MailSettings? {
-        let isDevelopment = deployment?.environment == .development
+        // If there is no deployment, that has been reported, and nothing follows from it.
+        let isDevelopment = deployment?.environment != .production
         let target = variables.optional(.otpSender) { text throws(InvalidValue) in
             try Target(text, isDevelopment: isDevelopment)
         }
