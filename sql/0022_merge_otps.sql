@@ -11,6 +11,8 @@ CREATE TABLE merge_otps (
     code_mac     BINARY(32) NOT NULL,
     -- How many wrong codes were compared with it.
     tries        TINYINT UNSIGNED NOT NULL DEFAULT 0,
+    -- Counts what was refused without a comparison, so that it costs the same as a comparison.
+    refusals     INT UNSIGNED NOT NULL DEFAULT 0,
     created_at   DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     expires_at   DATETIME(3) NOT NULL,
     used_at      DATETIME(3) NULL,

@@ -623,6 +623,7 @@ CREATE TABLE `merge_otps` (
   `target_key` binary(32) NOT NULL,
   `code_mac` binary(32) NOT NULL,
   `tries` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `refusals` int(10) unsigned NOT NULL DEFAULT 0,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `expires_at` datetime(3) NOT NULL,
   `used_at` datetime(3) DEFAULT NULL,

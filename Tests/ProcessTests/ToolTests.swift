@@ -10,13 +10,13 @@ import Testing
                 "migrate up", "migrate status", "migrate plan", "migrate schema", "signing-key generate",
                 "signing-key activate", "signing-key list", "server-key rotate", "application create",
                 "application list", "application show", "application set", "application approve", "application refuse",
-                "application rotate-secret", "webhook-key compromised", "user show", "user merge", "user set-role",
-                "team create",
-                "team list", "project create", "project set", "project list", "project show", "app create", "app list",
+                "application rotate-secret", "webhook-key compromised", "user show", "user set-role", "user merge",
+                "team create", "team list", "project create", "project set", "project list", "project show",
+                "app create", "app list",
                 "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "dispatch",
                 "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean",
-                "attachments recount", "verify",
-                "doctor", "dev issuer init", "dev token", "dev provider", "dev seed", "dev user",
+                "attachments recount", "verify", "doctor", "dev issuer init", "dev token", "dev provider", "dev seed",
+                "dev user",
             ])
     }
 

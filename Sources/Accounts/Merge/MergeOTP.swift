@@ -92,11 +92,11 @@ extension Accounts {
         let key = TargetKey(of: user, named: target)
         guard let otp = try transaction.lockMergeOTP(requester, key) else { return nil }
         guard otp.tries < MergeOTP.maximumTries, !otp.isUsed, transaction.now < otp.expiresAt else {
-            try transaction.addTry(to: otp.id)
+            try transaction.connection.execute("UPDATE merge_otps SET refusals = refusals + 1 WHERE id = ?", otp.id)
             return nil
         }
         if serverKey.isMAC(otp.mac, of: Self.message(code, requester, key)) { return otp.id }
-        try transaction.addTry(to: otp.id)
+        try transaction.connection.execute("UPDATE merge_otps SET tries = tries + 1 WHERE id = ?", otp.id)
         return nil
     }
 
@@ -159,11 +159,6 @@ extension AccountsTransaction {
                 id: try row.read(), mac: try row.read(), tries: try row.read(), expiresAt: try row.read(),
                 isUsed: try row.read())
         }
-    }
-
-    /// Counts a refused code. Beyond the limit the number means nothing, but writing it costs the same.
-    fileprivate func addTry(to otp: MergeOTP.ID) throws {
-        try connection.execute("UPDATE merge_otps SET tries = LEAST(tries + 1, 200) WHERE id = ?", otp)
     }
 
     func useUp(_ otp: MergeOTP.ID) throws {
