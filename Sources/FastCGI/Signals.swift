@@ -1,3 +1,4 @@
+internal import CFastCGI
 internal import Glibc
 
 /// Blocks all signals in this thread and in every thread that it starts, except those by which the kernel reports a
