@@ -35,7 +35,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Wrappers: the only targets that see a C library.
-        .target(name: "FastCGI", dependencies: ["CFastCGI", "Files", "HTTP", "Threads"], swiftSettings: strict),
+        .target(
+            name: "FastCGI", dependencies: ["CFastCGI", "Files", "HTTP", "Text", "Threads"], swiftSettings: strict),
         .target(name: "Fetch", dependencies: ["CCurl", "Text", "Threads"], swiftSettings: strict),
         .target(name: "Files", dependencies: ["Time"], swiftSettings: strict),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),

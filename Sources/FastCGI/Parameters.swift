@@ -1,6 +1,7 @@
 import CFastCGI
 internal import Glibc
 import HTTP
+internal import Text
 
 /// The parameters of a request, read in one pass.
 struct Parameters {
@@ -113,10 +114,7 @@ extension UnsafeBufferPointer<UInt8> {
     /// same bytes.
     fileprivate var escapedText: String {
         if allSatisfy({ $0 < 0x80 }) { return text }
-        let digits = Array("0123456789ABCDEF".utf8)
-        return String(
-            decoding: flatMap { $0 < 0x80 ? [$0] : [UInt8(ascii: "%"), digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
+        return String(decoding: flatMap { $0 < 0x80 ? [$0] : $0.percentEncoded }, as: UTF8.self)
     }
 
     /// Milliseconds from seconds with three decimals, as nginx writes `$msec`; nil for anything else.

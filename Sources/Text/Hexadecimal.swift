@@ -1,8 +1,7 @@
 extension [UInt8] {
     /// Two lower-case digits a byte.
     package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        String(decoding: flatMap { [$0.hexadecimalDigits.0, $0.hexadecimalDigits.1] }, as: UTF8.self)
     }
 
     /// The bytes that digits of either case stand for; nil for an odd number of them and for anything else.
@@ -14,6 +13,18 @@ extension [UInt8] {
 }
 
 extension UInt8 {
+    /// Its two digits in ASCII, in lower case.
+    package var hexadecimalDigits: (UInt8, UInt8) { (Self.digit(self >> 4), Self.digit(self & 15)) }
+
+    /// The byte as `%2F` (RFC 3986 §2.1).
+    package var percentEncoded: [UInt8] {
+        [UInt8(ascii: "%")] + [self >> 4, self & 15].map { Self.digit($0, ten: UInt8(ascii: "A")) }
+    }
+
+    private static func digit(_ value: UInt8, ten: UInt8 = UInt8(ascii: "a")) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : ten + value - 10
+    }
+
     /// What it stands for as a hexadecimal digit in ASCII, of either case.
     package var hexadecimalValue: UInt8? {
         switch self {

@@ -62,6 +62,24 @@ import Time
         #expect(Set(documented.map(\.code)) == Set(answered))
     }
 
+    /// Annex B has every code that is answered under `/api`, in the row of one of its statuses.
+    @Test func theSpecificationHasTheSameCodes() throws {
+        let text = try String(contentsOfFile: "\(Repository.root)/docs/spec/accounts.md", encoding: .utf8)
+        let annex = try #require(text.components(separatedBy: "<a id=\"annex-b\"></a>").last)
+        var specified: Set<String> = []
+        for row in annex.split(separator: "\n").filter({ $0.hasPrefix("| ") }).dropFirst() {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
+            let statuses = cells[1].matches(of: #/\d{3}/#).compactMap { Int($0.output) }
+            for match in cells[2].matches(of: #/[a-z]+(?:_[a-z0-9]+)+/#) {
+                let name = String(match.output)
+                let code = try #require(ErrorCode(rawValue: name), "\(name)")
+                #expect(code.statuses.contains { statuses.contains($0.code) }, "\(name)")
+                specified.insert(name)
+            }
+        }
+        #expect(Set(Self.refusals.compactMap { Answer($0).error }).subtracting(specified).isEmpty)
+    }
+
     private static let refusals: [Response] = {
         let surface = Surface(path: "/api/v1/me", errorDocsBase: "https://id.example/oauth/errors", requestID: "id")
         var responses: [Response] = []

@@ -1,4 +1,5 @@
 import ErrorCodes
+import Text
 package import Time
 
 /// An authorize request that has passed the checks (accounts §2.2).
@@ -84,13 +85,11 @@ package enum PercentEncoding {
             if isKept(byte) {
                 bytes.append(byte)
             } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                bytes += byte.percentEncoded
             }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-
-    private static let digits = Array("0123456789ABCDEF".utf8)
 
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {

@@ -24,7 +24,7 @@ extension AnalyticsTransaction {
         ) { row in
             StoredEvent(
                 id: try row.read(), clientEventID: try row.read(), timestamp: try row.read(),
-                appUser: try row.read(), owner: try StoredEvent.Owner(from: &row))
+                record: try row.read(), owner: try StoredEvent.Owner(from: &row))
         }
     }
 
@@ -40,15 +40,15 @@ extension AnalyticsTransaction {
             WHERE e.timestamp BETWEEN ? AND ? FOR UPDATE
             """, list(rows.map(\.id).sorted().map(\.digits)), times.min(), times.max()
         ) { row in
-            LockedRow(id: try row.read(), timestamp: try row.read(), appUser: try row.read())
+            LockedRow(id: try row.read(), timestamp: try row.read(), record: try row.read())
         }
-        return Set(locked) == Set(rows.map { LockedRow(id: $0.id, timestamp: $0.timestamp, appUser: $0.appUser) })
+        return Set(locked) == Set(rows.map { LockedRow(id: $0.id, timestamp: $0.timestamp, record: $0.record) })
     }
 
     private struct LockedRow: Hashable {
         let id: UUID
         let timestamp: Timestamp
-        let appUser: Record.ID?
+        let record: Record.ID?
     }
 
     /// Writes the data of imported events into stored rows.

@@ -109,8 +109,8 @@ struct StoredEvent: Equatable {
     let clientEventID: UUID
     let timestamp: Timestamp
     /// The stored record, which may be a tombstone.
-    let appUser: Record.ID?
-    /// The owner of the event. If `appUser` is a tombstone, this is the record that it points at.
+    let record: Record.ID?
+    /// The owner of the event. If `record` is a tombstone, this is the record that it points at.
     let owner: Owner?
 
     var counter: EventCounter? { EventCounter(owner: owner?.id, timestamp: timestamp) }

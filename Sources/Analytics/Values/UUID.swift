@@ -72,7 +72,7 @@ extension UUID: CustomStringConvertible {
     private func digits(ofByte index: Int) -> (UInt8, UInt8) {
         let half = index < 8 ? high : low
         let byte = UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index % 8)))
-        return (hexadecimalDigit(byte >> 4), hexadecimalDigit(byte & 15))
+        return byte.hexadecimalDigits
     }
 }
 
@@ -93,8 +93,4 @@ extension UUID: Encodable {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
-}
-
-private func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
 }
