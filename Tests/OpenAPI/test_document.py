@@ -75,10 +75,20 @@ def refusals(name: str, member: str) -> set[tuple[str, str]]:
     return set(re.findall(rf'^(\d+) {{"{member}":"(\w+)"', text, re.MULTILINE))
 
 
+class UniqueKeys(yaml.SafeLoader):
+    """Refuses a mapping that has a key twice, of which YAML would keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        keys = [key.value for key, _ in node.value]
+        if twice := {key for key in keys if keys.count(key) > 1}:
+            raise yaml.constructor.ConstructorError(None, None, f"twice: {', '.join(sorted(twice))}", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
 class Document(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        cls.document = yaml.safe_load((ROOT / "docs/openapi.yaml").read_text())
+        cls.document = yaml.load((ROOT / "docs/openapi.yaml").read_text(), UniqueKeys)
         cls.operations = {
             (method.upper(), path): operation
             for path, item in cls.document["paths"].items()
