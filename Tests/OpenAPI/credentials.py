@@ -173,6 +173,13 @@ class People:
         return post("/api/v1/applications", self.developer_pak, application=members)["client_id"]
 
     @cached_property
+    def application_with_webhook(self) -> str:
+        """Another one, by client_id. Nobody answers under its URL."""
+        members = {"name": "Webhooks", "client_type": "confidential", "redirect_uris": [CALLBACK]}
+        members["webhook_url"] = "https://hooks.example.com/in"
+        return post("/api/v1/applications", self.developer_pak, application=members)["client_id"]
+
+    @cached_property
     def access_token(self) -> str:
         return tokens(self.pak)["access_token"]
 

@@ -90,7 +90,7 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
         case "showApplication" | "updateApplication" | "rotateClientSecret" | "addWebhookKey":
             return {"client_id": PEOPLE.application}
         case "testWebhook" | "listWebhookDeliveries" | "replayWebhookEvents" | "enableWebhook":
-            return {"client_id": PEOPLE.application}
+            return {"client_id": PEOPLE.application_with_webhook}
         case "showEvent":
             return {"id": credentials.first("/v1/events", "events")}
         case "showAppUser":
