@@ -42,6 +42,18 @@ import Time
         #expect(try app.count("SELECT COUNT(sealed_token) + COUNT(copy_expires_at) FROM merge_tokens") == 0)
     }
 
+    @Test func sixtyAnHourForAUser() throws {
+        let first = try issued(["idempotency_key": "first"])
+        for _ in 1..<60 { #expect(issue().status == 200) }
+        let refused = issue()
+        #expect("\(refused)" == refusal(429, "rate_limited"))
+        #expect(refused.header("Retry-After") == "3600")
+        #expect(try issued(["idempotency_key": "first"]) == first, "one that is there already is no new one")
+        #expect(try app.count("SELECT COUNT(*) FROM merge_tokens") == 60)
+        app.time.advance(by: .seconds(3600))
+        #expect(issue().status == 200)
+    }
+
     @Test func anAnonymousAccountHasOne() throws {
         #expect(issue(as: try scene.anonymous().token).status == 200)
     }

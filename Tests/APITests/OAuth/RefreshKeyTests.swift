@@ -66,6 +66,16 @@ import Time
         #expect(try Tokens(scene.refresh(try Tokens(answer).refresh, by: rp)).answer.status == 200)
     }
 
+    /// The clean-up of the release before erases the answer after thirty seconds, but not its key.
+    @Test func whoeverHasTheKeyOfALostAnswerIsNoThief() throws {
+        let (token, answer) = try rotate()
+        try app.change("UPDATE refresh_families SET sealed_answer = NULL, answer_expires_at = NULL")
+        try app.expectUnchanged {
+            #expect(scene.refresh(token, by: rp, key: Self.key)["error"] == "invalid_grant")
+        }
+        #expect(scene.refresh(try Tokens(answer).refresh, by: rp).status == 200)
+    }
+
     @Test func afterADayItIsATheft() throws {
         let (token, _) = try rotate()
         app.time.advance(by: .seconds(86_400) + .milliseconds(1))
