@@ -18,7 +18,7 @@ extension Accounts {
     /// Changes what a developer may change (accounts §2.1). Settings that need approval wait for the operator again.
     /// Only a pending application, which no one can use yet, changes at once; a suspended one does not.
     ///
-    /// - Throws: `notFound` unless it is the developer's own.
+    /// - Throws: `notFound` unless the developer owns it.
     package func updateApplication(
         _ clientID: String, _ changes: ApprovedChanges, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> RegisteredApplication {
@@ -31,7 +31,7 @@ extension Accounts {
     ///
     /// - Parameter immediately: whether the previous secret stops working at once, and not in 24 hours.
     /// - Returns: the new secret, which is shown only once, and how long the previous one works.
-    /// - Throws: `notFound` unless it is the developer's own; `invalidRequest` for a public client, which has none.
+    /// - Throws: `notFound` unless the developer owns it; `invalidRequest` for a public client, which has none.
     package func rotateSecret(
         of clientID: String, immediately: Bool, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> (secret: String, previousExpiresAt: Timestamp?) {
@@ -43,7 +43,7 @@ extension Accounts {
 
     /// Adds a webhook key. From now on events are signed with it; the older keys stay valid.
     ///
-    /// - Throws: `notFound` unless it is the developer's own.
+    /// - Throws: `notFound` unless the developer owns it.
     package func addWebhookKey(
         to clientID: String, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> WebhookKey {

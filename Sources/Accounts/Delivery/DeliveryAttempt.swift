@@ -17,7 +17,7 @@ package struct DeliveryAttempt: Sendable {
 extension Accounts {
     /// The attempts of the last seven days, newest first.
     ///
-    /// - Throws: `notFound` unless it is the developer's own.
+    /// - Throws: `notFound` unless the developer owns it.
     package func deliveryAttempts(
         of clientID: String, by caller: Caller, limit: Int, _ connection: Connection
     ) throws -> [DeliveryAttempt] {

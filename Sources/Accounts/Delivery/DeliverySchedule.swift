@@ -11,9 +11,9 @@ enum DeliverySchedule {
     /// Failures in a row that open the breaker.
     static let breakerLimit = 5
     static let probeInterval = Duration.minutes(1)
-    /// Nothing but failures for so long disables the endpoint.
+    /// After nothing but failures for this long, the receiver is disabled.
     static let failureLimit = Duration.hours(5 * 24)
-    /// What longer waits that receivers ask for count as.
+    /// The longest Retry-After that counts.
     private static let longestRetryAfter = Duration.hours(1)
 
     /// - Parameters:

@@ -44,7 +44,7 @@ package final class Dispatcher {
     private let pool: TransferPool<Int>
     private var lastKey = 0
     private var underWay: [Int: WebhookDelivery] = [:]
-    /// Not recorded yet.
+    /// The outcomes that are not recorded yet.
     private var outcomes: [DeliveryOutcome] = []
 
     package init(

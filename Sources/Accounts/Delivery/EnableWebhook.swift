@@ -4,7 +4,7 @@ import MariaDB
 extension Accounts {
     /// Sends to the application's receiver again, and forgets that it failed (accounts §3.4). What is due is sent at once.
     ///
-    /// - Throws: `notFound` unless it is the developer's own.
+    /// - Throws: `notFound` unless the developer owns it.
     package func enableWebhook(
         _ clientID: String, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> RegisteredApplication {

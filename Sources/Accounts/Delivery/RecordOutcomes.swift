@@ -10,10 +10,9 @@ struct RecordedOutcomes {
 }
 
 extension AccountsTransaction {
-    /// Writes down what became of attempts, and decides what comes next (accounts §3.4).
+    /// Records the outcomes of attempts, and decides what comes next (accounts §3.4).
     ///
-    /// A success counts whoever holds the lease by now; a failure only while this dispatcher's lease stands, so that
-    /// recording twice counts once.
+    /// A success counts for the event even if the lease has passed to another dispatcher; a failure does not.
     ///
     /// - Parameter time: the database's.
     func record(_ outcomes: [DeliveryOutcome], at time: Timestamp) throws -> RecordedOutcomes {

@@ -29,7 +29,7 @@ extension Accounts {
     /// Has events of an application sent again, from their first attempt on, to where it is reached now (accounts §3.4).
     ///
     /// - Returns: how many: at most 10 000, the oldest first.
-    /// - Throws: `notFound` unless it is the developer's own; `invalidRequest` if it has no webhook_url; `rateLimited` after
+    /// - Throws: `notFound` unless the developer owns it; `invalidRequest` if it has no webhook_url; `rateLimited` after
     ///   60 in an hour.
     package func replayEvents(
         _ events: ReplayedEvents, of clientID: String, by caller: Caller, in transaction: AccountsTransaction

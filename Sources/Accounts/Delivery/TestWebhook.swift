@@ -3,7 +3,7 @@ import JSON
 extension Accounts {
     /// Sends the application's receiver an event that says nothing, whatever types it asked for (accounts §3.4).
     ///
-    /// - Throws: `notFound` unless it is the developer's own; `invalidRequest` if it has no webhook_url; `rateLimited` after
+    /// - Throws: `notFound` unless the developer owns it; `invalidRequest` if it has no webhook_url; `rateLimited` after
     ///   60 in an hour.
     package func testWebhook(_ clientID: String, by caller: Caller, in transaction: AccountsTransaction) throws {
         let application = try transaction.lockApplication(clientID, of: caller)

@@ -22,7 +22,7 @@ enum MergeKind: Equatable {
 }
 
 extension Event {
-    /// `user.merged`: whoever the relying party knew as the one is the other now (accounts §3.3).
+    /// `user.merged`: the account that the relying party knew was merged into another (accounts §3.3).
     ///
     /// - Parameter subs: by which it knew the one who is absorbed, the newest last.
     static func userMerged(

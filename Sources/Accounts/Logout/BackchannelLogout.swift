@@ -127,9 +127,9 @@ extension AccountsTransaction {
         return claimed
     }
 
-    /// Writes down what became of an attempt: a notice that was taken, or whose last attempt failed, is gone.
+    /// Records the outcome of an attempt. A notice that was taken, or whose last attempt failed, is deleted.
     ///
-    /// A success counts whoever holds the lease by now, a failure only while this one stands.
+    /// A success counts even if the lease has passed to another dispatcher; a failure does not.
     ///
     /// - Parameter time: as for `claimLogouts`.
     /// - Returns: whether it was the last attempt, and failed.

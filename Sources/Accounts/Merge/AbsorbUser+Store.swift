@@ -26,7 +26,7 @@ extension AccountsTransaction {
         try connection.execute("UPDATE identities SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }
 
-    /// With their secrets.
+    /// The devices keep their secrets.
     func moveDevices(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE devices SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }

@@ -12,8 +12,7 @@ package struct MergeCounts: Equatable, Sendable {
 
 /// What a merge would do, row by row: what a dry run shows and what `If-Match` holds the merge to.
 ///
-/// Keys, tickets, sessions and the login history are no part of it, nor are tokens: that people use what they have alters
-/// no plan.
+/// Keys, tickets, sessions, tokens and the login history are not part of it: using an account does not change its plan.
 struct MergePlan {
     let absorbed: User.ID
     fileprivate(set) var counts = MergeCounts()
