@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import Threads
 
 /// Looks names up on threads of its own, because getaddrinfo(3) blocks. A thread lives while names wait for it.
@@ -17,7 +16,7 @@ final class NameLookups: Sendable {
         var waiting: [Lookup] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let resolve: @Sendable (String) -> [IPAddress]
 
     /// - Parameter resolve: returns a name's addresses, none if it has none; may block.

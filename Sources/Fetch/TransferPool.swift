@@ -1,5 +1,5 @@
 internal import CCurl
-internal import Synchronization
+internal import Threads
 
 /// Makes many POST requests to strangers at once, on the thread that calls it (libcurl-multi(3)).
 ///
@@ -195,7 +195,7 @@ private final class MultiHandle: @unchecked Sendable {
 
 /// Where the threads of look-ups leave what they found.
 private final class Inbox: Sendable {
-    private let found = Mutex<[(Int, [IPAddress])]>([])
+    private let found = Monitor<[(Int, [IPAddress])]>([])
 
     func put(_ id: Int, _ addresses: [IPAddress]) { found.withLock { $0.append((id, addresses)) } }
 

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// A value behind a lock; threads can wait for it to change.
 ///
-/// It is Sendable because every access holds the lock.
+/// It is Sendable because every access holds the lock. The thread sanitizer sees this lock; when threads contend for
+/// Synchronization's `Mutex`, it sees a race.
 package final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
     // On the heap, because POSIX forbids moving them.
