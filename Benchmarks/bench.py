@@ -12,6 +12,7 @@ from dataclasses import asdict
 import chart
 import growth
 import sides
+import webhooks
 from load import Round, load, middle
 from peer import Peer
 from plans import Plan
@@ -150,7 +151,7 @@ def machine() -> dict:
 
 
 def main() -> None:
-    names = [workload.name for workload in WORKLOADS]
+    names = [*(workload.name for workload in WORKLOADS), "webhooks"]
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument(
         "--workload", choices=names, action="append", help="measure only this workload, and write no results"
@@ -216,11 +217,12 @@ def main() -> None:
                     }
                 )
         if options.growth if options.growth is not None else not options.workload:
-            results["growth"] = [
-                asdict(curve) for curve in growth.measure(bench, options.seconds, options.rows, options.events)
-            ]
+            results["growth"] += map(asdict, growth.measure(bench, options.seconds, options.rows, options.events))
     finally:
         bench.stop()
+    # Its processes alone send.
+    if not options.workload or "webhooks" in options.workload:
+        results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
     if not options.workload:
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")

@@ -187,6 +187,7 @@ def merganser(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> S
         "MERGANSER_SOCKET": f"{sockets}/{name}.sock",
         "MERGANSER_CONTROL_SOCKET": f"{sockets}/control-{name}.sock",
         "MERGANSER_THREADS": str(threads),
+        "MERGANSER_DISPATCHERS": "1",
         **extra,
     }
     return start(name, [str(program)], environment, sockets)
