@@ -13,6 +13,8 @@ package final class TransferPool<Key: Hashable & Sendable> {
         package let result: Result<Fetcher.Response, FetchError>
         /// Since the request was added.
         package let duration: Duration
+        /// Whether there may be no answer because nobody called `poll` for a second or more.
+        package let isCallersFault: Bool
     }
 
     /// What has been added and has no result yet.
@@ -21,6 +23,8 @@ package final class TransferPool<Key: Hashable & Sendable> {
         let url: OutboundURL
         let transfer: Transfer
         let start = ContinuousClock.now
+        /// Whether nobody worked on it for a while.
+        var wasNeglected = false
 
         init(_ key: Key, _ url: OutboundURL, _ transfer: Transfer) {
             self.key = key
@@ -31,9 +35,18 @@ package final class TransferPool<Key: Hashable & Sendable> {
         var age: Duration { ContinuousClock.now - start }
 
         func completion(_ result: () throws(FetchError) -> Fetcher.Response) -> Completion {
-            Completion(key: key, result: Result(catching: result), duration: age)
+            let result = Result(catching: result)
+            var isCallersFault = false
+            if wasNeglected, case .failure(let error) = result {
+                isCallersFault = error.reason == .timeout || error.reason == .failed
+            }
+            return Completion(key: key, result: result, duration: age, isCallersFault: isCallersFault)
         }
     }
+
+    /// If nobody calls `poll` for longer than this, receivers are not blamed for what they may have answered meanwhile:
+    /// libcurl looks at the time before it looks at what came.
+    private static var longestAbsence: Duration { .seconds(1) }
 
     private let options: Fetcher.Options
     private let multi: MultiHandle
@@ -41,6 +54,8 @@ package final class TransferPool<Key: Hashable & Sendable> {
     /// Names that were looked up since the last look.
     private let inbox = Inbox()
     private var lastID = 0
+    /// Until when answers would have been seen.
+    private var attendedUntil = ContinuousClock.now
     /// Requests whose host is being looked up, by a number of their own.
     private var resolving: [Int: Request] = [:]
     /// Requests that libcurl works on.
@@ -76,7 +91,7 @@ package final class TransferPool<Key: Hashable & Sendable> {
             case .name(let name): look(up: name, for: request)
             }
         } catch {
-            ended.append(Completion(key: key, result: .failure(error), duration: .zero))
+            ended.append(Completion(key: key, result: .failure(error), duration: .zero, isCallersFault: false))
         }
     }
 
@@ -86,8 +101,11 @@ package final class TransferPool<Key: Hashable & Sendable> {
     package func poll(atMost time: Duration) -> [Completion] {
         var completions = work()
         if completions.isEmpty {
-            let wait = resolving.values.reduce(time) { min($0, options.connectTimeout - $1.age) }
-            multi.wait(atMost: max(.zero, wait))
+            let wait = max(.zero, resolving.values.reduce(time) { min($0, options.connectTimeout - $1.age) })
+            let end = ContinuousClock.now + wait
+            multi.wait(atMost: wait)
+            // The process may have been stopped meanwhile.
+            attendedUntil = min(.now, end)
             completions = work()
         }
         return completions
@@ -110,6 +128,8 @@ package final class TransferPool<Key: Hashable & Sendable> {
     // MARK: Work
 
     private func work() -> [Completion] {
+        noteAbsence()
+        defer { attendedUntil = .now }
         for (id, addresses) in inbox.take() {
             // The look-up may have taken too long.
             if let request = resolving.removeValue(forKey: id) { begin(request, at: addresses) }
@@ -132,6 +152,15 @@ package final class TransferPool<Key: Hashable & Sendable> {
             completions.append(request.completion { () throws(FetchError) in try request.transfer.finish(code) })
         }
         return completions
+    }
+
+    private func noteAbsence() {
+        let now = ContinuousClock.now
+        guard now - attendedUntil > Self.longestAbsence else { return }
+        for request in Array(transferring.values) + Array(resolving.values)
+        where now - max(attendedUntil, request.start) > Self.longestAbsence {
+            request.wasNeglected = true
+        }
     }
 
     private func look(up name: String, for request: Request) {
