@@ -30,13 +30,15 @@ struct DispatchCommand: ParsableCommand {
             blockAllSignals()
             let dispatchers = Dispatchers(
                 accounts, options, statistics: statistics, makeDatabase: { Database(database) },
-                report: { error in StandardError.write("merganserctl: \(ToolError(error).message)\n") })
+                report: { kind, error in
+                    StandardError.write("merganserctl: \(kind.plural) cannot be sent: \(ToolError(error).message)\n")
+                })
             dispatchers.start(1)
             output.progress("Sends webhooks until it is stopped")
             while ![.terminate, .interrupt].contains(waitForSignal()) {}
             dispatchers.stop()
         }
-        let counts = statistics.snapshot
+        let counts = statistics.snapshot.webhooks
         let attempts = DeliveryStatistics.Outcome.allCases.map { ($0.rawValue, counts.attempts[$0] ?? 0) }
         output.print(
             ["attempts": JSONValue.object(JSONObject(attempts.map { ($0.0, .integer(Int64($0.1))) }))],

@@ -73,8 +73,8 @@ final class Instance {
         dispatchers = Dispatchers(
             service.accounts, Dispatcher.Options(isDevelopment: service.accounts.settings.isDevelopment),
             statistics: deliveryStatistics, makeDatabase: makeDatabase
-        ) { error in
-            logger.warning("webhooks cannot be sent", metadata: ["error": "\(error)"])
+        ) { kind, error in
+            logger.warning("\(kind.plural) cannot be sent", metadata: ["error": "\(error)"])
         }
     }
 

@@ -138,7 +138,8 @@ struct Metrics: Sendable {
     }
 
     private func addDelivery(to exposition: inout Exposition) {
-        let counts = delivery.snapshot
+        let snapshot = delivery.snapshot
+        let counts = snapshot.webhooks
         exposition.add(
             "merganser_webhook_attempts_total", .counter, "Attempts to send an event to its receiver.",
             DeliveryStatistics.Outcome.allCases.map { outcome in
@@ -149,7 +150,7 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_webhook_disabled_total", .counter,
             "Receivers that were disabled because they were gone or failed for days.",
-            Double(counts.disabledEndpoints))
+            Double(snapshot.disabledEndpoints))
         exposition.addHistogram(
             "merganser_webhook_delivery_seconds", "Time from an event to its delivery.",
             bounds: DeliveryStatistics.bounds, [([], counts.buckets, counts.seconds)])

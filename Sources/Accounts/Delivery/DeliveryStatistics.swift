@@ -17,14 +17,26 @@ package final class DeliveryStatistics: Sendable {
         case unsigned
     }
 
-    package struct Snapshot: Sendable {
+    /// Of one kind of message.
+    package struct Counts: Sendable {
         package var attempts = Dictionary(uniqueKeysWithValues: Outcome.allCases.map { ($0, 0) })
+        /// Messages whose last attempt failed.
         package var dead = 0
-        package var disabledEndpoints = 0
-        /// How many deliveries took at most each of `bounds` from the event on, not cumulative; the last is for all that
+        /// How many deliveries took at most each of `bounds` from what they tell of on, not cumulative; the last is for all that
         /// took longer.
         package var buckets = [Int](repeating: 0, count: DeliveryStatistics.bounds.count + 1)
         package var seconds = 0.0
+    }
+
+    package struct Snapshot: Sendable {
+        package var webhooks = Counts()
+        package var logouts = Counts()
+        package var disabledEndpoints = 0
+
+        fileprivate subscript(kind: DeliveryKind) -> Counts {
+            get { kind == .webhook ? webhooks : logouts }
+            set { if kind == .webhook { webhooks = newValue } else { logouts = newValue } }
+        }
     }
 
     /// Upper bounds of the histogram, in seconds.
@@ -36,19 +48,19 @@ package final class DeliveryStatistics: Sendable {
 
     package var snapshot: Snapshot { counts.withLock { $0 } }
 
-    func count(_ outcomes: [DeliveryOutcome], _ recorded: RecordedOutcomes) {
-        counts.withLock { counts in
+    func count<Message>(_ outcomes: [AttemptOutcome<Message>], _ recorded: RecordedOutcomes) {
+        counts.withLock { snapshot in
             for outcome in outcomes {
-                counts.attempts[outcome.kind, default: 0] += 1
-                if outcome.failure == nil { counts.add(outcome.age) }
+                snapshot[Message.kind].attempts[outcome.kind, default: 0] += 1
+                if outcome.failure == nil { snapshot[Message.kind].add(outcome.age) }
             }
-            counts.dead += recorded.dead
-            counts.disabledEndpoints += recorded.disabledEndpoints
+            snapshot[Message.kind].dead += recorded.dead
+            snapshot.disabledEndpoints += recorded.disabledEndpoints
         }
     }
 }
 
-extension DeliveryStatistics.Snapshot {
+extension DeliveryStatistics.Counts {
     fileprivate mutating func add(_ age: Duration) {
         let seconds = age / .seconds(1)
         self.seconds += seconds
@@ -56,7 +68,7 @@ extension DeliveryStatistics.Snapshot {
     }
 }
 
-extension DeliveryOutcome {
+extension AttemptOutcome {
     fileprivate var kind: DeliveryStatistics.Outcome {
         switch failure {
         case nil: .delivered
@@ -68,6 +80,6 @@ extension DeliveryOutcome {
         }
     }
 
-    /// From the event to the answer.
+    /// From what the message tells of to the answer.
     fileprivate var age: Duration { max(.zero, delivery.claimedAt + duration - delivery.occurredAt) }
 }

@@ -1,13 +1,12 @@
 package import Database
-import Fetch
 import Threads
 
 /// The dispatchers of one process, each a thread with a database connection of its own. A commit of this process that
-/// leaves events to be sent wakes them.
+/// leaves messages to be sent wakes them.
 package final class Dispatchers: Sendable {
     private struct State {
         var threads: [Thread] = []
-        var wakers: [Waker] = []
+        var wakers: [Dispatcher.Waker] = []
         var isStopping = false
     }
 
@@ -15,13 +14,14 @@ package final class Dispatchers: Sendable {
     private let options: Dispatcher.Options
     private let statistics: DeliveryStatistics
     private let makeDatabase: @Sendable () -> Database
-    private let report: @Sendable (any Error) -> Void
+    private let report: @Sendable (DeliveryKind, any Error) -> Void
     private let state = Monitor(State())
 
-    /// - Parameter report: gets the first of several faults in a row, on a dispatcher's thread.
+    /// - Parameter report: gets the first of several faults in a row of a kind of message, on a dispatcher's thread.
     package init(
         _ accounts: Accounts, _ options: Dispatcher.Options, statistics: DeliveryStatistics,
-        makeDatabase: @escaping @Sendable () -> Database, report: @escaping @Sendable (any Error) -> Void
+        makeDatabase: @escaping @Sendable () -> Database,
+        report: @escaping @Sendable (DeliveryKind, any Error) -> Void
     ) {
         self.accounts = accounts
         self.options = options
@@ -37,7 +37,7 @@ package final class Dispatchers: Sendable {
         }
     }
 
-    /// From now on no events are claimed.
+    /// From now on nothing is claimed.
     package func beginStopping() {
         let wakers = state.withLock { state in
             state.isStopping = true
@@ -66,7 +66,7 @@ package final class Dispatchers: Sendable {
                 dispatcher.run(while: { !state.withLock(\.isStopping) }, report: report)
             }
         } catch {
-            report(error)
+            for kind in DeliveryKind.allCases { report(kind, error) }
         }
     }
 }

@@ -46,7 +46,7 @@ import Time
 
         #expect(try scene.row(id) == .init(attempts: 1, next: nil, isDelivered: true))
         #expect(try scene.attempts(receiver.id) == ["1 204 -"])
-        #expect(scene.statistics.snapshot.attempts[.delivered] == 1)
+        #expect(scene.statistics.snapshot.webhooks.attempts[.delivered] == 1)
         #expect(try scene.dispatch() == 0)
     }
 
@@ -152,7 +152,7 @@ import Time
         }
         try scene.dispatch()
         #expect(try scene.row(id) == .init(attempts: 14, next: nil, isDead: true, reason: "http_500"))
-        #expect(scene.statistics.snapshot.dead == 1)
+        #expect(scene.statistics.snapshot.webhooks.dead == 1)
         let sent = receiver.server.requests.filter { $0.header("x-logi-event-id") == id }
         #expect(sent.map { $0.header("x-logi-delivery-attempt") } == (1...14).map { "\($0)" })
         #expect(sent.allSatisfy { $0.body == DeliveryScene.payload(id) })
@@ -194,7 +194,7 @@ import Time
         try scene.dispatch { $0.transfer.allowsLoopbackHTTP = false }
         #expect(try scene.attempts(application) == ["1 - ssrf_blocked", "2 - ssrf_blocked"])
         #expect(server.connections == 0)
-        #expect(scene.statistics.snapshot.attempts[.blocked] == 2)
+        #expect(scene.statistics.snapshot.webhooks.attempts[.blocked] == 2)
     }
 
     // MARK: Endpoints that fail

@@ -2,6 +2,8 @@ import API
 import Accounts
 import Database
 import Fetch
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 import Threads
@@ -53,6 +55,49 @@ import Time
         }
         #expect(try scene.app.count("SELECT COUNT(*) FROM webhook_outbox WHERE delivered_at IS NULL") == 0)
         #expect(try scene.app.count("SELECT COUNT(*) FROM webhook_outbox WHERE attempts <> 1") == 0)
+    }
+
+    // MARK: Waits of its own
+
+    /// Its thread waits for the database until the receiver's time is over. The answer has come meanwhile.
+    @Test func aDatabaseThatHangsIsNotTheReceiversFault() throws {
+        let isHanging = Monitor(false)
+        let receiver = try scene.receiver { _ in
+            _ = isHanging.wait(atMost: .seconds(60)) { $0 ? true : nil }
+            return .response()
+        }
+        let id = try scene.event(for: receiver)
+        try scene.dispatch { [time = scene.app.time, server = receiver.server] options in
+            options.lookInterval = .zero
+            options.transfer.timeout = .milliseconds(1500)
+            options.time = { _ in
+                if server.requests.count == 1, !isHanging.withLock({ $0 }) {
+                    isHanging.change { $0 = true }
+                    sleep(3)
+                }
+                return time.now
+            }
+        }
+        #expect(try scene.row(id) == .init(attempts: 1, next: nil, isDelivered: true))
+        #expect(try scene.attempts(receiver.id) == ["1 200 -"])
+        #expect(receiver.server.requests.map { $0.header("x-logi-delivery-attempt") } == ["1", "1"])
+    }
+
+    /// It asks for the time once for each look and each record.
+    @Test func itLooksOnlyIfSomethingMayBeDue() throws {
+        let receiver = try scene.receiver { _ in .silence }
+        try scene.event(for: receiver)
+        let count = Counter()
+        try scene.dispatch { [time = scene.app.time] options in
+            options.lookInterval = .seconds(3600)
+            options.transfer.timeout = .milliseconds(500)
+            options.time = { _ in
+                count.value.add(1, ordering: .relaxed)
+                return time.now
+            }
+        }
+        #expect(try scene.attempts(receiver.id) == ["1 - timeout"])
+        #expect(count.value.load(ordering: .relaxed) == 3, "a look, the record, and a look for what that made room for")
     }
 
     // MARK: Leases
@@ -122,11 +167,15 @@ import Time
     private func dispatchers(_ change: (inout Dispatcher.Options) -> Void) -> Dispatchers {
         Dispatchers(
             scene.app.service.accounts, scene.options(change), statistics: scene.statistics,
-            makeDatabase: { [options = scene.app.database.options] in Database(options) }, report: { _ in })
+            makeDatabase: { [options = scene.app.database.options] in Database(options) }, report: { _, _ in })
     }
 }
 
 private struct Interrupted: Error {}
+
+private final class Counter: Sendable {
+    let value = Atomic(0)
+}
 
 /// A dispatcher that sends what is due, on a thread of its own.
 private struct DispatcherThread {
