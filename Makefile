@@ -10,7 +10,7 @@ PEER ?=
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
 WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
 
-run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), walk through a swap, a sign-in and a claim
+run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), walk through a swap, a sign-in, a merge and a claim
 	@scripts/instance run
 stop: ## Stop the instance that make run started
 	@scripts/instance stop
