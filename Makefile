@@ -8,7 +8,7 @@ PEER ?=
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
-WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests
+WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests|MailTests|ThreadsTests
 
 run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), walk through a swap, a sign-in, a merge and a claim
 	@scripts/instance run
@@ -29,11 +29,11 @@ test-openapi: ## Test an instance of its own against docs/openapi.yaml, with sch
 	@scripts/test-openapi
 test-tls: ## Scan nginx/production.conf with testssl.sh
 	@scripts/test-tls
-test-sanitizers: ## Test the wrappers of C libraries under address and thread sanitizer
-	@ASAN_OPTIONS=detect_leaks=0 scripts/test --scratch-path .build-address --sanitize address \
-	    --filter '$(WRAPPERS)' --skip ReplacementTests
-	@scripts/test --scratch-path .build-thread --sanitize thread \
-	    --filter '$(WRAPPERS)' --skip ReplacementTests
+test-sanitizers: ## Test the wrappers of C libraries, and what threads share, under address and thread sanitizer
+	@MERGANSER_TEST_TARGETS='$(WRAPPERS)' ASAN_OPTIONS=detect_leaks=0 scripts/test --scratch-path .build-address \
+	    --sanitize address --skip ReplacementTests
+	@MERGANSER_TEST_TARGETS='$(WRAPPERS)' scripts/test --scratch-path .build-thread --sanitize thread \
+	    --skip ReplacementTests
 test-browser: ## Test the pages in headless Chromium, against an instance of its own
 	@scripts/test-browser
 test-run: ## Run make run, restart and stop, each twice, as README.md says

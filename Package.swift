@@ -227,3 +227,16 @@ if Context.environment["MERGANSER_FUZZING"] != nil {
             name: "fuzz", dependencies: ["CLibFuzzer", "Fuzzing"], path: "Tests/Fixtures/fuzz", swiftSettings: strict),
     ]
 }
+
+// Under a sanitizer only these tests run, so only they and what they need are compiled.
+if let chosen = Context.environment["MERGANSER_TEST_TARGETS"] {
+    var kept = Set<String>()
+    var waiting = chosen.split(separator: "|").map(String.init)
+    while let name = waiting.popLast() {
+        guard kept.insert(name).inserted, let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { waiting.append(dependency) }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}
