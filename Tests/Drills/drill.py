@@ -18,6 +18,23 @@ BREAKS = {
     "not-durable": "MariaDB acknowledges commits before they are on disk",
     "no-kept-keys": "servers keep no key sets across a restart",
     "one-clock": "nginx's clock is not set with the server's",
+    "no-second-attempt": "an event whose delivery fails is not sent again",
+    "one-queue": "events wait for each one that has been under way for a second",
+}
+
+# What a break does to the database, and what repairs it.
+_TRIGGERS = {
+    "no-second-attempt": """
+        CREATE TRIGGER drill BEFORE UPDATE ON webhook_outbox FOR EACH ROW
+        SET NEW.next_attempt_at = IF(NEW.failure_reason IS NULL, NEW.next_attempt_at, NULL)
+        """,
+    # A lease of 60 s begins when the event is sent.
+    "one-queue": """
+        CREATE TRIGGER drill BEFORE INSERT ON webhook_outbox FOR EACH ROW
+        SET NEW.next_attempt_at = COALESCE(
+            (SELECT MAX(next_attempt_at) FROM webhook_outbox
+             WHERE lease IS NOT NULL AND next_attempt_at < NOW(3) + INTERVAL 59 SECOND), NEW.next_attempt_at)
+        """,
 }
 
 
@@ -44,6 +61,13 @@ class Drill:
 
     def note(self, text: str) -> None:
         self.notes.append(text)
+
+    def pass_time(self, seconds: int) -> None:
+        """Waits; in the short form, what waits to be delivered is due that much sooner instead."""
+        if not self.is_short:
+            return time.sleep(seconds)
+        for table, column in (("webhook_outbox", "next_attempt_at"), ("webhook_failures", "probe_at")):
+            self.instance.sql(f"UPDATE {table} SET {column} = {column} - INTERVAL {seconds} SECOND")
 
     def signal_server(self, number: signal.Signals) -> None:
         self.instance.kill(server(self.instance.serving()), number)
@@ -91,6 +115,11 @@ def breaking(instance: Instance, what: str | None) -> Iterator[None]:
         instance.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
     if what == "not-durable":
         instance.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+    if what in _TRIGGERS:
+        instance.sql(_TRIGGERS[what])
+        yield
+        instance.sql("DROP TRIGGER drill")
+        return
     if what != "no-shedding":
         yield
         return

@@ -25,6 +25,8 @@ STORED = {
     "device": "SELECT device_uuid FROM devices",
     # By the account that has ceased to exist.
     "swap": "SELECT SUBSTR(actor, 6) FROM audit_log WHERE action = 'user.swapped'",
+    # By the account that was absorbed.
+    "merge": "SELECT linked_user_id FROM identity_links",
     # A family of refresh tokens has one more for each rotation.
     "token": """
         SELECT LOWER(HEX(f.handle)) FROM refresh_families f JOIN refresh_tokens t ON t.refresh_family_id = f.id
@@ -63,6 +65,8 @@ class Ledger:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: dict[str, dict[str, Entry]] = {kind: collections.defaultdict(Entry) for kind in STORED}
+        # How many writes were acknowledged, by kind.
+        self.counts: collections.Counter[str] = collections.Counter()
 
     def sent(self, kind: str, *ids: str) -> None:
         """Before a write goes out for the first time; its repetitions are the same write."""
@@ -73,6 +77,7 @@ class Ledger:
     def acknowledged(self, kind: str, *ids: str) -> None:
         """The first time that a write, or a repetition of it, is answered as done."""
         with self._lock:
+            self.counts[kind] += len(ids)
             for id in ids:
                 self._entries[kind][id].acknowledged += 1
 

@@ -20,12 +20,15 @@ import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
+import report
+from crowd import Crowd, Merger
 from database import SCRIPTS, Proxy
 from drill import Drill
 from instance import DrillError, Instance, run, server, wait_until
 from issuer import LIES, KeyEndpoint
 from load import MIX, Client, Load, Request, Sender, bearer, post
 from overload import Overload
+from receivers import Receiver, receiving, wait_for_deliveries
 
 # What clients may see of a fault: nginx gets no answer in time, or there is no server, or no free one.
 UNAVAILABLE = {502, 503, 504, None}
@@ -306,6 +309,100 @@ class Front:
         self.instance.wait_for_end("nginx", 20)
         self.instance.launch("nginx", [*self.command[:-1], self.command[-1] + directives], os.environ | environment)
         wait_until(lambda: self.instance.ready(self.instance.serving()), 10, "nginx serves")
+
+
+# --- Receivers of webhooks
+
+
+@scenario(set(), "no-second-attempt", is_short=True)
+def receiver_down(drill: Drill) -> None:
+    """A receiver refuses connections for 20 s (short: 6 s), while merges make events for it and for another one."""
+    away, present = Receiver(drill.instance, "Away"), Receiver(drill.instance, "Present")
+    with receiving((away, present)):
+        with merging(drill, away, present):
+            wait_until(lambda: bool(away.arrivals and present.arrivals), 20, "the first events")
+            with drill.fault():
+                away.stop()
+                time.sleep(drill.choose(6, 20))
+                judge_failures(drill, away)
+                away.start()
+        # The probe, and then the second attempts of what failed.
+        drill.pass_time(60)
+        wait_for_deliveries((away, present), 60)
+        for receiver in (away, present):
+            drill.problems += receiver.problems()
+        note_deliveries(drill, present)
+        attempts = dict(drill.instance.sql(f"""
+            SELECT attempts, COUNT(*) FROM webhook_outbox WHERE application_id = {away.application} GROUP BY attempts
+            """))
+        drill.note(f"of Away's events, by how many attempts they took: {attempts}")
+        if set(attempts) - {"1", "2"}:
+            drill.wrong("an event took more than the attempt that failed and the next one")
+
+
+def judge_failures(drill: Drill, away: Receiver) -> None:
+    """The schedule's first step: after a failure an event waits half a minute; five in a row open the breaker."""
+    failed = drill.instance.sql(f"""
+        SELECT o.attempts, a.failure_reason, TIMESTAMPDIFF(MICROSECOND, a.at, o.next_attempt_at) / 1e6
+        FROM webhook_attempts a JOIN webhook_outbox o ON o.application_id = a.application_id AND o.event_id = a.event_id
+        WHERE a.application_id = {away.application} AND a.failure_reason IS NOT NULL
+        """)
+    waits = [float(wait) for _, _, wait in failed if wait != "NULL"]
+    drill.note(f"while Away was down: {len(failed)} attempts, waits of {min(waits, default=0):.0f} to"
+               f" {max(waits, default=0):.0f} s, {away.waiting()} events wait")
+    # Two may be under way when the fifth fails.
+    if not 5 <= len(failed) <= 6:
+        drill.wrong(f"the breaker opened after {len(failed)} attempts")
+    if {(attempts, reason) for attempts, reason, _ in failed} != {("1", "connection_failed")}:
+        drill.wrong(f"the attempts while it was down: {failed}")
+    # 30 s, a fifth more or less, from the end of the attempt.
+    if len(waits) < len(failed) or not all(24 <= wait <= 37 for wait in waits):
+        drill.wrong(f"after the first failure, events wait {waits} s")
+
+
+@scenario(set(), "one-queue", is_short=True)
+def receiver_slow(drill: Drill) -> None:
+    """A receiver accepts events and does not answer for 40 s (short: 20 s); three others answer at once."""
+    slow = Receiver(drill.instance, "Slow")
+    healthy = [Receiver(drill.instance, f"Healthy {number}") for number in range(1, 4)]
+    with receiving((slow, *healthy)):
+        with merging(drill, slow, *healthy):
+            wait_until(lambda: all(receiver.arrivals for receiver in (slow, *healthy)), 20, "the first events")
+            with drill.fault():
+                slow.answers.clear()
+                time.sleep(drill.choose(20, 40))
+                slow.answers.set()
+        drill.pass_time(60)
+        wait_for_deliveries((slow, *healthy), 60)
+        for receiver in (slow, *healthy):
+            drill.problems += receiver.problems()
+        note_deliveries(drill, *healthy)
+        if repeated := [receiver.name for receiver in healthy if receiver.repeated()]:
+            drill.wrong(f"events came twice: {', '.join(repeated)}")
+
+
+# An attempt at a receiver that hangs takes 15 s. Who waits for it is later than this.
+LATE = 5
+
+
+def note_deliveries(drill: Drill, *healthy: Receiver) -> None:
+    delays = sorted(arrival.delay for receiver in healthy for arrival in receiver.arrivals)
+    p50, p99, longest = (1000 * report.percentile(delays, share) for share in (0.5, 0.99, 1))
+    drill.note(f"{len(delays)} events arrived where nothing was wrong, after {p50:.0f} ms (p50), {p99:.0f} ms (p99),"
+               f" {longest:.0f} ms at most")
+    if longest > 1000 * LATE:
+        drill.wrong(f"receivers waited for another one: {longest / 1000:.1f} s")
+
+
+@contextlib.contextmanager
+def merging(drill: Drill, *receivers: Receiver) -> Iterator[None]:
+    """Clients read and write; besides, about 40 merges a second, of which each receiver is told some."""
+    crowd = Crowd(drill.instance, [receiver.application for receiver in receivers])
+    crowd.grow(40 * drill.choose(60, 120))
+    with drill.load(clients=4) as load:
+        for number in range(2):
+            load.beside(Merger(load, number, crowd, pause=0.05))
+        yield
 
 
 # --- nginx and the server's process

@@ -1,0 +1,108 @@
+"""Accounts that merge, made in the database in one go, and the clients that merge them.
+
+Each account is identified and has a device, an identity, and a grant at the applications that are told of merges. Their
+names hold its id, so that they tell whose they were; and what proves it, a PAK and a merge token, follows from the id.
+"""
+
+import collections
+import hashlib
+import secrets
+import threading
+from collections.abc import Sequence
+
+from instance import Instance
+from load import Load, Sender, post
+
+# Of accounts made together, who absorbs whom, all at about the same moment. Each is absorbed once at most.
+PAIRS = (2, ((0, 1),))
+# A chain, and a merge in both directions.
+RACES = (4, ((0, 1), (1, 2), (0, 3), (3, 0)))
+
+
+class Crowd:
+    """Merges that have not begun yet; used by all clients at once.
+
+    applications: by number. Each group of accounts has grants at two of them, or at the only one.
+    """
+
+    def __init__(self, instance: Instance, applications: Sequence[int], shape: tuple[int, tuple] = PAIRS) -> None:
+        self.instance = instance
+        self.applications = applications
+        self.size, self.merges = shape
+        self.secret = secrets.token_hex(8)
+        # How many accounts there are.
+        self.count = 0
+        self._lock = threading.Lock()
+        self._waiting: collections.deque[tuple[int, int]] = collections.deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def take(self) -> tuple[int, int] | None:
+        """Who is to absorb whom."""
+        with self._lock:
+            return self._waiting.popleft() if self._waiting else None
+
+    def pak(self, account: int) -> str:
+        return "lpk_live_" + self._digest(f"pak {account}")
+
+    def token(self, account: int) -> str:
+        return "ltgt_" + self._digest(f"token {account}")
+
+    def _digest(self, text: str) -> str:
+        return hashlib.sha256(f"{self.secret} {text}".encode()).hexdigest()
+
+    def grow(self, groups: int) -> None:
+        """Makes more accounts."""
+        # Beyond what other clients get meanwhile.
+        first = int(self.instance.sql("SELECT COALESCE(MAX(id), 0) + 100000 FROM users")[0][0])
+        count = groups * self.size
+        accounts = f"seq_{first}_to_{first + count - 1}"
+        digest = f"UNHEX(SHA2(CONCAT('{{}}_', SHA2(CONCAT('{self.secret} {{}} ', seq), 256)), 256))"
+        grants = "".join(
+            f"""
+            INSERT INTO grants (user_id, application_id, sub, scopes)
+            SELECT seq, {application}, seq, 'openid' FROM {accounts}
+            WHERE (seq - {first}) DIV {self.size} % {len(self.applications)} IN
+                  ({number}, {(number + 1) % len(self.applications)});
+            """ for number, application in enumerate(self.applications))
+        self.instance.sql(f"""
+            START TRANSACTION;
+            INSERT INTO users (id) SELECT seq FROM {accounts};
+            INSERT INTO identities (user_id, provider, sub) SELECT seq, 'apple', CONCAT('crowd.', seq) FROM {accounts};
+            INSERT INTO devices (user_id, device_uuid, platform)
+            SELECT seq, CONCAT('c40fd000-0000-0000-0000-', LPAD(seq, 12, '0')), 'ios' FROM {accounts};
+            INSERT INTO paks (user_id, digest, scopes)
+            SELECT seq, {digest.format('lpk_live', 'pak')}, 'profile:read profile:write' FROM {accounts};
+            INSERT INTO merge_tokens (digest, user_id, expires_at)
+            SELECT {digest.format('ltgt', 'token')}, seq, NOW(3) + INTERVAL 1 DAY FROM {accounts};
+            {grants}
+            COMMIT
+            """)
+        with self._lock:
+            self.count += count
+            for group in range(first, first + count, self.size):
+                self._waiting += [(group + survivor, group + absorbed) for survivor, absorbed in self.merges]
+
+
+class Merger(Sender):
+    """Merges accounts of a crowd until there are no more or the load stops.
+
+    pause: seconds between two merges. refused: those whose merge was refused are added to it.
+    """
+
+    def __init__(self, load: Load, number: int, crowd: Crowd, pause: float = 0,
+                 refused: set[int] | None = None) -> None:
+        super().__init__(load, number)
+        self.crowd = crowd
+        self.pause = pause
+        self.refused = refused
+
+    def work(self) -> None:
+        while not self.load.stopping.wait(self.pause) and (pair := self.crowd.take()):
+            survivor, absorbed = pair
+            token = {"target_session_token": self.crowd.token(absorbed)}
+            answer = self.repeatable("merge", [str(absorbed)],
+                                     post("merge", "/api/v1/me/merge", token, self.crowd.pak(survivor)))
+            if answer is None and self.refused is not None:
+                self.refused.add(absorbed)
