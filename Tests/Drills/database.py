@@ -18,10 +18,12 @@ class DatabaseServer:
         self.instance = instance
         self.data = instance.run / "mariadb"
         self.socket = pathlib.Path(instance.settings["MERGANSER_DATABASE_SOCKET"])
+        # What it is started with from here on, besides the options of scripts/mariadbd.
+        self.options: list[str] = []
 
     def start(self) -> None:
         """Returns when it answers, after its recovery."""
-        self.instance.launch("mariadb", [str(SCRIPTS / "mariadbd"), str(self.data), str(self.socket)])
+        self.instance.launch("mariadb", [str(SCRIPTS / "mariadbd"), str(self.data), str(self.socket), *self.options])
         wait_until(self.answers, 60, "MariaDB answers")
 
     def answers(self) -> bool:
