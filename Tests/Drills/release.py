@@ -1,7 +1,8 @@
 """Replaces the server again and again while clients read and write, and shows that nothing is lost.
 
 The load is the same for each way of replacing. Some requests take longer than an instance waits for idle connections,
-and one instance is killed. Only requests under way at the killed instance may fail.
+and one instance is killed. Only requests under way at the killed instance may fail. Meanwhile accounts merge, and
+receivers are sent the events: each event at least once, and none twice unless it was under way at the killed instance.
 """
 
 import argparse
@@ -12,8 +13,10 @@ import sys
 import time
 
 import report
+from crowd import Crowd, Merger
 from instance import DrillError, Instance, other, server, wait_until
 from load import Exchange, Load, LockedProfile, SlowUpload
+from receivers import Arrival, Receiver, receiving, wait_for_deliveries
 
 WAYS = {
     "takeover": "each instance takes over nginx's socket from the previous one",
@@ -27,6 +30,8 @@ BREAKS = {
     "no-unique-key": ("takeover", "the database cannot tell a repeated event from a new one"),
     "no-idempotency-key": ("takeover", "repeated requests have new Idempotency-Keys"),
     "lost-write": ("takeover", "an acknowledged write is deleted"),
+    "lost-event": ("takeover", "one event in fifty is never sent"),
+    "doubled-event": ("takeover", "one event in fifty is sent again although it was delivered"),
     "contraction": ("migration", "the migration removes a column that the old instance reads"),
     "no-queue": ("listener", "nobody holds the socket while no instance serves"),
 }
@@ -37,9 +42,23 @@ ALTER TABLE devices ADD COLUMN drill INT NOT NULL DEFAULT 7, ALGORITHM = INSTANT
 ALTER TABLE refresh_families ADD KEY drill (created_at), ALGORITHM = NOCOPY, LOCK = NONE;
 ALTER TABLE events ADD KEY drill (app_id, received_at), ALGORITHM = NOCOPY, LOCK = NONE;
 """
+TRIGGERS = {
+    "lost-event": """
+        CREATE TRIGGER drill BEFORE INSERT ON webhook_outbox FOR EACH ROW
+        SET NEW.next_attempt_at = IF(NEW.seq % 50 = 0, NULL, NEW.next_attempt_at)
+        """,
+    "doubled-event": """
+        CREATE TRIGGER drill BEFORE UPDATE ON webhook_outbox FOR EACH ROW
+        SET NEW.next_attempt_at = IF(NEW.seq % 50 = 0 AND NEW.attempts = 1, NOW(3), NEW.next_attempt_at),
+            NEW.delivered_at = IF(NEW.seq % 50 = 0 AND NEW.attempts = 1, NULL, NEW.delivered_at)
+        """,
+}
 CONTRACTION = """
 ALTER TABLE users CHANGE COLUMN contact_email drill VARCHAR(320) NULL, ALGORITHM = INSTANT, LOCK = NONE;
 """
+
+# Seconds from when an event arrives until it is answered and recorded as delivered.
+RECORDING = 3
 
 
 @dataclasses.dataclass
@@ -52,6 +71,10 @@ class Kill:
     def met(self, exchange: Exchange) -> bool:
         return exchange.began <= self.ended and exchange.ended >= self.began
 
+    def may_repeat(self, arrivals: list[Arrival]) -> bool:
+        """Whether an event had come, and was perhaps not recorded as delivered. Others send it again, once."""
+        return len(arrivals) == 2 and self.began - RECORDING <= arrivals[0].at <= self.ended
+
 
 class ReleaseDrill:
     """One way of replacing, from the first request to the verdict."""
@@ -61,6 +84,9 @@ class ReleaseDrill:
         self.instance = instance
         self.options = options
         self.load = Load(instance, options.clients, keeps_keys=options.broken != "no-idempotency-key")
+        # An event takes as long as a request that the server waits for when it drains.
+        self.receivers = [Receiver(instance, f"{way} {number}", work=0.1) for number in range(1, 4)]
+        self.crowd = Crowd(instance, [receiver.application for receiver in self.receivers])
         self.kill: Kill | None = None
         self.drains: list[float] = []
 
@@ -74,12 +100,19 @@ class ReleaseDrill:
         self.instance.replace(self.instance.new_release())
         if self.options.broken == "no-unique-key":
             self.instance.sql("ALTER TABLE events DROP KEY events_client_event")
-        began = time.monotonic()
-        with self.load:
-            self.load.wait_for_traffic(50)
-            for number in range(1, self.options.replacements + 1):
-                self.replace(number)
-        seconds = time.monotonic() - began
+        if trigger := TRIGGERS.get(self.options.broken):
+            self.instance.sql(trigger)
+        self.crowd.grow(800 * self.options.replacements)
+        with receiving(self.receivers):
+            began = time.monotonic()
+            with self.load:
+                self.load.beside(Merger(self.load, 0, self.crowd, pause=0.05))
+                self.load.wait_for_traffic(50)
+                for number in range(1, self.options.replacements + 1):
+                    self.replace(number)
+            seconds = time.monotonic() - began
+            self.end_leases()
+            wait_for_deliveries(self.receivers, 70)
         if self.options.broken == "lost-write":
             self.instance.sql("DELETE FROM events WHERE id = (SELECT id FROM events ORDER BY received_at DESC LIMIT 1)")
         return self.judge(seconds)
@@ -153,6 +186,22 @@ class ReleaseDrill:
 
     # --- Judgement
 
+    def end_leases(self) -> None:
+        """What the killed instance was sending is sent again when its lease ends: in the short form, at once."""
+        if self.options.short:
+            wait_for_deliveries(self.receivers, 5)
+            self.instance.sql("UPDATE webhook_outbox SET next_attempt_at = NOW(3) WHERE lease IS NOT NULL")
+
+    def judge_deliveries(self) -> list[str]:
+        problems = [problem for receiver in self.receivers for problem in receiver.problems()]
+        repeated = [arrivals for receiver in self.receivers for arrivals in receiver.repeated().values()]
+        doubled = [arrivals for arrivals in repeated if not (self.kill and self.kill.may_repeat(arrivals))]
+        print(f"  {sum(len(receiver.arrivals) for receiver in self.receivers)} deliveries; events that came twice: "
+              f"{len(repeated) - len(doubled)} under way at the killed instance, {len(doubled)} others")
+        if doubled:
+            problems.append(f"{len(doubled)} events came twice, as {doubled[0][0].event}")
+        return [f"{self.way}: {problem}" for problem in problems]
+
     def judge(self, seconds: float) -> list[str]:
         record = self.load.record
         report.requests(record)
@@ -169,6 +218,7 @@ class ReleaseDrill:
         report.failures(failed)
         broken = [f"{self.way}: {finding.kind}: {len(finding.missing)} missing, {len(finding.twice)} stored too often"
                   for finding in findings if not finding.holds]
+        broken += self.judge_deliveries()
         if failed:
             broken.append(f"{self.way}: {len(failed)} requests failed that were not under way at the killed instance")
         return broken
