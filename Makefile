@@ -23,7 +23,7 @@ release: ## Build what ships into .build-release/programs, the symbols beside it
 test: ## Run all tests with a private MariaDB
 	@scripts/test-openapi --document
 	@scripts/test
-test-clients: ## Test the provider with Authlib and the verifiers of webhooks, against an instance of its own
+test-clients: ## Test the provider with Authlib, the verifiers of webhooks and the code of docs/integrating, against an instance of its own
 	@scripts/test-clients
 test-openapi: ## Test an instance of its own against docs/openapi.yaml, with schemathesis
 	@scripts/test-openapi

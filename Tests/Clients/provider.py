@@ -76,6 +76,26 @@ class Phone:
         return answer.json()["redirect_to"]
 
 
+class Developer(Phone):
+    """Somebody who manages an application of their own through the API. It is confidential, and approved."""
+
+    def __init__(self, **members):
+        super().__init__(Account())
+        merganserctl("user", "set-role", self.user_id, "developer", "--json")
+        self.path = "/api/v1/applications"
+        application = {"name": "Tests", "client_type": "confidential", **members}
+        self.application = self.send("POST", "", application=application)
+        self.client_id = self.application["client_id"]
+        self.path += "/" + self.client_id
+        merganserctl("application", "approve", self.client_id, "--json")
+
+    def send(self, method, action="", **members):
+        """Sends a request about the application; the body of the answer."""
+        answer = requests.request(method, URL + self.path + action, json=members, headers=self.headers)
+        answer.raise_for_status()
+        return answer.json()
+
+
 class Browser:
     """A browser without script in which somebody signs in with Apple; the stand-in provider believes what is typed."""
 

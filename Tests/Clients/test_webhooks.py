@@ -7,7 +7,6 @@ import threading
 import time
 import unittest
 
-import requests
 import standardwebhooks
 import svix.webhooks
 
@@ -42,8 +41,8 @@ class Receiver:
 
 
 def verify(headers, body, keys):
-    """A receiver that was written from the specification of X-Logi-Signature (accounts §3.4), which a relying party would
-    also find in docs/integrating.md."""
+    """A receiver that was written from the specification of X-Logi-Signature (accounts §3.4). test_pages runs those that
+    relying parties find in docs/integrating."""
     parts = dict(part.split("=", 1) for part in headers["X-Logi-Signature"].split(","))
     if abs(time.time() - int(parts["t"])) > 300:
         raise ValueError("too old")
@@ -58,25 +57,12 @@ class Webhooks(unittest.TestCase):
     def setUp(self):
         self.receiver = Receiver()
         self.addCleanup(self.receiver.close)
-        self.developer = provider.Phone(provider.Account())
-        provider.merganserctl("user", "set-role", self.developer.user_id, "developer", "--json")
-        application = {
-            "name": "Webhooks", "client_type": "confidential", "redirect_uris": [RelyingParty.REDIRECT_URI],
-            "webhook_url": self.receiver.url,
-        }
-        answer = self.post("", {"application": application})
-        self.client_id = answer["client_id"]
-        self.keys = [answer["webhook_key"]]
-        provider.merganserctl("application", "approve", self.client_id, "--json")
-
-    def post(self, path, body=None):
-        answer = requests.post(provider.URL + "/api/v1/applications" + path, json=body or {}, headers=self.developer.headers)
-        answer.raise_for_status()
-        return answer.json()
+        self.developer = provider.Developer(redirect_uris=[RelyingParty.REDIRECT_URI], webhook_url=self.receiver.url)
+        self.keys = [self.developer.application["webhook_key"]]
 
     def event(self):
         """The header fields and the body of a test event."""
-        self.post(f"/{self.client_id}/webhook_test")
+        self.developer.send("POST", "/webhook_test")
         return self.receiver.requests.get(timeout=20)
 
     def test_every_verifier_accepts_it(self):
@@ -88,7 +74,7 @@ class Webhooks(unittest.TestCase):
         self.assertEqual((event["event_id"], event["event_type"]), (headers["webhook-id"], "webhook.test"))
 
     def test_while_keys_are_changed_both_are_good(self):
-        self.keys.append(self.post(f"/{self.client_id}/webhook_keys")["webhook_key"])
+        self.keys.append(self.developer.send("POST", "/webhook_keys")["webhook_key"])
         headers, body = self.event()
         verify(headers, body, {key["kid"]: key["secret"] for key in self.keys})
         self.assertIn("kid=" + self.keys[1]["kid"], headers["X-Logi-Signature"])
@@ -108,9 +94,8 @@ class Webhooks(unittest.TestCase):
 
     def test_the_attempts_are_shown(self):
         headers, _ = self.event()
-        path = f"{provider.URL}/api/v1/applications/{self.client_id}/webhook_deliveries"
         for _ in range(100):
-            deliveries = requests.get(path, headers=self.developer.headers).json()["deliveries"]
+            deliveries = self.developer.send("GET", "/webhook_deliveries")["deliveries"]
             if deliveries:
                 break
             time.sleep(0.1)
