@@ -7,6 +7,10 @@ ALTER TABLE web_sessions
     ADD COLUMN handle BINARY(16) NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
+ALTER TABLE web_sessions
+    ADD KEY web_sessions_handle (handle),
+    ALGORITHM = NOCOPY, LOCK = NONE;
+
 ALTER TABLE authorization_codes
     -- The web session's that it was issued in; NULL: it was not issued in one.
     ADD COLUMN session_handle BINARY(16) NULL,
@@ -42,6 +46,9 @@ CREATE TABLE logout_tokens (
     created_at      DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
     PRIMARY KEY (id),
     KEY logout_tokens_due (next_attempt_at),
-    KEY logout_tokens_application (application_id),
+    -- Finds the due tokens of one application without reading those of others.
+    KEY logout_tokens_application_due (application_id, next_attempt_at),
+    -- Tells whether one of them has failed.
+    KEY logout_tokens_application_attempts (application_id, attempts),
     CONSTRAINT logout_tokens_application_fk FOREIGN KEY (application_id) REFERENCES applications (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;

@@ -613,7 +613,8 @@ CREATE TABLE `logout_tokens` (
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   PRIMARY KEY (`id`),
   KEY `logout_tokens_due` (`next_attempt_at`),
-  KEY `logout_tokens_application` (`application_id`),
+  KEY `logout_tokens_application_due` (`application_id`,`next_attempt_at`),
+  KEY `logout_tokens_application_attempts` (`application_id`,`attempts`),
   CONSTRAINT `logout_tokens_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -958,6 +959,7 @@ CREATE TABLE `web_sessions` (
   UNIQUE KEY `web_sessions_digest` (`digest`),
   KEY `web_sessions_user` (`user_id`),
   KEY `web_sessions_expires` (`expires_at`),
+  KEY `web_sessions_handle` (`handle`),
   CONSTRAINT `web_sessions_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

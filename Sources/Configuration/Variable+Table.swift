@@ -171,7 +171,8 @@ extension Variable {
         "Worker threads, each with one database connection")
     static let dispatchers = Variable(
         "MERGANSER_DISPATCHERS", "0 to 16", .text("1"),
-        "Threads that send webhooks, each with one database connection; with 0, `merganserctl dispatch` must send them")
+        "Threads that send webhooks and logout tokens, each with one database connection; with 0, `merganserctl dispatch` must send them"
+    )
     static let drainLimit = Variable(
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
         "How long a stopping instance waits for nginx to close idle connections; it always answers requests under way")

@@ -8,7 +8,7 @@ import JSON
 
 struct DispatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dispatch", abstract: "Sends webhooks, beside the servers or instead of them.",
+        commandName: "dispatch", abstract: "Sends webhooks and logout tokens, beside the servers or instead of them.",
         discussion: """
             Every server has a dispatcher of its own (MERGANSER_DISPATCHERS), and any number of dispatchers may run. Ends \
             on SIGTERM or SIGINT, when the requests under way have been answered.
@@ -34,14 +34,25 @@ struct DispatchCommand: ParsableCommand {
                     StandardError.write("merganserctl: \(kind.plural) cannot be sent: \(ToolError(error).message)\n")
                 })
             dispatchers.start(1)
-            output.progress("Sends webhooks until it is stopped")
+            output.progress("Sends webhooks and logout tokens until it is stopped")
             while ![.terminate, .interrupt].contains(waitForSignal()) {}
             dispatchers.stop()
         }
-        let counts = statistics.snapshot.webhooks
-        let attempts = DeliveryStatistics.Outcome.allCases.map { ($0.rawValue, counts.attempts[$0] ?? 0) }
+        let counts = statistics.snapshot
+        let lines = DeliveryStatistics.Outcome.allCases.map { outcome in
+            let (webhooks, logouts) = (counts.webhooks.attempts[outcome] ?? 0, counts.logouts.attempts[outcome] ?? 0)
+            return "\(outcome.rawValue.padded(to: 12)) \("\(webhooks)".padded(to: 9)) \(logouts)"
+        }
         output.print(
-            ["attempts": JSONValue.object(JSONObject(attempts.map { ($0.0, .integer(Int64($0.1))) }))],
-            attempts.map { "\($0.0.padded(to: 12)) \($0.1)" }.joined(separator: "\n"))
+            ["attempts": counts.webhooks.attemptsJSON, "logout_attempts": counts.logouts.attemptsJSON],
+            (["\("attempts".padded(to: 12)) webhooks  logout tokens"] + lines).joined(separator: "\n"))
+    }
+}
+
+extension DeliveryStatistics.Counts {
+    fileprivate var attemptsJSON: JSONValue {
+        .object(
+            JSONObject(
+                DeliveryStatistics.Outcome.allCases.map { ($0.rawValue, .integer(Int64(attempts[$0] ?? 0))) }))
     }
 }

@@ -139,21 +139,26 @@ struct Metrics: Sendable {
 
     private func addDelivery(to exposition: inout Exposition) {
         let snapshot = delivery.snapshot
-        let counts = snapshot.webhooks
-        exposition.add(
-            "merganser_webhook_attempts_total", .counter, "Attempts to send an event to its receiver.",
-            DeliveryStatistics.Outcome.allCases.map { outcome in
-                ([("outcome", outcome.rawValue)], Double(counts.attempts[outcome] ?? 0))
-            })
-        exposition.add(
-            "merganser_webhook_dead_total", .counter, "Events whose last attempt failed.", Double(counts.dead))
+        for (name, messages, beginning, counts) in [
+            ("webhook", "Events", "an event", snapshot.webhooks),
+            ("logout", "Logout tokens", "the end of a session", snapshot.logouts),
+        ] {
+            exposition.add(
+                "merganser_\(name)_attempts_total", .counter, "\(messages): attempts to send one to its receiver.",
+                DeliveryStatistics.Outcome.allCases.map { outcome in
+                    ([("outcome", outcome.rawValue)], Double(counts.attempts[outcome] ?? 0))
+                })
+            exposition.add(
+                "merganser_\(name)_dead_total", .counter, "\(messages) whose last attempt failed.",
+                Double(counts.dead))
+            exposition.addHistogram(
+                "merganser_\(name)_delivery_seconds", "\(messages): time from \(beginning) to the delivery.",
+                bounds: DeliveryStatistics.bounds, [([], counts.buckets, counts.seconds)])
+        }
         exposition.add(
             "merganser_webhook_disabled_total", .counter,
             "Receivers that were disabled because they were gone or failed for days.",
             Double(snapshot.disabledEndpoints))
-        exposition.addHistogram(
-            "merganser_webhook_delivery_seconds", "Time from an event to its delivery.",
-            bounds: DeliveryStatistics.bounds, [([], counts.buckets, counts.seconds)])
     }
 
     private func addKeySets(to exposition: inout Exposition) {

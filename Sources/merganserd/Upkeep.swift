@@ -20,7 +20,8 @@ struct Upkeep: Sendable {
     var delays: [(task: String, delay: Duration)] {
         [
             ("gc", accounts.garbageDelay), ("compact", analytics.compactionDelay),
-            ("attachments", analytics.attachmentDelay), ("dispatch", accounts.outboxDelay),
+            ("attachments", analytics.attachmentDelay),
+            ("dispatch", max(accounts.outboxDelay, accounts.logoutDelay)),
         ]
     }
 }

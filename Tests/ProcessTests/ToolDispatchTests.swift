@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Webhooks as processes send them: the server's own dispatcher, and `merganserctl dispatch`.
+/// Webhooks and logout tokens as processes send them: the server's own dispatcher, and `merganserctl dispatch`.
 @Suite struct ToolDispatchTests {
     private let installation: Installation
     private let db: Connection
@@ -105,6 +105,79 @@ import Testing
         #expect(try Exposed(text)["merganser_webhook_attempts_total", "{outcome=\"delivered\"}"] == 0)
         server.terminate()
         #expect(try server.waitForExit() == .status(0))
+    }
+
+    // MARK: Logout tokens
+
+    private func logout(_ count: Int) throws {
+        for command in ["generate", "activate"] {
+            #expect(try installation.tool("signing-key", command).exit == .status(0))
+        }
+        let url = "\(receiver.url)/logout"
+        #expect(
+            try installation.tool("application", "set", try clientID(), "--backchannel-logout-uri", url).exit
+                == .status(0))
+        for number in 0..<count {
+            try db.execute(
+                "INSERT INTO logout_tokens (application_id, sub, next_attempt_at) VALUES (?, ?, UTC_TIMESTAMP(3))",
+                application, "\(number)")
+        }
+    }
+
+    private func count(ofTokens condition: StaticString) throws -> Int {
+        var sql = ComposedSQL("SELECT COUNT(*) FROM logout_tokens WHERE ")
+        sql.append(condition)
+        return try db.first(sql) { row in try row.read() } ?? 0
+    }
+
+    @Test func aLogoutTokenSurvivesTheDeathOfItsDispatcher() throws {
+        isAnswering.value.store(false, ordering: .releasing)
+        try logout(1)
+        let dispatcher = try ChildProcess(
+            Repository.program("merganserctl"), ["dispatch"], environment: installation.environment)
+        #expect(receiver.waitForRequests(1))
+        dispatcher.kill()
+        _ = try dispatcher.waitForExit()
+        #expect(try count(ofTokens: "attempts = 0 AND lease IS NOT NULL AND next_attempt_at > UTC_TIMESTAMP(3)") == 1)
+
+        isAnswering.value.store(true, ordering: .releasing)
+        #expect(try installation.tool("dispatch", "--once").exit == .status(0))
+        #expect(receiver.requests.count == 1, "the lease stands")
+        // A minute later.
+        try db.execute("UPDATE logout_tokens SET next_attempt_at = UTC_TIMESTAMP(3)")
+        let outcome = try installation.tool("dispatch", "--once", "--json")
+        #expect(try outcome.json()["logout_attempts"]?["delivered"] == 1)
+        #expect(try outcome.json()["attempts"]?["delivered"] == 0)
+        #expect(receiver.requests.count == 2 && receiver.requests.allSatisfy { $0.path == "/logout" })
+        #expect(try count(ofTokens: "TRUE") == 0)
+    }
+
+    /// Its key cannot be opened, so nobody is sent to; nothing is lost.
+    @Test func logoutTokensWaitForAKeyThatOpens() throws {
+        try logout(1)
+        try event(1)
+        try db.execute("UPDATE signing_keys SET sealed_private_key = REPEAT('x', 2000)")
+        let outcome = try installation.tool("dispatch", "--once")
+        #expect(outcome.exit == .status(1), "\(outcome.errorOutput)")
+        #expect(receiver.requests.map(\.path) == ["/hook"])
+        #expect(try count(ofTokens: "attempts = 0 AND lease IS NULL") == 1)
+    }
+
+    @Test func theServerSendsLogoutTokensAndCounts() throws {
+        try logout(3)
+        let server = try installation.readyServer()
+        #expect(receiver.waitForRequests(3))
+        try server.wait(for: "the outcomes") {
+            let text = String(decoding: try installation.ask("GET", "/metrics", at: "control.sock").body, as: UTF8.self)
+            let metrics = try Exposed(text)
+            return metrics["merganser_logout_attempts_total", "{outcome=\"delivered\"}"] == 3
+                && metrics["merganser_logout_delivery_seconds_count"] == 3
+                && metrics["merganser_logout_dead_total"] == 0
+                && metrics["merganser_webhook_attempts_total", "{outcome=\"delivered\"}"] == 0
+        }
+        server.terminate()
+        #expect(try server.waitForExit() == .status(0))
+        #expect(try count(ofTokens: "TRUE") == 0)
     }
 
     // MARK: outbox

@@ -67,7 +67,10 @@ package final class Dispatcher {
         pool = try TransferPool(options.transfer, resolve: options.resolve)
         let parts = DispatcherParts(
             accounts: accounts, database: database, options: options, statistics: statistics, pool: pool)
-        lanes = [DeliveryLane<WebhookDelivery>(parts, places: options.concurrency)]
+        lanes = [
+            DeliveryLane<WebhookDelivery>(parts, places: options.concurrency),
+            DeliveryLane<LogoutDelivery>(parts, places: options.logoutConcurrency),
+        ]
     }
 
     package var waker: Waker { Waker(bell: bell, pool: pool.waker) }

@@ -8,6 +8,8 @@ package struct AccountsUpkeep: Sendable {
     package let garbageDelay: Duration
     /// The time since the next event was due to be delivered to a receiver that is neither disabled nor only probed.
     package let outboxDelay: Duration
+    /// The time since the next logout token was due to be sent to an application of whose tokens none has failed.
+    package let logoutDelay: Duration
     /// The number of receivers that are only probed.
     package let openBreakers: Int
     /// The number of receivers that are disabled.
@@ -40,6 +42,14 @@ extension Connection {
                     LEFT JOIN webhook_failures f ON f.application_id = due.application_id
                     WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
                       AND f.probe_at IS NULL),
+                   (SELECT MIN(due.due_at)
+                    FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
+                          FROM logout_tokens FORCE INDEX (logout_tokens_application_due)
+                          WHERE next_attempt_at <= NOW(3) GROUP BY application_id) AS due
+                    JOIN applications a ON a.id = due.application_id
+                    WHERE a.backchannel_logout_uri IS NOT NULL AND a.status = 'active'
+                      AND NOT EXISTS (SELECT 1 FROM logout_tokens t
+                                      WHERE t.application_id = due.application_id AND t.attempts > 0)),
                    (SELECT COUNT(*) FROM webhook_failures f JOIN applications a ON a.id = f.application_id
                     WHERE f.probe_at IS NOT NULL AND a.webhook_disabled_at IS NULL),
                    (SELECT COUNT(*) FROM applications WHERE webhook_disabled_at IS NOT NULL),
@@ -52,8 +62,8 @@ extension Connection {
             ]
             return AccountsUpkeep(
                 garbageDelay: now.delay(since: expiries.compactMap { $0 }.min()),
-                outboxDelay: now.delay(since: try row.read()), openBreakers: try row.read(),
-                disabledEndpoints: try row.read(),
+                outboxDelay: now.delay(since: try row.read()), logoutDelay: now.delay(since: try row.read()),
+                openBreakers: try row.read(), disabledEndpoints: try row.read(),
                 signingKeyAge: try row.read(Timestamp?.self).map { now - $0 })
         }
     }

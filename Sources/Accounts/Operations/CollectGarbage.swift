@@ -70,9 +70,18 @@ extension AccountsTransaction {
                 try connection.execute(
                     "DELETE FROM merge_otps WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .authorizationCodes:
-                try connection.execute(
-                    "DELETE FROM authorization_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
-                    now - Garbage.afterlife)
+                // A session's codes say who is told when it ends. Sessions are locked before codes, so they are only read.
+                try connection.executeMany(
+                    "DELETE FROM authorization_codes WHERE id = ?",
+                    connection.all(
+                        """
+                        SELECT c.id FROM authorization_codes c
+                        WHERE c.expires_at <= ?
+                          AND NOT EXISTS (SELECT 1 FROM web_sessions s WHERE s.handle = c.session_handle)
+                        ORDER BY c.expires_at LIMIT 500
+                        """, now - Garbage.afterlife
+                    ) { row in try row.read(Int64.self) }
+                ) { [$0] }
             case .webSessions:
                 try connection.execute(
                     "DELETE FROM web_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)

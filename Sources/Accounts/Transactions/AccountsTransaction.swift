@@ -15,8 +15,8 @@ package final class AccountsTransaction {
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
     private var logouts: [LogoutNotice] = []
-    /// Whether events are due after the commit.
-    fileprivate private(set) var hasDueEvents = false
+    /// Whether something is due to be sent after the commit.
+    fileprivate private(set) var hasDueMessages = false
 
     fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
         self.connection = connection
@@ -34,11 +34,11 @@ package final class AccountsTransaction {
     /// - Parameter event: written when the rule has ended, in the order of application ids.
     func emit(_ event: Event) {
         events.append(event)
-        hasDueEvents = true
+        wakeDispatchers()
     }
 
-    /// Makes the dispatchers of this process look for due events after the commit.
-    package func wakeDispatchers() { hasDueEvents = true }
+    /// Makes the dispatchers of this process look for due messages after the commit.
+    package func wakeDispatchers() { hasDueMessages = true }
 
     /// - Parameter notice: queued for its application, if that wants to know.
     func emit(_ notice: LogoutNotice) { logouts.append(notice) }
@@ -70,7 +70,7 @@ extension Accounts {
     ) throws -> Result {
         var rehearsed: Result?
         do {
-            var hasDueEvents = false
+            var hasDueMessages = false
             let result = try database.transaction(retryPolicy) { connection in
                 let transaction = AccountsTransaction(connection, now: clock.now, origin: origin)
                 try answer?.claim(in: transaction)
@@ -81,10 +81,10 @@ extension Accounts {
                     rehearsed = result
                     throw EndOfRehearsal()
                 }
-                hasDueEvents = transaction.hasDueEvents
+                hasDueMessages = transaction.hasDueMessages
                 return result
             }
-            if hasDueEvents { OutboxBell.ring() }
+            if hasDueMessages { OutboxBell.ring() }
             return result
         } catch let end as EndOfRehearsal {
             guard let rehearsed else { throw end }

@@ -97,7 +97,8 @@ import Time
             }
         }
         #expect(try scene.attempts(receiver.id) == ["1 - timeout"])
-        #expect(count.value.load(ordering: .relaxed) == 3, "a look, the record, and a look for what that made room for")
+        // A look for each kind of message, the record, and a look for what that made room for.
+        #expect(count.value.load(ordering: .relaxed) == 4)
     }
 
     // MARK: Leases
@@ -171,14 +172,14 @@ import Time
     }
 }
 
-private struct Interrupted: Error {}
+struct Interrupted: Error {}
 
 private final class Counter: Sendable {
     let value = Atomic(0)
 }
 
 /// A dispatcher that sends what is due, on a thread of its own.
-private struct DispatcherThread {
+struct DispatcherThread {
     private let job: JobThread
 
     init(_ dispatcher: Dispatcher) {

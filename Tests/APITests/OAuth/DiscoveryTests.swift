@@ -35,6 +35,8 @@ import Text
                 "introspection_endpoint": "https://id.example/oauth/introspect",
                 "device_authorization_endpoint": "https://id.example/oauth/device_authorization",
                 "end_session_endpoint": "https://id.example/oauth/logout",
+                "backchannel_logout_supported": true,
+                "backchannel_logout_session_supported": true,
                 "response_types_supported": ["code"],
                 "response_modes_supported": ["query"],
                 "grant_types_supported": [

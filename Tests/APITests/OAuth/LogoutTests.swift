@@ -154,6 +154,49 @@ import Time
         #expect(try queue().count == 1)
     }
 
+    /// One session, many applications: each gets a token of its own.
+    @Test func everyApplicationOfTheSessionIsTold() throws {
+        let others = try (1...6).map { number in
+            try scene.register("RP \(number)", redirectURIs: ["https://rp\(number).example/cb"], firstParty: true)
+        }
+        try app.change("UPDATE applications SET backchannel_logout_uri = CONCAT('https://rp.example/', id)")
+        let browser = try scene.signedIn()
+        let signIns = try (others + [shop]).map { ($0, try signIn(browser, at: $0)) }
+        browser.open("/session/logout")
+        try browser.submit("/session/logout")
+        let expected = try signIns.map { rp, tokens in "\(rp.id) \(try sub(tokens)) \(try sid(tokens) ?? "")" }
+        #expect(try Set(queue()) == Set(expected) && queue().count == 7)
+        #expect(Set(try signIns.map { try sid($0.1) }).count == 7)
+    }
+
+    /// Codes are erased after a month, but not those of a session that stands.
+    @Test func anOldSignInIsNotForgotten() throws {
+        let browser = try scene.signedIn()
+        let tokens = try signIn(browser, at: shop)
+        let gone = try scene.signedIn()
+        _ = try signIn(gone, at: shop)
+        func collect() throws -> Int {
+            try app.operate { try $0.collect(.authorizationCodes, loginHistory: .zero) }
+        }
+        let handle = try #require(
+            try app.sql { db in
+                try db.first("SELECT handle FROM web_sessions ORDER BY id LIMIT 1") { row in try row.read([UInt8].self)
+                }
+            })
+        app.time.advance(by: .seconds(31 * 86_400))
+        // As if its person had signed in again every day.
+        try app.change(
+            "UPDATE web_sessions SET last_used_at = ?, expires_at = ? WHERE handle = ?", app.time.now,
+            app.time.now + .seconds(3600), handle)
+        #expect(try app.operate { try $0.collect(.webSessions, loginHistory: .zero) } == 1)
+        #expect(try collect() == 1)
+        browser.open("/session/logout")
+        try browser.submit("/session/logout")
+        #expect(try queue() == ["\(shop.id) \(sub(tokens)) \(sid(tokens) ?? "")"])
+        #expect(try collect() == 1)
+        #expect(try app.count("SELECT COUNT(*) FROM authorization_codes") == 0)
+    }
+
     /// A sign-out meets an authorize request: the code that is issued belongs to a session that stands, or its relying
     /// party is told.
     @Test func noSignInSlipsThrough() throws {
@@ -184,13 +227,15 @@ import Time
         let tokens = try signIn(browser, at: shop)
         browser.open("/session/logout")
         try browser.submit("/session/logout")
-        let claimed = try app.operate { try $0.claimLogouts(atMost: 10, at: app.time.now) }
+        let accounts = app.service.accounts
+        let claimed = try app.operate { transaction in
+            let due = try LogoutDelivery.dueApplications(transaction.connection, at: app.time.now)
+            return try LogoutDelivery.claim(
+                for: due.map { ($0, 10) }, at: app.time.now, of: accounts, in: transaction)
+        }
         let logout = try #require(claimed.first)
         #expect(claimed.count == 1 && logout.url == "https://shop.example/logout" && logout.attempt == 1)
-        let accounts = app.service.accounts
-        let (text, again) = try app.sql { db in
-            (try accounts.logoutToken(for: logout, db), try accounts.logoutToken(for: logout, db))
-        }
+        let (text, again) = (try logout.token(), try logout.token())
         let jwt = try JWT(text)
         try app.sql { try jwt.verify(with: accounts.signingKeys.keySet($0)) }
         #expect(jwt.type == "logout+jwt" && jwt.algorithm == .rs256)
@@ -204,56 +249,6 @@ import Time
                 "sub": .string(try sub(tokens)), "sid": .string(try #require(try sid(tokens))),
             ])
         #expect(try payload(of: again)["jti"] != claims["jti"], "each attempt is signed anew")
-    }
-
-    @Test func anAttemptThatFailsIsRepeatedFourTimes() throws {
-        let phone = try scene.person()
-        _ = try scene.signIn(shop, as: phone)
-        let path = "/api/v1/me/connected_apps/\(shop.clientID)"
-        #expect(scene.client.send(.delete, path, token: phone.token).status == 204)
-        func claim() throws -> [BackchannelLogout] {
-            try app.operate { try $0.claimLogouts(atMost: 10, at: app.time.now) }
-        }
-        for (attempt, wait) in [10, 60, 600, 3600, 0].enumerated() {
-            let logout = try #require(try claim().first)
-            #expect(logout.attempt == attempt + 1)
-            #expect(try claim().isEmpty, "it is under way")
-            let isLast = try app.operate { try $0.record(logout, isTaken: false, at: app.time.now) }
-            #expect(isLast == (attempt == 4))
-            #expect(try !app.operate { try $0.record(logout, isTaken: false, at: app.time.now) }, "it counts once")
-            guard wait > 0 else { continue }
-            app.time.advance(by: .seconds(wait - 1))
-            #expect(try claim().isEmpty)
-            app.time.advance(by: .seconds(1))
-        }
-        #expect(try queue() == [])
-    }
-
-    @Test func aDispatcherThatDiedLosesNothing() throws {
-        for rp in [shop, club] {
-            try app.change("UPDATE applications SET backchannel_logout_uri = 'https://rp.example/' WHERE id = ?", rp.id)
-        }
-        let browser = try scene.signedIn()
-        _ = try (signIn(browser, at: shop), signIn(browser, at: club))
-        browser.open("/session/logout")
-        try browser.submit("/session/logout")
-        func claim(_ count: Int) throws -> [BackchannelLogout] {
-            try app.operate { try $0.claimLogouts(atMost: count, at: app.time.now) }
-        }
-        let first = try #require(try claim(1).first)
-        #expect(try claim(10).map(\.url) == ["https://rp.example/"])
-        app.time.advance(by: .seconds(60))
-        let again = try claim(10)
-        #expect(again.count == 2 && again.allSatisfy { $0.attempt == 1 })
-        // What the first one says too late counts only if it was a success.
-        _ = try app.operate { try $0.record(first, isTaken: false, at: app.time.now) }
-        #expect(try app.count("SELECT COUNT(*) FROM logout_tokens WHERE attempts = 0") == 2)
-        _ = try app.operate { try $0.record(first, isTaken: true, at: app.time.now) }
-        #expect(try queue().count == 1)
-        // Nobody wants it any more.
-        try app.change("UPDATE applications SET backchannel_logout_uri = NULL")
-        app.time.advance(by: .seconds(60))
-        #expect(try claim(10).isEmpty && queue() == [])
     }
 
     // MARK: At a relying party's wish

@@ -13,6 +13,9 @@ struct DiscoveryDocument: Encodable {
     private let introspectionEndpoint: String
     private let deviceAuthorizationEndpoint: String
     private let endSessionEndpoint: String
+    private let backchannelLogoutSupported = true
+    /// Logout tokens have the claim `sid`.
+    private let backchannelLogoutSessionSupported = true
     private let responseTypesSupported = ["code"]
     private let responseModesSupported = ["query"]
     private let grantTypesSupported = [
