@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -83,6 +84,23 @@ import Threads
         while first.isEmpty { first = pool.poll(atMost: .seconds(5)).map(\.key) }
         #expect(first == [2])
         #expect(try reason(try #require(finish(pool)[1])) == .timeout)
+    }
+
+    /// Nobody polls for longer than the request may take.
+    @Test func anAbsenceIsNotTheReceiversFault() throws {
+        let server = try LocalHTTPServer { _ in .silence }
+        let pool = try Self.pool { $0.timeout = .milliseconds(1500) }
+        for isAbsent in [false, true] {
+            let count = server.requests.count
+            pool.post(try Self.url(server.url), headers: [], body: [], as: 0)
+            // Without this thread the request is not even sent.
+            while server.requests.count == count { _ = pool.poll(atMost: .zero) }
+            if isAbsent { sleep(3) }
+            var completions: [Pool.Completion] = []
+            while completions.isEmpty { completions = pool.poll(atMost: .seconds(5)) }
+            #expect(try reason(completions[0].result) == .timeout)
+            #expect(completions[0].isCallersFault == isAbsent)
+        }
     }
 
     @Test func wakingEndsTheWait() throws {
