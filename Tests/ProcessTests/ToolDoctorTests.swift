@@ -22,6 +22,7 @@ import Testing
         #expect(outcome.exit == .status(0), "\(outcome)")
         #expect(try outcome.json()["healthy"] == true)
         #expect(findings["fail"].isEmpty)
+        #expect(findings.mend("binary log")?.contains("log_bin = binlog") == true)
         #expect(
             findings["ok"].isSuperset(of: [
                 "database", "version", "schema", "grants", "session", "collation", "clock", "durability", "connections",

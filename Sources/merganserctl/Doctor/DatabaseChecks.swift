@@ -196,7 +196,11 @@ struct DatabaseChecks {
     }
 
     private func binaryLog(_ server: Settings) -> Finding {
-        guard server.hasBinaryLog else { return .ok("binary log", "off") }
+        guard server.hasBinaryLog else {
+            return .warn(
+                "binary log", "off: a crash can take back events that relying parties have read",
+                "log_bin = binlog and sync_binlog = 1 in the [mariadbd] section")
+        }
         return server.syncBinaryLog == 1
             ? .ok("binary log", "on, written at every commit")
             : .fail(
