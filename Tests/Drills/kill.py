@@ -1,11 +1,12 @@
 """Kills the server or MariaDB again and again while accounts merge, and polls the events meanwhile.
 
-Afterwards nobody is lost, absorbed accounts lead to live ones, each proof made one merge, and each merge has its events:
-numbered without gaps, none missing, none that was read and is not there.
+Afterwards nobody is lost, absorbed accounts lead to live ones, each proof made one merge, and each merge has its
+events: numbered without gaps, none missing, none that was read and is not there.
 """
 
 import argparse
 import base64
+import collections
 import http.client
 import json
 import random
@@ -13,6 +14,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import report
 from crowd import RACES, Crowd, Merger
@@ -26,8 +29,19 @@ BREAKS = {
     "lost-event": "an event is deleted",
     "lost-identity": "an identity stays at its absorbed account",
 }
+# As docs/deployment.md has it: without it, InnoDB shows a commit a moment before it is on disk.
+BINARY_LOG = ["--log-bin=binlog", "--sync-binlog=1", "--log-bin-trust-function-creators=1"]
+NOT_DURABLE = ["--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0"]
 # The groups of accounts that wait to merge whenever something is killed.
 STOCK = 4000
+
+
+class Link(NamedTuple):
+    """A row of identity_links."""
+
+    id: int
+    primary: int
+    key: str
 
 
 class Application:
@@ -104,10 +118,9 @@ class KillDrill:
         self.rates: list[float] = []
 
     def run(self) -> list[str]:
-        if self.options.broken == "not-durable":
-            self.database.options = ["--innodb-flush-log-at-trx-commit=0"]
-            self.database.stop()
-            self.database.start()
+        self.database.options = BINARY_LOG + (NOT_DURABLE if self.options.broken == "not-durable" else [])
+        self.database.stop()
+        self.database.start()
         self.crowd.grow(STOCK)
         self.poller.start()
         with self.load:
@@ -161,80 +174,70 @@ class KillDrill:
                 " WHERE sub = (SELECT CONCAT('crowd.', MAX(linked_user_id)) FROM identity_links)")
         findings = self.load.ledger.verify(self.instance)
         report.writes(findings)
-        problems = list(self.poller.problems)
-        for name, query in RULES.items():
-            rows = sql(query)
-            if rows:
-                problems.append(f"{name}: {len(rows)} rows, as {rows[0]}")
-        for table, rows in {"users": "users", "identities": "identities WHERE sub LIKE 'crowd.%'",
-                            "devices": "devices WHERE device_uuid LIKE 'c40fd000-%'"}.items():
-            count = int(sql(f"SELECT COUNT(*) FROM {rows}")[0][0])
-            if count < self.crowd.count:
-                problems.append(f"of {self.crowd.count} accounts {count} are left in {table}")
-        merges = {int(linked) for (linked,) in sql("SELECT linked_user_id FROM identity_links")}
-        if done := self.refused & merges:
-            problems.append(f"{len(done)} merges were refused and done, as that of {min(done)}")
-        read = 0
-        for application in self.applications:
-            stored = {int(seq): event for seq, event in sql(
-                f"SELECT seq, event_id FROM webhook_outbox WHERE application_id = {application.id}")}
-            read += len(application.read)
-            gone = [seq for seq, event in application.read.items() if stored.get(seq) != event]
-            if gone:
-                problems.append(f"application {application.id}: {len(gone)} events were read, and are not there or are"
-                                f" others now, as number {gone[0]}")
+        # Where each absorbed account leads.
+        links = {int(linked): Link(int(id), int(primary), key) for id, linked, primary, key in sql(
+            "SELECT id, linked_user_id, primary_user_id, idempotency_key FROM identity_links")}
+        problems = [*self.poller.problems, *self.judge_accounts(links), *self.judge_proofs(links),
+                    *self.judge_events({link.id for link in links.values()})]
         if any(not finding.holds for finding in findings):
             problems.append("merges were lost or done twice")
         rates = sorted(self.rates)
-        print(f"  {len(merges)} merges, {len(self.refused)} refused, {self.options.kills} kills")
-        print(f"  merges/s between kills: {report.percentile(rates, 0.5):.0f} (median), {rates[-1]:.0f} (most);"
-              f" events read meanwhile: {read}")
+        print(f"  {len(links)} merges, {len(self.refused)} refused, {self.options.kills} kills")
+        print(f"  merges/s between kills: {report.percentile(rates, 0.5):.0f} (median), {rates[-1]:.0f} (most); events"
+              f" read meanwhile: {sum(len(application.read) for application in self.applications)}")
         return problems
 
+    def judge_accounts(self, links: dict[int, Link]) -> Iterator[str]:
+        """Nobody is lost: whatever an account had is where the account leads, at a live one."""
+        if chained := [linked for linked, link in links.items() if link.primary in links]:
+            yield f"{len(chained)} accounts lead to absorbed ones, as {chained[0]}"
+        applications = ", ".join(str(application.id) for application in self.applications)
+        # What each account had, as often as given: whose it was, and whose it is.
+        for what, (each, query) in {
+            "accounts": (1, "SELECT SUBSTR(sub, 7), users.id FROM identities JOIN users"
+                            " ON users.id = CAST(SUBSTR(sub, 7) AS UNSIGNED) WHERE sub LIKE 'crowd.%'"),
+            "identities": (1, "SELECT SUBSTR(sub, 7), user_id FROM identities WHERE sub LIKE 'crowd.%'"),
+            "devices": (1, "SELECT SUBSTR(device_uuid, 25), user_id FROM devices WHERE device_uuid LIKE 'c40fd000-%'"),
+            "grants": (2, f"SELECT sub, user_id FROM grants WHERE application_id IN ({applications})"),
+        }.items():
+            rows = [(int(whose), int(user)) for whose, user in self.instance.sql(query)]
+            if len(rows) != each * self.crowd.count:
+                yield f"of {each * self.crowd.count} {what} there are {len(rows)}"
+            astray = [whose for whose, user in rows
+                      if what != "accounts" and user != (links[whose].primary if whose in links else whose)]
+            if astray:
+                yield f"{len(astray)} {what} are not where their account leads, as that of {astray[0]}"
+        for (pak,) in self.instance.sql("SELECT p.id FROM paks p JOIN identity_links l ON l.linked_user_id = p.user_id"
+                                        " WHERE p.revoked_at IS NULL LIMIT 1"):
+            yield f"PAK {pak} of an absorbed account is live"
 
-# By rule: the rows that break it.
-RULES = {
-    "a linked account is another one's primary": """
-        SELECT l.linked_user_id FROM identity_links l JOIN identity_links m ON m.primary_user_id = l.linked_user_id
-        """,
-    "an identity, a device or a grant is not where its account leads": """
-        SELECT 'identity', i.id FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = SUBSTR(i.sub, 7)
-        WHERE i.sub LIKE 'crowd.%' AND i.user_id <> COALESCE(l.primary_user_id, SUBSTR(i.sub, 7))
-        UNION ALL
-        SELECT 'grant', g.id FROM grants g JOIN identities i ON i.sub = CONCAT('crowd.', g.sub)
-        LEFT JOIN identity_links l ON l.linked_user_id = g.sub
-        WHERE g.user_id <> COALESCE(l.primary_user_id, g.sub)
-        UNION ALL
-        SELECT 'device', d.id FROM devices d LEFT JOIN identity_links l ON l.linked_user_id = SUBSTR(d.device_uuid, 25)
-        WHERE d.device_uuid LIKE 'c40fd000-%' AND d.user_id <> COALESCE(l.primary_user_id, SUBSTR(d.device_uuid, 25))
-        """,
-    "a PAK of an absorbed account is live": """
-        SELECT p.id FROM paks p JOIN identity_links l ON l.linked_user_id = p.user_id WHERE p.revoked_at IS NULL
-        """,
-    "a proof that was used has not made one link": """
-        SELECT t.id, COUNT(l.id) FROM merge_tokens t
-        LEFT JOIN identity_links l ON l.idempotency_key = CONCAT('st:', t.id) AND l.linked_user_id = t.user_id
-        GROUP BY t.id, t.used_at HAVING COUNT(l.id) <> (t.used_at IS NOT NULL)
-        """,
-    "numbers have a gap": """
-        SELECT c.application_id, c.last_seq, COUNT(o.id), MIN(o.seq), MAX(o.seq) FROM application_event_counters c
-        LEFT JOIN webhook_outbox o ON o.application_id = c.application_id
-        GROUP BY c.application_id, c.last_seq
-        HAVING c.last_seq <> COUNT(o.id) OR c.last_seq <> COALESCE(MAX(o.seq), 0) OR COALESCE(MIN(o.seq), 1) <> 1
-        """,
-    # Each account of a group has grants at the same two applications.
-    "a merge has not made one event at each of two applications": """
-        SELECT l.id, COUNT(o.id) FROM identity_links l
-        LEFT JOIN (SELECT id, application_id, CAST(JSON_VALUE(raw_payload, '$.data.identity_link_id') AS INT) AS link
-                   FROM webhook_outbox WHERE event_type = 'user.merged') o ON o.link = l.id
-        GROUP BY l.id HAVING COUNT(o.id) <> 2 OR COUNT(DISTINCT o.application_id) <> 2
-        """,
-    "an event is of no merge": """
-        SELECT o.application_id, o.event_id FROM webhook_outbox o
-        LEFT JOIN identity_links l ON l.id = JSON_VALUE(o.raw_payload, '$.data.identity_link_id')
-        WHERE l.id IS NULL
-        """,
-}
+    def judge_proofs(self, links: dict[int, Link]) -> Iterator[str]:
+        """Each proof that was used made one link, of its own account; what was refused was not done."""
+        used = {f"st:{token}": int(user) for token, user in self.instance.sql(
+            "SELECT id, user_id FROM merge_tokens WHERE used_at IS NOT NULL")}
+        made = {link.key: linked for linked, link in links.items()}
+        if used != made:
+            yield f"{len(used.items() ^ made.items())} proofs were used without a link, or the reverse"
+        if done := self.refused & links.keys():
+            yield f"{len(done)} merges were refused and done, as that of {min(done)}"
+
+    def judge_events(self, links: set[int]) -> Iterator[str]:
+        """Each merge made an event at each of two applications, numbered without gaps; what was read is still there."""
+        merges: collections.Counter[int] = collections.Counter()
+        last = dict(self.instance.sql("SELECT application_id, last_seq FROM application_event_counters"))
+        for application in self.applications:
+            rows = self.instance.sql(
+                "SELECT seq, event_id, JSON_VALUE(raw_payload, '$.data.identity_link_id') FROM webhook_outbox"
+                f" WHERE application_id = {application.id} ORDER BY seq")
+            merges.update(int(link) for _, _, link in rows)
+            if [int(seq) for seq, _, _ in rows] != list(range(1, int(last[str(application.id)]) + 1)):
+                yield f"the numbers of application {application.id} have gaps"
+            stored = {int(seq): event for seq, event, _ in rows}
+            if gone := [seq for seq, event in application.read.items() if stored.get(seq) != event]:
+                yield (f"{len(gone)} events of application {application.id} were read, and are not there or are others"
+                       f" now, as number {gone[0]}")
+        if wrong := [link for link in links | merges.keys() if link not in links or merges[link] != 2]:
+            yield f"{len(wrong)} merges have not made two events, as link {wrong[0]}"
 
 
 def main() -> int:
