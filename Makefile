@@ -4,7 +4,8 @@ WORKLOAD ?=
 ONLY ?=
 PEER ?=
 .PHONY: run stop restart logs release bench test test-clients test-browser test-openapi test-tls test-run \
-    test-sanitizers test-operations test-monitoring release-drill fault-drill kill-drill fuzz format lint schema clean help
+    test-sanitizers test-operations test-monitoring release-drill fault-drill kill-drill address-drill \
+    fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
@@ -48,6 +49,8 @@ fault-drill: ## Break what the server depends on, and check that nothing is lost
 	@scripts/drill --release fault $(ONLY)
 kill-drill: ## Kill the server or MariaDB a hundred times while accounts merge, and check that nobody and no event is lost
 	@scripts/drill --release kill
+address-drill: ## Send webhooks to names that change their addresses, and count the packets to forbidden ones; needs root
+	@scripts/drill --release addresses
 bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also glewlwyd
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
 fuzz: ## Run each fuzzer for 60 s; DURATION=3600 runs for an hour, ONLY=json runs one fuzzer
