@@ -12,6 +12,7 @@ import dataclasses
 import http.server
 import ipaddress
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -181,8 +182,7 @@ class AddressDrill:
         self.folder = instance.run / "addresses"
         self.folder.mkdir()
 
-    def run(self) -> list[str]:
-        has_ipv6 = self.make_network()
+    def run(self, has_ipv6: bool) -> list[str]:
         self.receiver = Receiver(self.folder, self.hosts)
         self.mount()
         NameServer(self.hosts).start()
@@ -193,23 +193,6 @@ class AddressDrill:
         sent = packets.settled()
         return self.judge(applications, sent) + self.control(packets, has_ipv6)
 
-    # --- The network
-
-    def make_network(self) -> bool:
-        """Whether it has IPv6, too."""
-        # Whatever is sent elsewhere leaves by one end of a cable, without asking for neighbours. Nobody takes it.
-        for command in ("link set lo up", "link add drill type veth peer name nobody", "link set nobody up",
-                        "link set drill arp off up", f"address add {PUBLIC}/32 dev lo",
-                        f"address add {NAME_SERVER}/32 dev lo", "address add 8.8.8.8/32 dev drill",
-                        "route add default dev drill"):
-            run(["ip", *command.split()])
-        with contextlib.suppress(DrillError):
-            run(["ip", "address", "add", f"{PUBLIC_6}/64", "dev", "drill", "nodad"])
-            run(["ip", "-6", "route", "add", "default", "dev", "drill"])
-            return True
-        print("  there is no IPv6 on this machine: nobody could send such packets")
-        return False
-
     def mount(self) -> None:
         """For the programs that are started from here on: our resolver, and our certificate as the only CA's."""
         for place, text in {"/etc/resolv.conf": f"nameserver {NAME_SERVER}\n",
@@ -219,8 +202,6 @@ class AddressDrill:
                 file.write_text(text)
                 run(["mount", "--bind", str(file), place])
         run(["mount", "--bind", str(self.folder / "certs"), "/etc/ssl/certs"])
-
-    # --- Events
 
     def register(self, host: Name) -> int:
         """An application with one event for the receiver."""
@@ -272,13 +253,27 @@ class AddressDrill:
 
 
 def enter_network() -> bool:
-    """Gives this process and those that it starts a network and a table of mounts of their own (unshare(2))."""
+    """Gives this process, and those that it starts, a network and a table of mounts of their own (unshare(2)).
+
+    Returns whether the network has IPv6, too.
+    """
     new_mounts, new_network = 0x00020000, 0x40000000
-    if ctypes.CDLL(None).unshare(new_mounts | new_network) != 0:
-        return False
+    if ctypes.CDLL(None, use_errno=True).unshare(new_mounts | new_network) != 0:
+        raise DrillError(f"unshare: {os.strerror(ctypes.get_errno())}")
     # What is mounted here is not mounted elsewhere.
     run(["mount", "--make-rprivate", "/"])
-    return True
+    # Whatever is sent elsewhere leaves by one end of a cable, without asking for neighbours. Nobody takes it.
+    for command in ("link set lo up", "link add drill type veth peer name nobody", "link set nobody up",
+                    "link set drill arp off up", f"address add {PUBLIC}/32 dev lo",
+                    f"address add {NAME_SERVER}/32 dev lo", "address add 8.8.8.8/32 dev drill",
+                    "route add default dev drill"):
+        run(["ip", *command.split()])
+    with contextlib.suppress(DrillError):
+        run(["ip", "address", "add", f"{PUBLIC_6}/64", "dev", "drill", "nodad"])
+        run(["ip", "-6", "route", "add", "default", "dev", "drill"])
+        return True
+    print("  there is no IPv6 on this machine: nobody could send such packets")
+    return False
 
 
 def main() -> int:
@@ -289,10 +284,12 @@ def main() -> int:
         # Its dispatcher is in the machine's network.
         instance.kill(server(instance.serving()), signal.SIGTERM)
         instance.wait_for_end(server("blue"), 60)
-        if not enter_network():
-            print("  this machine permits no network of one's own: no packets were counted")
+        try:
+            has_ipv6 = enter_network()
+        except DrillError as error:
+            print(f"  no packets were counted, because this machine permits no network of one's own: {error}")
             return 0
-        problems = AddressDrill(instance).run()
+        problems = AddressDrill(instance).run(has_ipv6)
     except DrillError as error:
         problems = [str(error)]
     return report.verdict(problems)

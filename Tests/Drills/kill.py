@@ -25,10 +25,11 @@ from load import Load
 
 BREAKS = {
     "not-durable": "MariaDB acknowledges commits before they are on disk",
-    "no-idempotency-key": "repeated merges have new Idempotency-Keys",
     "lost-event": "an event is deleted",
     "lost-identity": "an identity stays at its absorbed account",
 }
+# What clients may see: the refusals of merges that race, and what becomes of requests while something is down.
+MAY = {401, 502, 503, 504, None}
 # As docs/deployment.md has it: without it, InnoDB shows a commit a moment before it is on disk.
 BINARY_LOG = ["--log-bin=binlog", "--sync-binlog=1", "--log-bin-trust-function-creators=1"]
 NOT_DURABLE = ["--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0"]
@@ -111,8 +112,7 @@ class KillDrill:
         self.crowd = Crowd(self.instance, [application.id for application in self.applications], RACES)
         self.poller = Poller(self.instance, self.applications)
         # Not repeated once more after its answer: that would halve how many merges come. A lost answer is repeated.
-        self.load = Load(self.instance, clients=0, patience=120, repeats=0,
-                         keeps_keys=options.broken != "no-idempotency-key")
+        self.load = Load(self.instance, clients=0, patience=120, repeats=0)
         self.refused: set[int] = set()
         # Merges per second before each kill.
         self.rates: list[float] = []
@@ -177,15 +177,24 @@ class KillDrill:
         # Where each absorbed account leads.
         links = {int(linked): Link(int(id), int(primary), key) for id, linked, primary, key in sql(
             "SELECT id, linked_user_id, primary_user_id, idempotency_key FROM identity_links")}
-        problems = [*self.poller.problems, *self.judge_accounts(links), *self.judge_proofs(links),
+        problems = [*self.poller.problems, *self.judge_answers(), *self.judge_accounts(links), *self.judge_proofs(links),
                     *self.judge_events({link.id for link in links.values()})]
-        if any(not finding.holds for finding in findings):
-            problems.append("merges were lost or done twice")
+        for finding in findings:
+            if not finding.holds:
+                problems.append("merges were lost or done twice")
+            if unknown := finding.sent - finding.acknowledged - len(self.refused):
+                problems.append(f"{unknown} merges were neither done nor refused")
         rates = sorted(self.rates)
         print(f"  {len(links)} merges, {len(self.refused)} refused, {self.options.kills} kills")
         print(f"  merges/s between kills: {report.percentile(rates, 0.5):.0f} (median), {rates[-1]:.0f} (most); events"
               f" read meanwhile: {sum(len(application.read) for application in self.applications)}")
         return problems
+
+    def judge_answers(self) -> Iterator[str]:
+        """While something is down clients get no answer, or 5xx; of merges that race, all but one are refused."""
+        for exchange in self.load.record.failures:
+            if exchange.kind == "client" or exchange.status not in MAY:
+                yield f"{exchange.kind}: {exchange.failure}"
 
     def judge_accounts(self, links: dict[int, Link]) -> Iterator[str]:
         """Nobody is lost: whatever an account had is where the account leads, at a live one."""
