@@ -369,22 +369,14 @@ import Time
 
     // MARK: A process's dispatchers
 
-    /// They look once an hour, so that only the commit can have woken them.
     @Test func aCommitWakesTheDispatchers() throws {
         try scene.app.addSigningKey()
         let (server, application) = try receiver()
-        let dispatchers = Dispatchers(
-            scene.app.service.accounts, scene.options { $0.lookInterval = .seconds(3600) },
-            statistics: scene.statistics, makeDatabase: { [options = scene.app.database.options] in Database(options) },
-            report: { _, _ in })
-        dispatchers.start(1)
-        // Until it listens.
-        var isTold = false
-        for _ in 0..<100 where !isTold {
-            try signOut(at: application)
-            isTold = server.waitForRequests(1, atMost: .milliseconds(100))
-        }
-        #expect(isTold)
-        dispatchers.stop()
+        let idle = IdleDispatcher(scene)
+        #expect(idle.waitUntilIdle())
+        try signOut(at: application)
+        #expect(server.waitForRequests(1))
+        idle.stop()
+        #expect(try queue() == [])
     }
 }
