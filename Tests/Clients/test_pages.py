@@ -479,24 +479,32 @@ class Logout(unittest.TestCase):
 
 
 class SignOut(unittest.TestCase):
-    """The address of logout.md signs out of the server without a question."""
+    """Signing out at the server, as logout.md says: by its address, and heard by its back channel."""
 
     RETURN = "https://rp.example/goodbye"
 
-    def test_it_ends_the_browsers_session(self):
-        developer = provider.Developer(
+    def setUp(self):
+        self.sessions = path(f"sessions-{self.id()}.db")
+        self.developer = provider.Developer(
             redirect_uris=[RelyingParty.REDIRECT_URI], post_logout_redirect_uris=[self.RETURN])
-        rp = RelyingParty(developer.application, "client_secret_basic")
-        browser = provider.Browser(provider.Account())
-        token = rp.sign_in(browser)
-        self.assertIn("sid", token["userinfo"])
-        os.environ.update(CLIENT_ID=developer.client_id, SESSIONS=path("none.db"))
-        url = importlib.import_module("logout").sign_out_url(token["id_token"], self.RETURN, "a&b=c ü")
+        os.environ.update(CLIENT_ID=self.developer.client_id, SESSIONS=self.sessions)
+        self.page = importlib.reload(importlib.import_module("logout"))
+        self.rp = RelyingParty(self.developer.application, "client_secret_basic")
+
+    def sign_out(self, browser, token):
+        """Where the browser lands."""
+        url = self.page.sign_out_url(token["id_token"], self.RETURN, "a&b=c ü")
         answer = browser.session.get(url, allow_redirects=False)
         while answer.headers["Location"].startswith(provider.URL):
             answer = browser.session.get(answer.headers["Location"], allow_redirects=False)
-        location = urlsplit(answer.headers["Location"])
+        return urlsplit(answer.headers["Location"])
+
+    def test_it_ends_the_browsers_session(self):
+        browser = provider.Browser(provider.Account())
+        token = self.rp.sign_in(browser)
+        self.assertIn("sid", token["userinfo"])
+        location = self.sign_out(browser, token)
         self.assertEqual(f"{location.scheme}://{location.netloc}{location.path}", self.RETURN)
         self.assertEqual(parse_qs(location.query), {"state": ["a&b=c ü"]})
-        rp.sign_in(browser)
+        self.rp.sign_in(browser)
         self.assertGreater(len(browser.pages), 0, "somebody has to sign in again")
