@@ -51,7 +51,7 @@ import Time
     /// One document has the table of all codes under `/api`, both the server's and nginx's.
     @Test func theDocumentedCodesAreThoseAnswered() throws {
         let answered = Self.refusals.compactMap { Answer($0).error } + (try Self.nginxCodes().map(\.code))
-        let tables = try Self.documents().compactMap(Self.documentedCodes)
+        let tables = try Self.documents().compactMap { try Self.documentedCodes($0, of: "code") }
         let documented = try #require(tables.first, "no document has a table of error codes")
         #expect(tables.count == 1)
         for (status, name) in documented {
@@ -60,6 +60,16 @@ import Time
         }
         #expect(documented.count == Set(documented.map(\.code)).count, "a code stands there twice")
         #expect(Set(documented.map(\.code)) == Set(answered))
+    }
+
+    /// The same document has a table of the codes of refused attachments.
+    @Test func theDocumentedCodesOfAttachmentsAreThoseAnswered() throws {
+        let golden = try String(
+            contentsOfFile: Repository.root + "/Tests/APITests/Golden/attachment_errors.txt", encoding: .utf8)
+        let answered = golden.matches(of: #/(?m)^(\d+) {"code":"(\w+)"/#).map { "\($0.1) \($0.2)" }
+        let tables = try Self.documents().compactMap { try Self.documentedCodes($0, of: "code of an attachment") }
+        let documented = try #require(tables.first, "no document has a table of attachments' error codes")
+        #expect(Set(documented.map { "\($0.status) \($0.code)" }) == Set(answered))
     }
 
     /// Annex B has every code that is answered under `/api`, in the row of one of its statuses.
@@ -114,13 +124,15 @@ import Time
     /// The rows under `| status
     /// code
     /// meaning |`; nil if the document has no such table.
-    private static func documentedCodes(_ document: String) throws -> [(status: Int, code: String)]? {
+    private static func documentedCodes(_ document: String, of column: String) throws -> [(status: Int, code: String)]?
+    {
         let lines = document.split(separator: "\n", omittingEmptySubsequences: false)
-        guard let head = lines.firstIndex(of: "| status | code | meaning |") else { return nil }
+        guard let head = lines.firstIndex(of: "| status | \(column) | meaning |") else { return nil }
         return try lines[(head + 2)...].prefix { $0.hasPrefix("|") }.flatMap { line in
             let cells = line.split(separator: "|")
-            let status = try #require(Int(cells[0].filter(\.isNumber)), "\(line)")
-            return cells[1].matches(of: #/`([^`]+)`/#).map { (status, String($0.1)) }
+            let statuses = cells[0].matches(of: #/\d+/#).compactMap { Int($0.output) }
+            try #require(!statuses.isEmpty, "\(line)")
+            return cells[1].matches(of: #/`([^`]+)`/#).flatMap { code in statuses.map { ($0, String(code.1)) } }
         }
     }
 
