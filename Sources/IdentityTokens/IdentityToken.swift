@@ -8,11 +8,11 @@ package struct IdentityToken: Equatable, Sendable {
     /// As the provider wrote it; nil if it is absent or not a string.
     package var email: String?
     package var emailVerified: Bool
-    /// Whether the address is Apple's relay address and not the person's own.
+    /// Whether the address is Apple's relay address and not the user's own.
     package var isPrivateEmail: Bool
     /// Google's `hd`: the organization the account belongs to.
     package var hostedDomain: String?
-    /// The person's name at Google, of any length and with any characters.
+    /// The user's name at Google, of any length and with any characters.
     package var name: Name?
     package var issuedAt: Timestamp
 

@@ -4,7 +4,7 @@ import HTTP
 import Logging
 import Pages
 
-/// A person at a browser: their cookies, and the web session that these open.
+/// Whoever sits at a browser: their cookies, and the web session that these open.
 struct Visitor: Sendable {
     /// Nil if the browser has no cookie yet.
     let browser: Browser?

@@ -1,4 +1,4 @@
-/// Text that is shown as the name of a person or a thing.
+/// Text that is shown as the name of a user or a thing.
 package enum DisplayName {
     /// Whether a text may be such a name (accounts §1.7): it has no control characters, no line breaks, and no
     /// characters that change the direction of the text around it.

@@ -36,7 +36,7 @@ extension AccountsTransaction {
         guard try lockCaller(caller).caller.role.registersApplications else { throw Failure.developerRequired }
     }
 
-    /// Locks the person who is signed in, then the session, so that it does not end meanwhile; nil when it did.
+    /// Locks the user who is signed in, then the session, so that it does not end meanwhile; nil if it did.
     func lockUser(of session: WebSession) throws -> User? {
         let user = try lockUsers(session.user.id)[session.user.id]
         let isLive = try connection.first(

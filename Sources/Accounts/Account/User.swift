@@ -1,6 +1,6 @@
 package import Time
 
-/// An account. An anonymous one belongs to a device, an identified one to a person.
+/// An account. An anonymous one belongs to a device, an identified one has identities.
 package struct User: Equatable, Sendable {
     package typealias ID = Identifier<User>
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// How a person whom a relying party knew became another, by the names that `merged_via` has (accounts §3.2, §3.3).
+/// How an account that a relying party knew went into another, as `merged_via` names it (accounts §3.2, §3.3).
 enum MergeKind: Equatable {
     case anonymousSwap
     case merge(IdentityLink.ID, MergeMethod)
@@ -24,7 +24,7 @@ enum MergeKind: Equatable {
 extension Event {
     /// `user.merged`: the account that the relying party knew was merged into another (accounts §3.3).
     ///
-    /// - Parameter subs: by which it knew the one who is absorbed, the newest last.
+    /// - Parameter subs: those by which it knew the absorbed account, the newest last.
     static func userMerged(
         _ absorbed: User.ID, into survivor: User.ID, by kind: MergeKind, knownAs subs: [String],
         at application: Application.ID

@@ -1,7 +1,7 @@
 import JSON
 
 extension Event {
-    /// A webhook key is in wrong hands: what is signed with it alone proves nothing any more.
+    /// A webhook key is in the wrong hands: if nothing but this key signed an event, the signature proves nothing.
     static func webhookKeyCompromised(_ kid: String, replacedBy newKid: String, of application: Application.ID) -> Event
     {
         Event(

@@ -4,7 +4,7 @@ package import MariaDB
 import Text
 import Time
 
-/// What a relying party sends along when it signs a person out (OpenID Connect RP-Initiated Logout 1.0).
+/// What a relying party sends along when it signs a user out (OpenID Connect RP-Initiated Logout 1.0).
 package struct LogoutParameters: Sendable {
     package var idTokenHint: String?
     package var clientID: String?
@@ -20,7 +20,7 @@ package struct LogoutParameters: Sendable {
     }
 }
 
-/// What came of them (accounts §3.7).
+/// What the server does about them (accounts §3.7).
 package struct LogoutRequest: Codable, Sendable, Equatable {
     /// Registered: where the browser goes afterwards; nil: nowhere.
     package var redirectURI: String?
@@ -45,12 +45,12 @@ package struct LogoutRequest: Codable, Sendable, Equatable {
 }
 
 extension Accounts {
-    /// Judges what a relying party asks for. Values that cannot be verified are ignored: without a hint the person is
-    /// asked, without a registered redirect URI they stay here.
+    /// Judges what a relying party asks for. Values that cannot be verified are ignored: without a hint the user is
+    /// asked; without a registered redirect URI the browser stays here.
     package func checkLogout(_ parameters: LogoutParameters, _ connection: Connection) throws -> LogoutRequest {
         let token = try parameters.idTokenHint.flatMap { try idToken($0, connection) }
         let clientID = parameters.clientID ?? token?.clientID
-        // Whoever names another client than the token's is not to be believed about either.
+        // If the client named is not that of the token, neither is believed.
         guard let clientID, token?.clientID.utf8.elementsEqual(clientID.utf8) ?? true,
             let application = try connection.registeredApplication(clientID), application.status == .active
         else { return LogoutRequest() }
@@ -81,7 +81,7 @@ extension Accounts {
         var expiresAt: Int64
     }
 
-    /// A judged request as an address or a form can carry it: sealed, since nothing is stored for callers without
+    /// A judged request as text for an address or a form. It is sealed, because nothing is stored for callers without
     /// credentials.
     package func handle(of request: LogoutRequest) -> String {
         let handle = Handle(request: request, expiresAt: (clock.now + PendingRequest.lifetime).seconds)

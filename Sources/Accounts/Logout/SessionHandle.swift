@@ -2,8 +2,8 @@ package import MariaDB
 import OpenSSL
 import Text
 
-/// What a person's sign-ins in one browser have in common: 16 random bytes, which no relying party sees. A new sign-in of
-/// the same person keeps it.
+/// What a user's sign-ins in one browser have in common: 16 random bytes, which no relying party sees. If the same user signs
+/// in again, it stays.
 package struct SessionHandle: Sendable, Equatable, Bindable {
     let bytes: [UInt8]
 
@@ -14,7 +14,7 @@ package struct SessionHandle: Sendable, Equatable, Bindable {
     package var parameter: Parameter { bytes.parameter }
 
     /// The session's name at an application (OpenID Connect Back-Channel Logout 1.0, `sid`): relying parties cannot
-    /// tell by it that they share a person.
+    /// tell by it that they share a user.
     package func sid(at application: Application.ID) -> SessionID {
         SessionID(bytes: Array(sha256(Array("sid:\(application.rawValue):".utf8) + bytes).prefix(16)))
     }

@@ -57,7 +57,7 @@ extension AccountsTransaction {
         return found
     }
 
-    /// All of them, beside those of the same application that the other has: each keeps its sub, codes and tokens.
+    /// All of them, even if the other has one for the same application: each keeps its sub, codes and tokens.
     func moveGrants(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE grants SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }

@@ -6,7 +6,7 @@ extension AccountsTransaction {
     /// account's row stays and leads to the survivor.
     ///
     /// Its name and addresses stay in its row; with its login_email people go on signing in, as the survivor. Devices keep
-    /// their secrets and grants their tokens, so that nobody is signed out but in the server's own app and pages.
+    /// their secrets and grants their tokens, so nobody is signed out, except in the server's own app and pages.
     ///
     /// - Parameters:
     ///   - absorbed: locked, live, other than the survivor.
@@ -56,8 +56,8 @@ extension AccountsTransaction {
         return link
     }
 
-    /// Writes what the survivor gets for itself, and with it the row's version: name and address if it has none, and the
-    /// role that the applications' owner needs.
+    /// Writes the survivor's row: name and address if it has none, and the role that an owner of applications needs. Its
+    /// version changes in any case.
     private func fill(
         _ survivor: User, from absorbed: User, becomesDeveloper: Bool, _ actor: AuditEntry.Actor
     ) throws {

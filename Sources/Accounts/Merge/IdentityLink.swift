@@ -8,7 +8,7 @@ package struct IdentityLink: Sendable {
     package var method: MergeMethod
 }
 
-/// What a merge was done by, as `merged_via` names it (accounts §3.1, §3.2).
+/// What proved that two accounts may be merged, as `merged_via` names it (accounts §3.1, §3.2).
 package enum MergeMethod: String, Sendable {
     /// An operator's, for a device that both accounts were used on.
     case deviceLink = "t1_device_link"
@@ -19,7 +19,7 @@ package enum MergeMethod: String, Sendable {
     case otp = "t3_otp"
 }
 
-/// What one merge is made for; the key lets it make no second one.
+/// The proof of one merge. Its key is unique, so that it makes no second merge.
 struct MergeEvidence {
     var method: MergeMethod
     var idempotencyKey: String

@@ -27,7 +27,7 @@ extension Accounts {
     /// Nothing is decided before both users are locked, and everything is written in the caller's transaction: a failure
     /// at any statement leaves both accounts and the proof as they were.
     ///
-    /// - Returns: `invalidOTP` is a result, because the try that it was is committed.
+    /// - Returns: `invalidOTP` as a result and not as an error, so that the try is committed.
     /// - Throws: in the order of accounts §3.1; `invalidToken` when the requester itself was absorbed meanwhile.
     package func merge(
         _ merge: Merge, by caller: Caller, in transaction: AccountsTransaction
@@ -116,7 +116,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// Whom a proof is for, if it is good: without a lock.
+    /// The user that a proof is for, if the proof is good. Reads without a lock.
     fileprivate func user(provenBy proof: Merge.Proof) throws -> User.ID? {
         switch proof {
         case .sessionToken(let text): try mergeToken(text)?.user

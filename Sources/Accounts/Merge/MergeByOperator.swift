@@ -1,14 +1,14 @@
 package import MariaDB
 
-/// What an operator merges two accounts for (accounts §3.2).
+/// Why an operator merges two accounts (accounts §3.2).
 package enum OperatorEvidence: Sendable {
-    /// A device of one of them that both were used on.
+    /// Both were used on this device, which belongs to one of them.
     case device(DeviceUUID)
     /// An address that providers verified for both of them. What people only typed proves nothing.
     case email(String)
 }
 
-/// What came of an operator's merge.
+/// The result of an operator's merge.
 package struct OperatorMerge: Sendable {
     package var link: IdentityLink
     /// Whether the same merge was made before, so that nothing was changed now.
@@ -16,7 +16,7 @@ package struct OperatorMerge: Sendable {
 }
 
 extension AccountsTransaction {
-    /// Absorbs an account for an operator. Done again it changes nothing.
+    /// Absorbs an account for an operator. If the same merge was made before, nothing changes.
     ///
     /// - Throws: `RefusedOperation` when one of them is not live, the survivor is anonymous, or the evidence does not hold;
     ///   `planChanged`.
@@ -69,7 +69,7 @@ extension Connection {
         return (target, user)
     }
 
-    /// A merge cannot be taken back, so that a mistyped device, address or id must not make one.
+    /// A merge cannot be taken back, so a mistyped device, address or id must not make one.
     fileprivate func check(_ evidence: OperatorEvidence, _ absorbed: User.ID, _ survivor: User.ID) throws {
         switch evidence {
         case .device(let device):

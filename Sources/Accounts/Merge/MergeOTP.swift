@@ -7,7 +7,7 @@ package struct MergeOTP: Sendable {
     package typealias ID = Identifier<MergeOTP>
 
     package static let lifetime = Duration.seconds(300)
-    /// Wrong codes that void one.
+    /// So many wrong codes void the right one.
     static let maximumTries = 5
 
     /// Where a code goes.
@@ -34,7 +34,7 @@ package enum MergeTarget: Sendable {
     }
 }
 
-/// What a code of one requester is stored under: the account that gets it or, if nobody does, how it was named.
+/// A code is stored under its requester and this: the account that gets it or, if nobody does, how the target was named.
 private struct TargetKey {
     let digest: [UInt8]
 
@@ -49,7 +49,7 @@ extension Accounts {
     /// Neither the answer nor its cost reveals whether the target exists.
     ///
     /// - Returns: to whom the code goes, nil when nobody gets it: the target is no other live user with a login_email, or has
-    ///   got enough under another name. `rateLimited` is a result, for the counters are committed.
+    ///   got enough under another name. `rateLimited` is a result and no error, so that counters are kept.
     package func issueMergeOTP(
         for target: MergeTarget, to caller: Caller, in transaction: AccountsTransaction
     ) throws -> Result<MergeOTP.Delivery?, Failure> {
@@ -79,8 +79,8 @@ extension Accounts {
     /// The row of a right code, which is locked.
     ///
     /// Nil for a wrong, used, voided or expired code, and for a target that never got one. If the requester has asked for
-    /// a code, all of them cost the same statements, so that time does not reveal which account a name leads to. A try is
-    /// counted, so the transaction has to be committed although the request is refused.
+    /// a code, each of these cases runs the same statements, so that time does not reveal which account a name leads to. A
+    /// try is counted, so the transaction has to be committed although the request is refused.
     ///
     /// - Parameters:
     ///   - user: whom the target leads to, as `mailableUser` finds it.

@@ -10,7 +10,7 @@ package struct MergeCounts: Equatable, Sendable {
     package var notifications = 0
 }
 
-/// What a merge would do, row by row: what a dry run shows and what `If-Match` holds the merge to.
+/// What a merge would do, row by row. A dry run shows it, and `If-Match` holds the merge to it.
 ///
 /// Keys, tickets, sessions, tokens and the login history are not part of it: using an account does not change its plan.
 struct MergePlan {

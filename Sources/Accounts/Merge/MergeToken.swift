@@ -28,10 +28,10 @@ struct MergeTokenState: Equatable {
 }
 
 extension Accounts {
-    /// A token with which another account of the same person absorbs the caller's.
+    /// A token with which another account absorbs the caller's.
     ///
-    /// - Parameter key: the request's `idempotency_key`: as long as the token that was issued under it is good, it is
-    ///   returned again.
+    /// - Parameter key: the request's `idempotency_key`. If the token that was issued under it is still good, that token
+    ///   is returned again.
     package func issueMergeToken(
         to caller: Caller, under key: String?, in transaction: AccountsTransaction
     ) throws -> MergeToken {
@@ -59,7 +59,7 @@ extension Accounts {
 }
 
 extension Connection {
-    /// Without a lock: whoever decides by it locks its user and reads it again. Nil for a token that nobody issued.
+    /// Reads without a lock: whoever decides by the token locks its user and reads it again. Nil if nobody issued it.
     func mergeToken(_ text: String) throws -> MergeTokenState? {
         try first(
             "SELECT id, user_id, expires_at, used_at IS NOT NULL FROM merge_tokens WHERE digest = ?",

@@ -1,7 +1,7 @@
 import OpenSSL
 import Text
 
-/// What holds a swap or a merge to the plan that the person saw: `If-Match` (accounts §1.9, §3.1).
+/// What holds a swap or a merge to the plan that the user saw: `If-Match` (accounts §1.9, §3.1).
 package enum Precondition: Sendable, Equatable {
     case none
     case plan(anyOf: [String])

@@ -12,7 +12,7 @@ private struct IssueMergeTokenReply: Encodable {
     var expiresAt: String
 }
 
-/// `POST /api/v1/me/merge/session-token` (accounts §3.1): a token with which another account of the same person absorbs the
+/// `POST /api/v1/me/merge/session-token` (accounts §3.1): a token with which another account absorbs the
 /// calling one.
 @Sendable func issueMergeToken(_ call: Call, _ caller: Caller) throws -> Response {
     let body = try call.decode(IssueMergeTokenRequest.self)

@@ -49,7 +49,7 @@ private struct MergeDryRunReply: Encodable {
     }
 }
 
-/// `POST /api/v1/me/merge` (accounts §3.1): absorbs another account of the same person into the calling one, or shows with
+/// `POST /api/v1/me/merge` (accounts §3.1): absorbs another account into the calling one, or shows with
 /// `dry_run` what that would move.
 @Sendable func mergeAccounts(_ call: Call, _ requester: IdentifiedCaller) throws -> Response {
     let body = try call.decode(MergeRequest.self)
