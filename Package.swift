@@ -150,7 +150,11 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Fuzzing",
-            dependencies: ["FastCGI", "Gzip", "HTTP", "JOSE", "JSON", "OpenSSL", "TestSupport", "Text"],
+            dependencies: [
+                "API", "Accounts", "FastCGI", "Fetch", "Gzip", "HTTP", "IdentityTokens", "JOSE", "JSON", "Mail",
+                "OpenSSL",
+                "TestSupport", "Text", "Threads", "Time",
+            ],
             path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(
             name: "AccountsTests",

@@ -1,11 +1,11 @@
 import Accounts
-import HTTP
+package import HTTP
 
 extension QueryParameters {
     /// `limit` of a list (accounts §3.4, §3.6); nil if absent. More than 1000 counts as 1000.
     ///
     /// - Throws: `invalidRequest` for what is no number, or less than one.
-    func pageLimit() throws -> Int? {
+    package func pageLimit() throws -> Int? {
         guard let text = self["limit"] else { return nil }
         let digits = text.utf8.drop { $0 == UInt8(ascii: "0") }
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -18,6 +18,12 @@ package struct EventPoll: Sendable {
         self.limit = limit
         self.types = types
     }
+
+    /// The number of the event that a cursor names; nil if it is no cursor. Only one text stands for a number.
+    package static func seq(ofCursor cursor: String) -> Int64? {
+        guard let seq = Int64(cursor), seq >= 0, String(seq).utf8.elementsEqual(cursor.utf8) else { return nil }
+        return seq
+    }
 }
 
 package struct EventPage: Sendable {
@@ -49,7 +55,7 @@ extension Accounts {
             return EventPage(events: [], nextCursor: nil, hasMore: false)
         }
         let rows = try connection.events(after: seq, poll, of: application.id)
-        // Looked at after the rows were read: what was erased before then is not missing silently.
+        // Checked after the rows were read, so that rows that were erased before then are noticed.
         if poll.since != nil, seq > 0, try !connection.isComplete(after: seq, of: application.id) {
             throw Failure.invalidCursor
         }
@@ -65,7 +71,7 @@ extension Accounts {
 extension Connection {
     /// The number of the event after which a poll begins; nil when it begins after nothing and nothing is recent.
     ///
-    /// - Throws: `invalidCursor` for what is no number of ours and no event's id.
+    /// - Throws: `invalidCursor` if the text is neither a number nor an event's id.
     fileprivate func seq(since: String?, of application: Application.ID, at now: Timestamp) throws -> Int64? {
         guard let since else {
             return try first(
@@ -74,7 +80,7 @@ extension Connection {
                 """, application, Event.firstID(at: now - Accounts.recent)
             ) { row in try row.read() }
         }
-        if let seq = Int64(since), String(seq) == since, seq >= 0 { return seq }
+        if let seq = EventPoll.seq(ofCursor: since) { return seq }
         guard since.isASCII, let seq = try seq(ofEvent: since, application) else { throw Failure.invalidCursor }
         return seq
     }
