@@ -11,5 +11,5 @@ package struct Fuzzer: Sendable {
     /// Throws a `Violation`.
     package let check: @Sendable ([UInt8]) throws -> Void
 
-    package static let all = [fastCGI, jwt, keySet, json, form, gzip, fields, mail]
+    package static let all = [fastCGI, jwt, keySet, json, form, gzip, fields, mail, answer]
 }

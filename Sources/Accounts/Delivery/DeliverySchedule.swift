@@ -1,7 +1,7 @@
-import Time
+package import Time
 
 /// When a failed event is sent again (accounts §3.4).
-enum DeliverySchedule {
+package enum DeliverySchedule {
     /// After each failure but the last: three days in sum.
     private static let waits: [Duration] = [
         .seconds(30), .minutes(1), .minutes(5), .minutes(15), .minutes(30), .hours(1), .hours(2), .hours(4), .hours(6),
@@ -28,7 +28,7 @@ enum DeliverySchedule {
     }
 
     /// Reads Retry-After (RFC 9110 §10.2.3): seconds, or a date in the preferred format. Nil for anything else.
-    static func retryAfter(_ value: String, at now: Timestamp) -> Duration? {
+    package static func retryAfter(_ value: String, at now: Timestamp) -> Duration? {
         if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return Int(value).map { .seconds(min($0, 86_400)) } ?? longestRetryAfter
         }
