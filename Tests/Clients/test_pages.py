@@ -508,3 +508,29 @@ class SignOut(unittest.TestCase):
         self.assertEqual(parse_qs(location.query), {"state": ["a&b=c ü"]})
         self.rp.sign_in(browser)
         self.assertGreater(len(browser.pages), 0, "somebody has to sign in again")
+
+    def remember(self, *tokens):
+        """The relying party's own sessions; each is named for its place."""
+        with contextlib.closing(sqlite3.connect(self.sessions)) as db, db:
+            db.executemany(
+                "INSERT INTO sessions VALUES (?, ?, ?)",
+                [(str(place), token["userinfo"]["sub"], token["userinfo"].get("sid")) for place, token in enumerate(tokens)])
+
+    def left(self):
+        with contextlib.closing(sqlite3.connect(self.sessions)) as db:
+            return [id for id, in db.execute("SELECT id FROM sessions ORDER BY id")]
+
+    def test_the_back_channel_ends_what_the_server_ended(self):
+        program = Program(
+            self, sys.executable, path("logout.py"), CLIENT_ID=self.developer.client_id, SESSIONS=self.sessions)
+        self.developer.send("PATCH", application={"backchannel_logout_uri": program.url})
+        account = provider.Account()
+        browsers, phone = [provider.Browser(account) for _ in range(2)], provider.Phone(account)
+        tokens = [self.rp.sign_in(person) for person in (*browsers, phone, provider.Phone(provider.Account()))]
+        self.remember(*tokens)
+        self.sign_out(browsers[0], tokens[0])
+        until(lambda: self.left() == ["1", "2", "3"])
+        answer = requests.delete(
+            f"{provider.URL}/api/v1/me/connected_apps/{self.developer.client_id}", headers=phone.headers)
+        answer.raise_for_status()
+        until(lambda: self.left() == ["3"])
