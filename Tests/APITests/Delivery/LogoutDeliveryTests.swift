@@ -221,6 +221,23 @@ import Time
         #expect(reported.withLock { $0 } == [.logout])
     }
 
+    /// How long the oldest one has been due is the operator's to know, unless its receiver is at fault.
+    @Test func theOperatorSeesThatNobodySendsThem() throws {
+        let application = try application(url: "http://127.0.0.1:1/")
+        func delay() throws -> Duration? {
+            try scene.app.sql { try $0.accountsUpkeep(at: now)?.logoutDelay }
+        }
+        #expect(try delay() == .zero)
+        try signOut(at: application)
+        scene.app.time.advance(by: .seconds(300))
+        #expect(try delay() == .seconds(300))
+        try scene.app.change("UPDATE applications SET status = 'suspended'")
+        #expect(try delay() == .zero)
+        try scene.app.change("UPDATE applications SET status = 'active'")
+        try scene.app.change("UPDATE logout_tokens SET attempts = 1")
+        #expect(try delay() == .zero)
+    }
+
     // MARK: Receivers that hang
 
     /// Those of one kind have all of its places.

@@ -174,7 +174,7 @@ import Time
         let browser = try scene.signedIn()
         let tokens = try signIn(browser, at: shop)
         let gone = try scene.signedIn()
-        _ = try signIn(gone, at: shop)
+        _ = try (signIn(gone, at: shop), signIn(gone, at: club))
         func collect() throws -> Int {
             try app.operate { try $0.collect(.authorizationCodes, loginHistory: .zero) }
         }
@@ -189,7 +189,7 @@ import Time
             "UPDATE web_sessions SET last_used_at = ?, expires_at = ? WHERE handle = ?", app.time.now,
             app.time.now + .seconds(3600), handle)
         #expect(try app.operate { try $0.collect(.webSessions, loginHistory: .zero) } == 1)
-        #expect(try collect() == 1)
+        #expect(try collect() == 2)
         browser.open("/session/logout")
         try browser.submit("/session/logout")
         #expect(try queue() == ["\(shop.id) \(sub(tokens)) \(sid(tokens) ?? "")"])
