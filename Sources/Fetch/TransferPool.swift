@@ -65,7 +65,7 @@ package final class TransferPool<Key: Hashable & Sendable> {
 
     /// - Parameters:
     ///   - options: `connectTimeout` covers the look-up, too. A larger body is cut, so it is no error.
-    ///   - resolve: returns a name's addresses; called on other threads, once for each request whose host is a name.
+    ///   - resolve: returns a name's addresses; called on other threads. Requests to one host share a call that is under way.
     package init(_ options: Fetcher.Options, resolve: (@Sendable (String) -> [IPAddress])? = nil) throws(FetchError) {
         self.options = options
         multi = try MultiHandle()
@@ -117,6 +117,7 @@ package final class TransferPool<Key: Hashable & Sendable> {
     @discardableResult
     package func abandon() -> [Key] {
         for request in transferring.values { curl_multi_remove_handle(multi.pointer, request.transfer.handle) }
+        for (id, request) in resolving { giveUpLookup(of: request, id) }
         defer {
             transferring = [:]
             resolving = [:]
@@ -136,6 +137,7 @@ package final class TransferPool<Key: Hashable & Sendable> {
         }
         for (id, request) in resolving where request.age >= options.connectTimeout {
             resolving[id] = nil
+            giveUpLookup(of: request, id)
             end(request, FetchError(.unresolved, "the name was not resolved in time"))
         }
         var running: Int32 = 0
@@ -167,10 +169,14 @@ package final class TransferPool<Key: Hashable & Sendable> {
         lastID += 1
         let id = lastID
         resolving[id] = request
-        lookups.addresses(of: name) { [inbox, multi] addresses in
+        lookups.addresses(of: name, for: id) { [inbox, multi] addresses in
             inbox.put(id, addresses)
             multi.wake()
         }
+    }
+
+    private func giveUpLookup(of request: Request, _ id: Int) {
+        if case .name(let name) = request.url.host { lookups.giveUp(name, for: id) }
     }
 
     private func begin(_ request: Request, at addresses: [IPAddress]) {
