@@ -42,6 +42,9 @@ final class Transfer {
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let file = options.certificateAuthorities { try set(CURLOPT_CAINFO, file) }
+        // CURLOPT_CA_CACHE_TIMEOUT: with a directory beside the file, each transfer would read all certificates for itself,
+        // which is most of the memory and the processor time that it takes.
+        try check(merganser_curl_set_pointer(handle, CURLOPT_CAPATH, nil))
         try set(CURLOPT_USERAGENT, options.userAgent)
         for (name, value) in headers { headerList = curl_slist_append(headerList, "\(name): \(value)") }
         if let headerList { try set(CURLOPT_HTTPHEADER, UnsafeRawPointer(headerList)) }

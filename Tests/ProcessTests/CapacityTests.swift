@@ -6,11 +6,17 @@ import Testing
 @Suite struct CapacityTests {
     @Test func anInstanceMayUseWhatItsRequestsTake() throws {
         let row = try row("memory of an instance")
-        let sum = try #require(row.firstMatch(of: /(\d+) MiB \+ threads × (\d+) MiB/)).output
-        let example = try #require(row.firstMatch(of: /(\d+) threads: (\d+) MiB/)).output
-        let (base, each) = (try #require(Int(sum.1)), try #require(Int(sum.2)))
-        let (threads, total) = (try #require(Int(example.1)), try #require(Int(example.2)))
-        #expect(base + each * threads <= total)
+        let sum = try #require(
+            row.firstMatch(of: /(\d+) MiB \+ threads × (\d+) MiB \+ dispatchers × (\d+) MiB/)
+        ).output
+        let example = try #require(row.firstMatch(of: /(\d+) threads and (\d+) dispatcher: (\d+) MiB/)).output
+        let (base, thread, dispatcher) = (
+            try #require(Int(sum.1)), try #require(Int(sum.2)), try #require(Int(sum.3))
+        )
+        let (threads, dispatchers, total) = (
+            try #require(Int(example.1)), try #require(Int(example.2)), try #require(Int(example.3))
+        )
+        #expect(base + thread * threads + dispatcher * dispatchers <= total)
         #expect(try memoryLimit("merganser@.service") == total)
     }
 
