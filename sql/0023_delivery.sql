@@ -10,12 +10,16 @@ ALTER TABLE applications
 
 ALTER TABLE webhook_outbox
     -- Names the dispatcher that is sending the event; NULL: none is. The lease ends at next_attempt_at.
-    ADD COLUMN lease BINARY(16) NULL,
+    ADD COLUMN lease       BINARY(16) NULL,
+    -- Replays are sent after all others.
+    ADD COLUMN is_replayed BOOLEAN NOT NULL DEFAULT FALSE,
+    -- When it was last replayed; each replay has a later time than the one before.
+    ADD COLUMN replayed_at DATETIME(3) NULL,
     ALGORITHM = INSTANT, LOCK = NONE;
 
 ALTER TABLE webhook_outbox
     -- Finds the due events of one application without reading those of others.
-    ADD KEY webhook_outbox_application_due (application_id, next_attempt_at),
+    ADD KEY webhook_outbox_application_due (application_id, is_replayed, next_attempt_at),
     ALGORITHM = NOCOPY, LOCK = NONE;
 
 -- Applications whose last attempts failed. A successful attempt deletes the row.
@@ -23,7 +27,10 @@ CREATE TABLE webhook_failures (
     application_id BIGINT UNSIGNED NOT NULL,
     -- Failed attempts since the last success.
     failures       INT UNSIGNED NOT NULL,
+    -- Since then no attempt succeeded, and there was no long time without one.
     failing_since  DATETIME(3) NOT NULL,
+    -- The last failure.
+    failed_at      DATETIME(3) NOT NULL,
     -- When the next probe is due, if the breaker is open; NULL: it is closed.
     probe_at       DATETIME(3) NULL,
     PRIMARY KEY (application_id),

@@ -982,6 +982,7 @@ CREATE TABLE `webhook_failures` (
   `application_id` bigint(20) unsigned NOT NULL,
   `failures` int(10) unsigned NOT NULL,
   `failing_since` datetime(3) NOT NULL,
+  `failed_at` datetime(3) NOT NULL,
   `probe_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`application_id`),
   CONSTRAINT `webhook_failures_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
@@ -1012,13 +1013,15 @@ CREATE TABLE `webhook_outbox` (
   `failure_reason` varchar(255) DEFAULT NULL,
   `seq` bigint(20) unsigned NOT NULL DEFAULT 0,
   `lease` binary(16) DEFAULT NULL,
+  `is_replayed` tinyint(1) NOT NULL DEFAULT 0,
+  `replayed_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `webhook_outbox_event` (`application_id`,`event_id`),
   UNIQUE KEY `webhook_outbox_seq` (`application_id`,`seq`),
   KEY `webhook_outbox_due` (`next_attempt_at`),
   KEY `webhook_outbox_type` (`application_id`,`event_type`,`seq`),
   KEY `webhook_outbox_age` (`event_id`),
-  KEY `webhook_outbox_application_due` (`application_id`,`next_attempt_at`),
+  KEY `webhook_outbox_application_due` (`application_id`,`is_replayed`,`next_attempt_at`),
   CONSTRAINT `webhook_outbox_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

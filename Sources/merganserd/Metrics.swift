@@ -140,7 +140,7 @@ struct Metrics: Sendable {
     private func addDelivery(to exposition: inout Exposition) {
         let snapshot = delivery.snapshot
         for (name, messages, beginning, counts) in [
-            ("webhook", "Events", "an event", snapshot.webhooks),
+            ("webhook", "Events", "an event or its replay", snapshot.webhooks),
             ("logout", "Logout tokens", "the end of a session", snapshot.logouts),
         ] {
             exposition.add(

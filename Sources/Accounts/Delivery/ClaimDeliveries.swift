@@ -22,26 +22,30 @@ extension Connection {
         return now
     }
 
-    /// Applications that have due events and may be sent to, those that have waited longest first.
+    /// Applications that have due events and may be sent to, those that have waited longest first; after all others those
+    /// that wait for replays only.
     ///
     /// The work grows with the number of applications, not with that of waiting events.
     func dueApplications(at now: Timestamp) throws -> [DueApplication] {
-        try all(
+        // STRAIGHT_JOIN: with the applications first, MariaDB would read all that waits for each.
+        let due = try all(
             """
             SELECT due.application_id, a.webhook_url, f.application_id IS NOT NULL, f.probe_at IS NOT NULL
-            FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
+            FROM (SELECT application_id, is_replayed, MIN(next_attempt_at) AS due_at
                   FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
-                  WHERE next_attempt_at <= ? GROUP BY application_id) AS due
-            JOIN applications a ON a.id = due.application_id
+                  WHERE next_attempt_at <= ? GROUP BY application_id, is_replayed) AS due
+            STRAIGHT_JOIN applications a ON a.id = due.application_id
             LEFT JOIN webhook_failures f ON f.application_id = due.application_id
             WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
               AND (f.probe_at IS NULL OR f.probe_at <= ?)
-            ORDER BY due.due_at, due.application_id
+            ORDER BY due.is_replayed, due.due_at, due.application_id
             """, now, now
         ) { row in
             DueApplication(
                 id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: try row.read())
         }
+        var isListed: Set<Application.ID> = []
+        return due.filter { isListed.insert($0.id).inserted }
     }
 
     /// The active keys of applications, newest first.
@@ -70,7 +74,8 @@ extension AccountsTransaction {
     /// How long a dispatcher may take to send an event and say what became of it; then others send it again.
     package static let deliveryLease = Duration.seconds(60)
 
-    /// Claims due events, each application's oldest first. Rows that others are claiming are skipped.
+    /// Claims due events, each application's oldest first, and replays after all others. Rows that others are claiming are
+    /// skipped.
     ///
     /// - Parameters:
     ///   - applications: with how many events each may have.
@@ -94,7 +99,8 @@ extension AccountsTransaction {
                     row: try row.read(), application: id, url: application.url, eventID: try row.read(),
                     eventType: try row.read(), seq: try row.read(), payload: try row.read(),
                     attempt: try row.read(Int.self) + 1, isFailing: application.isFailing,
-                    isProbe: application.isProbed, keys: keys[id] ?? [], lease: lease, claimedAt: time)
+                    isProbe: application.isProbed, keys: keys[id] ?? [], lease: lease, replayedAt: try row.read(),
+                    claimedAt: time)
             }
         }
         try connection.executeMany("UPDATE webhook_outbox SET lease = ?, next_attempt_at = ? WHERE id = ?", deliveries)
@@ -117,9 +123,10 @@ extension AccountsTransaction {
             if !sql.isEmpty { sql.append(" UNION ALL ") }
             sql.append(
                 """
-                (SELECT application_id, id, event_id, event_type, seq, raw_payload, attempts
+                (SELECT application_id, id, event_id, event_type, seq, raw_payload, attempts, replayed_at
                  FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
-                 WHERE application_id = ? AND next_attempt_at <= ? ORDER BY next_attempt_at, id LIMIT ?
+                 WHERE application_id = ? AND is_replayed IN (FALSE, TRUE) AND next_attempt_at <= ?
+                 ORDER BY is_replayed, next_attempt_at, id LIMIT ?
                  FOR UPDATE SKIP LOCKED)
                 """, application.id, time, count)
         }

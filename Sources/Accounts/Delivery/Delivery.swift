@@ -29,7 +29,7 @@ protocol Delivery: Sendable {
     var isFailing: Bool { get }
     /// The database's time.
     var claimedAt: Timestamp { get }
-    /// When that happened which the message tells of, in the clock of its writer.
+    /// When that happened which the message tells of, or when the message was replayed, in the clock of its writer.
     var occurredAt: Timestamp { get }
 
     /// What is posted; nil if no key signs it.

@@ -13,6 +13,9 @@ package enum DeliverySchedule {
     static let probeInterval = Duration.minutes(1)
     /// After nothing but failures for this long, the receiver is disabled.
     static let failureLimit = Duration.hours(5 * 24)
+    /// If nothing was sent for longer, `failureLimit` counts anew. More than the longest wait, so that one event's attempts
+    /// belong together.
+    static let longestSilence = Duration.hours(30)
     /// The longest Retry-After that counts.
     private static let longestRetryAfter = Duration.hours(1)
 

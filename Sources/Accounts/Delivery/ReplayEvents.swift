@@ -23,10 +23,19 @@ extension ReplayedEvents {
     }
 
     fileprivate var isOnlyDead: Bool { if case .dead = self { true } else { false } }
+
+    /// The types that are replayed, a JSON array; nil: all. Who names an event gets it, whatever its type.
+    fileprivate func types(for application: RegisteredApplication) -> String? {
+        if case .one = self { return nil }
+        guard let types = application.webhookEvents else { return nil }
+        let always = Event.Kind.allCases.filter(\.isAlwaysPushed).map(\.rawValue)
+        return String(decoding: (types + always).json(), as: UTF8.self)
+    }
 }
 
 extension Accounts {
-    /// Has events of an application sent again, from their first attempt on, to where it is reached now (accounts §3.4).
+    /// Has events of an application sent again, from their first attempt on, to where it is reached now (accounts §3.4). What
+    /// is not replayed is sent before them.
     ///
     /// - Returns: how many: at most 10 000, the oldest first.
     /// - Throws: `notFound` unless the developer owns it; `invalidRequest` if it has no webhook_url; `rateLimited` after
@@ -61,13 +70,17 @@ extension AccountsTransaction {
     ) throws -> Int {
         let (first, end) = events.range
         guard first.isASCII else { return 0 }
+        let types = events.types(for: application)
         let count = try connection.execute(
             """
             UPDATE webhook_outbox
-            SET attempts = 0, next_attempt_at = ?, delivered_at = NULL, dlq_at = NULL, lease = NULL, failure_reason = NULL
+            SET attempts = 0, next_attempt_at = ?, is_replayed = TRUE,
+                replayed_at = IF(replayed_at >= ?, replayed_at + INTERVAL 1000 MICROSECOND, ?),
+                delivered_at = NULL, dlq_at = NULL, lease = NULL, failure_reason = NULL
             WHERE application_id = ? AND event_id >= ? AND event_id < ? AND (dlq_at IS NOT NULL OR NOT ?)
+              AND (? IS NULL OR JSON_CONTAINS(?, JSON_QUOTE(event_type)))
             ORDER BY event_id LIMIT 10000
-            """, now, application.id, first, end, events.isOnlyDead
+            """, now, now, now, application.id, first, end, events.isOnlyDead, types, types
         ).affectedRows
         if count > 0 {
             wakeDispatchers()

@@ -22,11 +22,13 @@ package struct WebhookDelivery: Sendable {
     let keys: [WebhookKey]
     /// What the outbox row must have for a failure to count.
     let lease: [UInt8]
+    /// When the event was last replayed; nil: never. No two replays of an event have the same time.
+    let replayedAt: Timestamp?
     /// The database's time.
     let claimedAt: Timestamp
 
-    /// When the event was written, in the clock of its writer.
-    var occurredAt: Timestamp { ULID(text: String(eventID.dropFirst("evt_".utf8.count))).timestamp }
+    /// When the event was written or last replayed, in the clock of whoever did so.
+    var occurredAt: Timestamp { replayedAt ?? Event.time(ofID: eventID) }
 }
 
 typealias DeliveryOutcome = AttemptOutcome<WebhookDelivery>

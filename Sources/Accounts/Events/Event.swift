@@ -17,6 +17,9 @@ struct Event {
         case userPurged = "user.purged"
         case webhookKeyCompromised = "webhook_key.compromised"
         case webhookTest = "webhook.test"
+
+        /// Whether it is pushed whatever types the application asked for.
+        var isAlwaysPushed: Bool { self == .webhookTest }
     }
 
     var application: Application.ID
@@ -27,9 +30,6 @@ struct Event {
     var absorbedSubs: [String] = []
     /// The merge that it tells of.
     var identityLink: IdentityLink.ID?
-
-    /// Whether it is pushed whatever types the application asked for.
-    var isAlwaysPushed: Bool { kind == .webhookTest }
 
     /// How long an event can be polled, delivered or not.
     static let lifetime = Duration.seconds(30 * 86_400)

@@ -24,7 +24,7 @@ extension AccountsTransaction {
                        IF(webhook_url IS NOT NULL
                           AND (? OR COALESCE(JSON_CONTAINS(webhook_events, JSON_QUOTE(?)), TRUE)), ?, NULL)
                 FROM applications WHERE id = ?
-                """, id, event.kind.rawValue, envelope.canonicalJSON(), seq, event.isAlwaysPushed,
+                """, id, event.kind.rawValue, envelope.canonicalJSON(), seq, event.kind.isAlwaysPushed,
                 event.kind.rawValue, now, event.application)
             try connection.execute(
                 "UPDATE application_event_counters SET last_ulid = ?, last_seq = ? WHERE application_id = ?",

@@ -6,13 +6,14 @@ package import Time
 package struct AccountsUpkeep: Sendable {
     /// The time since the oldest row expired, of the kinds that `Garbage` deletes at once.
     package let garbageDelay: Duration
-    /// The time since the next event was due to be delivered to a receiver that is neither disabled nor only probed.
+    /// The time since the next event was due to be delivered to a receiver that is neither disabled nor only probed. Replays,
+    /// which are sent after all others, do not count.
     package let outboxDelay: Duration
     /// The time since the next logout token was due to be sent to an application of whose tokens none has failed.
     package let logoutDelay: Duration
-    /// The number of receivers that are only probed.
+    /// The number of receivers that are only probed, of those that are sent to.
     package let openBreakers: Int
-    /// The number of receivers that are disabled.
+    /// The number of receivers that are disabled, of those that would be sent to.
     package let disabledEndpoints: Int
     /// The time since the active key began to sign; nil if there is no active key.
     package let signingKeyAge: Duration?
@@ -37,8 +38,9 @@ extension Connection {
                    (SELECT MIN(due.due_at)
                     FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
                           FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
-                          WHERE next_attempt_at <= NOW(3) GROUP BY application_id) AS due
-                    JOIN applications a ON a.id = due.application_id
+                          WHERE is_replayed = FALSE AND next_attempt_at <= NOW(3)
+                          GROUP BY application_id, is_replayed) AS due
+                    STRAIGHT_JOIN applications a ON a.id = due.application_id
                     LEFT JOIN webhook_failures f ON f.application_id = due.application_id
                     WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
                       AND f.probe_at IS NULL),
@@ -51,8 +53,10 @@ extension Connection {
                       AND NOT EXISTS (SELECT 1 FROM logout_tokens t
                                       WHERE t.application_id = due.application_id AND t.attempts > 0)),
                    (SELECT COUNT(*) FROM webhook_failures f JOIN applications a ON a.id = f.application_id
-                    WHERE f.probe_at IS NOT NULL AND a.webhook_disabled_at IS NULL),
-                   (SELECT COUNT(*) FROM applications WHERE webhook_disabled_at IS NOT NULL),
+                    WHERE f.probe_at IS NOT NULL AND a.webhook_disabled_at IS NULL
+                      AND a.webhook_url IS NOT NULL AND a.status = 'active'),
+                   (SELECT COUNT(*) FROM applications
+                    WHERE webhook_disabled_at IS NOT NULL AND webhook_url IS NOT NULL AND status = 'active'),
                    (SELECT MAX(activated_at) FROM signing_keys WHERE activated_at <= ?)
             """, now
         ) { row in
