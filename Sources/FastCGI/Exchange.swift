@@ -63,6 +63,7 @@ final class Exchange {
         defer { body.invalidate() }
         let request = parameters.request(with: body)
         let response = handler(request)
+        defer { response.afterwards?() }
         // Whatever the handler did, nobody is left to receive the answer.
         if body.hasFailed { throw .incompleteBody }
         // This comes before the answer: after it the peer may send another request, and libfcgi would read into that.

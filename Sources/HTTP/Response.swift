@@ -15,6 +15,9 @@ package struct Response: Sendable {
     package var body: [UInt8]
     /// Sent after `body`.
     package var stream: (any ResponseStream)?
+    /// Runs on the worker's thread once the answer has been written, or could not be: what its time must not reveal. It must
+    /// return soon.
+    package var afterwards: (@Sendable () -> Void)?
 
     package init(
         _ status: Status, headers: [Field] = [], body: [UInt8] = [], stream: (any ResponseStream)? = nil

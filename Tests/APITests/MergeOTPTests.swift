@@ -1,3 +1,5 @@
+import API
+import Database
 import HTTP
 import JSON
 import MariaDB
@@ -30,6 +32,25 @@ import Time
     }
 
     private func ask(user: Int) -> Answer { ask(["target_user_id": .integer(Int64(user))]) }
+
+    // MARK: When
+
+    /// Not before the answer is written, so that its time is the same for everybody; and only then is it certain.
+    @Test func theCodeGoesAfterTheAnswer() throws {
+        let responder = Responder(service: app.service, database: Database(app.database.options))
+        let body: JSONValue = ["target_email": "bea@example.com"]
+        let request = Request(
+            method: .post, path: "/api/v1/me/merge/otp", query: "",
+            headers: Headers([
+                (name: "content-type", value: "application/json"),
+                (name: "authorization", value: "Bearer \(requester.token)"),
+            ]), remoteAddress: "192.0.2.7", requestID: nil, body: BufferedBody(body.json()))
+        let response = responder.respond(to: request)
+        #expect(response.status == .accepted)
+        #expect(try app.mails().isEmpty)
+        response.afterwards?()
+        #expect(try app.mails().count == 1)
+    }
 
     // MARK: Who gets a code
 

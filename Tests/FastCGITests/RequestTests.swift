@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    /// What an answer leaves for later neither delays it nor shows in its time.
+    @Test func theAnswerIsWrittenBeforeWhatComesAfterwards() throws {
+        let fixture = try EchoFixture()
+        let fifo = fixture.directory.file("fifo")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let answer = try #require(
+            try fixture.server.connect().ask("GET", "/afterwards", headers: [("QUERY_STRING", fifo)]))
+        #expect(answer.status == 200)
+        #expect(!fixture.server.process.output.contains("afterwards"))
+        var writer: Int32 = -1
+        try fixture.server.process.wait(for: "the FIFO's reader") {
+            writer = open(fifo, O_WRONLY | O_NONBLOCK)
+            return writer >= 0
+        }
+        close(writer)
+        try fixture.server.wait(forLine: "afterwards")
+    }
+
     @Test func longNamesAndValuesArrive() throws {
         let fixture = try EchoFixture()
         let name = "HTTP_" + String(repeating: "N", count: 200)

@@ -12,7 +12,13 @@ final class Client {
     init(_ respond: @escaping (Request) -> Response) { self.respond = respond }
 
     /// To a responder in process, as nginx would.
-    convenience init(_ responder: Responder) { self.init { responder.respond(to: $0) } }
+    convenience init(_ responder: Responder) {
+        self.init { request in
+            let response = responder.respond(to: request)
+            response.afterwards?()
+            return response
+        }
+    }
 
     /// From 192.0.2.7.
     ///

@@ -19,6 +19,8 @@ import Threads
 //     /field/NAME/VALUE
 //                     has that field besides
 //     /waited         its body is how many milliseconds it waited for a worker
+//     /afterwards?FIFO
+//                     after the answer, reads the FIFO to its end, and writes a line
 //     /gated/HOLDER   waits for its body with a permit of the SlowPeerGate, 503 without one
 //     /paced/RATE/MS  408 when its body falls so far behind so many bytes a second
 //
@@ -85,6 +87,13 @@ import Threads
             case "field" where parts.count == 3:
                 return echo(request, [], besides: [Response.Field(String(parts[1]), String(parts[2]))])
             case "waited": return echo(request, Array("\(Int(request.waited / .milliseconds(1)))".utf8))
+            case "afterwards":
+                var response = echo(request, [])
+                response.afterwards = { [fifo = request.query] in
+                    _ = FileHandle(forReadingAtPath: fifo)?.readDataToEndOfFile()
+                    report("afterwards")
+                }
+                return response
             case "gated":
                 let holders = parts.dropFirst().map(String.init)
                 let body = try gate.pass(for: holders) { () throws(BodyError) in

@@ -24,7 +24,7 @@ private struct IssueMergeOTPReply: Encodable {
         throw Failure.invalidRequest
     }
     var delivery: MergeOTP.Delivery?
-    let response = try call.commit { transaction in
+    var response = try call.commit { transaction in
         switch try call.accounts.issueMergeOTP(for: target, to: requester.caller, in: transaction) {
         case .success(let issued):
             delivery = issued
@@ -34,7 +34,7 @@ private struct IssueMergeOTPReply: Encodable {
             return call.surface.refusal(failure)
         }
     }
-    if let delivery { call.send(delivery) }
+    if let delivery { response.afterwards = call.sending(delivery) }
     return response
 }
 
@@ -54,15 +54,18 @@ extension MergeTarget {
 
 extension Call {
     /// Leaves the code to the thread that sends mail, in the language that the requester reads.
-    fileprivate func send(_ delivery: MergeOTP.Delivery) {
-        guard let address = MailAddress(delivery.address) else {
-            return logger.warning("mail was not sent", metadata: ["reason": "an address that mail cannot be sent to"])
+    fileprivate func sending(_ delivery: MergeOTP.Delivery) -> @Sendable () -> Void {
+        { [logger, language, service] in
+            guard let address = MailAddress(delivery.address) else {
+                return logger.warning(
+                    "mail was not sent", metadata: ["reason": "an address that mail cannot be sent to"])
+            }
+            let texts = language.texts
+            service.mail?.submit(
+                MailMessage(
+                    to: address, subject: texts.mergeCodeSubject,
+                    text: texts.mergeCode(delivery.code, at: service.accounts.settings.issuer)),
+                before: delivery.expiresAt)
         }
-        let texts = language.texts
-        service.mail?.submit(
-            MailMessage(
-                to: address, subject: texts.mergeCodeSubject,
-                text: texts.mergeCode(delivery.code, at: accounts.settings.issuer)),
-            before: delivery.expiresAt)
     }
 }
