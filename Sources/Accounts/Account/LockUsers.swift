@@ -6,12 +6,16 @@ extension AccountsTransaction {
     /// Locks users in ascending order of id, and reads their current state. Users that no longer exist are missing from
     /// the result.
     func lockUsers(_ ids: User.ID?...) throws -> [User.ID: User] {
-        let wanted = Set(ids.compactMap { $0 }).sorted()
-        guard let first = wanted.first else { return [:] }
-        precondition(wanted.count <= 2, "a rule locks at most two users here")
-        let sql = ComposedSQL(
-            select: User.columns, from: "users u WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE", first,
-            wanted.last ?? first)
+        try lockUsers(ids.compactMap { $0 })
+    }
+
+    func lockUsers(_ ids: some Sequence<User.ID>) throws -> [User.ID: User] {
+        let wanted = Set(ids).sorted()
+        guard let last = wanted.last else { return [:] }
+        var sql = ComposedSQL(select: User.columns, from: "users u")
+        // One statement for one user and for two.
+        sql.append(" WHERE u.id IN ", oneOf: wanted.count == 1 ? [last, last] : wanted)
+        sql.append(" ORDER BY u.id FOR UPDATE")
         let users = try connection.all(sql) { row in try User(from: &row) }
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
@@ -21,12 +25,18 @@ extension AccountsTransaction {
     ///
     /// - Throws: `invalidToken` if the account or its PAK was revoked or deleted in the meantime.
     func lockCaller(_ caller: Caller, and other: User.ID? = nil) throws -> (caller: User, other: User?) {
-        let users = try lockUsers(caller.id, other)
+        let (user, others) = try lockCaller(caller, and: [other].compactMap { $0 })
+        return (user, other == caller.id ? user : others.first)
+    }
+
+    /// - Returns: the others in ascending order, without the caller and those that no longer exist.
+    func lockCaller(_ caller: Caller, and others: [User.ID]) throws -> (caller: User, others: [User]) {
+        let users = try lockUsers(others + [caller.id])
         let isLive = try connection.first(
             "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", caller.pak, caller.id
         ) { row in try row.read(Int64.self) }
         guard let user = users[caller.id], user.deletedAt == nil, isLive != nil else { throw Failure.invalidToken }
-        return (user, other.flatMap { users[$0] })
+        return (user, users.values.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
     }
 
     /// Locks the caller, and checks that the caller may still register applications.

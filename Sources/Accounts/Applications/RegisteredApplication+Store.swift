@@ -45,6 +45,19 @@ extension Connection {
         return try first(sql) { row in try RegisteredApplication(from: &row) }
     }
 
+    /// Locks applications until the transaction ends, without reading them. A shared lock is what a row needs that refers to
+    /// an application.
+    ///
+    /// - Parameter ids: ascending, as all who lock several lock them.
+    func lockApplications(_ ids: some Sequence<Application.ID>, exclusively: Bool) throws {
+        let ids = Array(ids)
+        if ids.isEmpty { return }
+        var sql = ComposedSQL("SELECT id FROM applications")
+        sql.append(" WHERE id IN ", oneOf: ids)
+        sql.append(exclusively ? " ORDER BY id FOR UPDATE" : " ORDER BY id LOCK IN SHARE MODE")
+        _ = try all(sql) { row in try row.read(Application.ID.self) }
+    }
+
     /// - Returns: the new row's id.
     func insert(_ application: RegisteredApplication, secretDigest: [UInt8]?) throws -> Application.ID {
         let outcome = try execute(

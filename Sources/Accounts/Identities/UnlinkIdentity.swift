@@ -1,3 +1,4 @@
+import Database
 import JSON
 import MariaDB
 
@@ -11,22 +12,26 @@ extension Accounts {
         of provider: String, from caller: Caller, in transaction: AccountsTransaction
     ) throws -> (User, [Identity]) {
         let connection = transaction.connection
-        var (user, _) = try transaction.lockCaller(caller)
+        let absorbed = try connection.usersAbsorbed(by: caller.id)
+        var (user, others) = try transaction.lockCaller(caller, and: absorbed)
+        // Read again under the locks: a merge may have come between.
+        guard try connection.usersAbsorbed(by: caller.id) == absorbed else { throw TransactionMustRestart() }
         let identities = try connection.identities(of: user.id)
         let removed = identities.filter { $0.provider == provider }
         let remaining = identities.filter { $0.provider != provider }
         if removed.isEmpty { throw Failure.identityNotConnected }
         if remaining.isEmpty { throw Failure.lastIdentity }
 
-        for absorbed in try transaction.lockAbsorbedUsers(of: user.id) + [user] {
-            guard let email = absorbed.loginEmail else { continue }
+        others.append(user)
+        for holder in others {
+            guard let email = holder.loginEmail else { continue }
             let rest = email.without(removed, remaining)
             if rest == email { continue }
             try connection.execute(
                 """
                 UPDATE users SET version = version + 1, login_email = ?, login_email_authoritative = ? WHERE id = ?
-                """, rest?.address, rest?.isAuthoritative ?? false, absorbed.id)
-            if absorbed.id == user.id { user.loginEmail = rest }
+                """, rest?.address, rest?.isAuthoritative ?? false, holder.id)
+            if holder.id == user.id { user.loginEmail = rest }
         }
         try connection.execute("DELETE FROM identities WHERE user_id = ? AND provider = ?", user.id, provider)
         transaction.audit(
@@ -50,16 +55,11 @@ extension LoginEmail {
     }
 }
 
-extension AccountsTransaction {
-    /// Only a merge into the survivor writes absorbed users, and the survivor is locked. A repeated merge may lock both in
-    /// the other order; then one of the two transactions is repeated.
-    fileprivate func lockAbsorbedUsers(of survivor: User.ID) throws -> [User] {
-        let sql = ComposedSQL(
-            select: User.columns,
-            from: """
-                users u WHERE u.id IN (SELECT linked_user_id FROM identity_links WHERE primary_user_id = ?)
-                ORDER BY u.id FOR UPDATE
-                """, survivor)
-        return try connection.all(sql) { row in try User(from: &row) }
+extension Connection {
+    /// In ascending order, without a lock. Only a merge into the survivor adds one.
+    fileprivate func usersAbsorbed(by survivor: User.ID) throws -> [User.ID] {
+        try all(
+            "SELECT linked_user_id FROM identity_links WHERE primary_user_id = ? ORDER BY linked_user_id", survivor
+        ) { row in try row.read() }
     }
 }

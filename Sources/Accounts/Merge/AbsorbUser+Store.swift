@@ -12,6 +12,26 @@ extension Connection {
 
 /// The statements of a merge, each for all rows at once, in the order of accounts §0.4. Both users are locked.
 extension AccountsTransaction {
+    /// Locks the applications that get another owner and, shared, those that are told of the merge: one pass over all, since
+    /// each merge of two may tell what the other moves.
+    ///
+    /// - Parameter owner: locked, so that nobody else gives it applications or takes them away.
+    func lockApplications(of owner: User.ID, and told: [Application.ID]) throws {
+        let owned = Set(
+            try connection.all("SELECT id FROM applications WHERE owner_user_id = ?", owner) { row in
+                try row.read(Application.ID.self)
+            })
+        // Those that are told are locked with their events.
+        if owned.isEmpty { return }
+        var rest = owned.union(told).sorted()[...]
+        while let first = rest.first {
+            let isOwned = owned.contains(first)
+            let run = rest.prefix { owned.contains($0) == isOwned }
+            try connection.lockApplications(run, exclusively: isOwned)
+            rest = rest.dropFirst(run.count)
+        }
+    }
+
     func moveApplications(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE applications SET owner_user_id = ? WHERE owner_user_id = ?", b, a).affectedRows
     }

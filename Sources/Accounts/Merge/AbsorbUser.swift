@@ -15,6 +15,8 @@ extension AccountsTransaction {
         _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor
     ) throws -> IdentityLink {
         let (a, b) = (absorbed.id, survivor.id)
+        let told = try liveSubs(of: a)
+        try lockApplications(of: a, and: told.map(\.application))
         let applications = try moveApplications(from: a, to: b)
         try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
         var counts = MergeCounts()
@@ -22,9 +24,9 @@ extension AccountsTransaction {
         counts.devices = try moveDevices(from: a, to: b)
         try revokePAKs(of: a, except: nil, reason: "merged", actor: actor)
         try voidTickets(of: a)
+        try useUp(evidence.credential)
         try endWebSessions(of: a)
         let loginEvents = try moveLoginHistory(from: a, to: b)
-        let told = try liveSubs(of: a)
         counts.grants = try moveGrants(from: a, to: b)
         counts.agents = try moveAgents(from: a, to: b)
         counts.agentApprovals = try moveAgentApprovals(from: a, to: b)
@@ -54,6 +56,14 @@ extension AccountsTransaction {
                 "notifications": .integer(Int64(counts.notifications)), "login_events": .integer(Int64(loginEvents)),
             ])
         return link
+    }
+
+    private func useUp(_ credential: MergeEvidence.Credential?) throws {
+        switch credential {
+        case .token(let token): try useUp(token)
+        case .otp(let otp): try useUp(otp)
+        case nil: break
+        }
     }
 
     /// Writes the survivor's row: name and address if it has none, and the role that an owner of applications needs. Its

@@ -21,6 +21,24 @@ package enum MergeMethod: String, Sendable {
 
 /// The proof of one merge. Its key is unique, so that it makes no second merge.
 struct MergeEvidence {
-    var method: MergeMethod
-    var idempotencyKey: String
+    /// What the merge uses up.
+    enum Credential {
+        case token(MergeToken.ID)
+        case otp(MergeOTP.ID)
+    }
+
+    let method: MergeMethod
+    let idempotencyKey: String
+    /// Nil for an operator's.
+    var credential: Credential?
+}
+
+extension MergeEvidence {
+    init(_ token: MergeToken.ID) {
+        self.init(method: .sessionToken, idempotencyKey: "st:\(token.rawValue)", credential: .token(token))
+    }
+
+    init(_ otp: MergeOTP.ID) {
+        self.init(method: .otp, idempotencyKey: "t3:\(otp.rawValue)", credential: .otp(otp))
+    }
 }

@@ -32,57 +32,69 @@ extension Accounts {
     package func merge(
         _ merge: Merge, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> Result<IdentityLink, Failure> {
-        let connection = transaction.connection
-        let shown = try connection.user(provenBy: merge.proof)
-        let (requester, target) = try transaction.lockCaller(caller, and: shown)
-        // Read again under the locks: the token may be used by now, the address somebody else's.
-        guard try connection.user(provenBy: merge.proof) == shown else { throw TransactionMustRestart() }
-        let linked = try check(requester, or: target, connection)
-        let absorbed: User
-        let evidence: MergeEvidence
-        switch merge.proof {
-        case .sessionToken(let text):
-            let token: MergeTokenState
-            (absorbed, token) = try check(
-                connection.mergeToken(text), of: target, linked, for: requester, at: transaction.now)
-            try transaction.useUp(token.id)
-            evidence = MergeEvidence(method: .sessionToken, idempotencyKey: "st:\(token.id.rawValue)")
-        case .otp(let code, let name):
-            let otp = try checkMergeOTP(code, for: name, leadingTo: shown, of: requester.id, in: transaction)
-            guard let otp else { return .failure(.invalidOTP) }
-            absorbed = try check(target, linked, for: requester)
-            try transaction.useUp(otp)
-            evidence = MergeEvidence(method: .otp, idempotencyKey: "t3:\(otp.rawValue)")
-        }
-        try merge.precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
-        return .success(try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor))
+        guard let proven = try prove(merge.proof, by: caller, in: transaction) else { return .failure(.invalidOTP) }
+        let (absorbed, survivor) = (proven.absorbed, proven.survivor)
+        try merge.precondition.check(
+            against: transaction.connection.mergePlan(of: absorbed.id).name(into: survivor.id))
+        return .success(try transaction.absorb(absorbed, into: survivor, by: proven.evidence, actor: caller.actor))
     }
 
-    /// The same checks and the plan on one consistent snapshot, without a lock or a write. A code was tried before.
+    /// The same checks and the plan, under the same locks. Nothing is used up or moved.
+    ///
+    /// - Returns: `invalidOTP` is a result, because the try that it was is committed.
+    /// - Throws: as `merge`.
+    package func previewMerge(
+        _ merge: Merge, by caller: Caller, in transaction: AccountsTransaction
+    ) throws -> Result<MergePreview, Failure> {
+        guard let proven = try prove(merge.proof, by: caller, in: transaction) else { return .failure(.invalidOTP) }
+        return .success(
+            try transaction.connection.previewMerge(
+                of: proven.absorbed.id, into: proven.survivor.id, merge.precondition))
+    }
+
+    /// The same with a session token on one consistent snapshot, without a lock or a write.
     ///
     /// - Parameter connection: in a read-only snapshot.
-    package func previewMerge(_ merge: Merge, by caller: Caller, _ connection: Connection) throws -> MergePreview {
-        let shown = try connection.user(provenBy: merge.proof)
-        let users = try connection.users(caller.id, shown)
+    package func previewMerge(
+        ofTokenBearer token: String, _ precondition: Precondition, by caller: Caller, _ connection: Connection
+    ) throws -> MergePreview {
+        let token = try connection.mergeToken(token)
+        let users = try connection.users(caller.id, token?.user)
         guard let requester = users[caller.id], requester.deletedAt == nil else { throw Failure.invalidToken }
-        let target = shown.flatMap { users[$0] }
+        let target = token.flatMap { users[$0.user] }
         let linked = try check(requester, or: target, connection)
-        let absorbed =
-            switch merge.proof {
-            case .sessionToken(let text):
-                try check(connection.mergeToken(text), of: target, linked, for: requester, at: clock.now).absorbed
-            case .otp: try check(target, linked, for: requester)
-            }
-        return try connection.previewMerge(of: absorbed.id, into: requester.id, merge.precondition)
+        let absorbed = try check(token, of: target, linked, for: requester, at: clock.now).absorbed
+        return try connection.previewMerge(of: absorbed.id, into: requester.id, precondition)
     }
 
-    /// Tries a code without using it up, in a transaction that is committed: a wrong one counts.
-    package func tryMergeOTP(
-        _ code: String, for target: MergeTarget, by caller: Caller, in transaction: AccountsTransaction
-    ) throws -> Bool {
-        let requester = try transaction.lockCaller(caller).caller.id
-        let user = try transaction.connection.mailableUser(target)?.id
-        return try checkMergeOTP(code, for: target, leadingTo: user, of: requester, in: transaction) != nil
+    /// Whom a merge absorbs, and into whom: both locked.
+    private struct ProvenMerge {
+        let absorbed: User
+        let survivor: User
+        let evidence: MergeEvidence
+    }
+
+    /// - Returns: nil if the code is not the right one; the try that it was is to be committed.
+    private func prove(
+        _ proof: Merge.Proof, by caller: Caller, in transaction: AccountsTransaction
+    ) throws -> ProvenMerge? {
+        let connection = transaction.connection
+        let shown = try connection.user(provenBy: proof)
+        let (requester, target) = try transaction.lockCaller(caller, and: shown)
+        // Read again under the locks: the token may be used by now, the address somebody else's.
+        guard try connection.user(provenBy: proof) == shown else { throw TransactionMustRestart() }
+        let linked = try check(requester, or: target, connection)
+        switch proof {
+        case .sessionToken(let text):
+            let (absorbed, token) = try check(
+                connection.mergeToken(text), of: target, linked, for: requester, at: transaction.now)
+            return ProvenMerge(absorbed: absorbed, survivor: requester, evidence: MergeEvidence(token.id))
+        case .otp(let code, let name):
+            let otp = try checkMergeOTP(code, for: name, leadingTo: shown, of: requester.id, in: transaction)
+            guard let otp else { return nil }
+            let absorbed = try check(target, linked, for: requester)
+            return ProvenMerge(absorbed: absorbed, survivor: requester, evidence: MergeEvidence(otp))
+        }
     }
 
     /// - Returns: those of both that a merge absorbed.

@@ -46,6 +46,9 @@ package final class AccountsTransaction {
     /// Writes the events and audit entries. Only the idempotency record may be written after that; its row is already
     /// locked.
     fileprivate func finish() throws {
+        // What is written refers to its application, whose lock comes before the events' counters.
+        let told = Set(events.map(\.application) + logouts.map(\.application))
+        try connection.lockApplications(told.sorted(), exclusively: false)
         try appendToOutbox(events)
         try appendToLogoutTokens(logouts)
         try appendToAuditLog(auditEntries)

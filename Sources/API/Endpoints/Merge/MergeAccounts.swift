@@ -55,10 +55,7 @@ private struct MergeDryRunReply: Encodable {
     let body = try call.decode(MergeRequest.self)
     let merge = Merge(proof: try proof(body), precondition: call.planPrecondition)
     if body.dryRun == true {
-        try call.tryCode(of: merge, by: requester.caller)
-        let preview = try call.database.snapshot { connection in
-            try call.accounts.previewMerge(merge, by: requester.caller, connection)
-        }
+        let preview = try call.preview(merge, by: requester.caller)
         return .preview(MergeDryRunReply(preview), plan: preview.plan)
     }
     return try call.commit { transaction in
@@ -83,15 +80,20 @@ private func proof(_ body: MergeRequest) throws -> Merge.Proof {
 }
 
 extension Call {
-    /// A dry run on a snapshot writes nothing, but the wrong code of one counts: it is tried before, in a transaction of its
-    /// own, whatever Idempotency-Key the request carries.
+    /// With a token, a dry run reads one snapshot and writes nothing. A wrong code counts as a try, so that a dry run with a
+    /// code is a transaction; it is committed whatever Idempotency-Key the request carries.
     ///
     /// - Throws: `invalidOTP`, once the try is committed.
-    fileprivate func tryCode(of merge: Merge, by caller: Caller) throws {
-        guard case .otp(let code, let target) = merge.proof else { return }
-        let isRight = try Accounts.write(database, at: accounts.clock, from: origin) { transaction in
-            try accounts.tryMergeOTP(code, for: target, by: caller, in: transaction)
+    fileprivate func preview(_ merge: Merge, by caller: Caller) throws -> MergePreview {
+        switch merge.proof {
+        case .sessionToken(let token):
+            try database.snapshot { connection in
+                try accounts.previewMerge(ofTokenBearer: token, merge.precondition, by: caller, connection)
+            }
+        case .otp:
+            try Accounts.write(database, at: accounts.clock, from: origin) { transaction in
+                try accounts.previewMerge(merge, by: caller, in: transaction)
+            }.get()
         }
-        if !isRight { throw Failure.invalidOTP }
     }
 }
