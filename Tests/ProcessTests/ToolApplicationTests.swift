@@ -55,7 +55,8 @@ import Testing
         let all = [
             "--first-party", "--allow-anonymous-grants", "--linked-sub-details", "--notify-anonymous-swap",
             "--scope-policy", "alert", "--app-link-url", "https://notes.example/app", "--webhook-url",
-            "http://127.0.0.1:3000/hook", "--backchannel-logout-uri", "https://93.184.216.34/logout",
+            "http://127.0.0.1:3000/hook", "--webhook-events", "user.merged", "user.deleted", "--backchannel-logout-uri",
+            "https://93.184.216.34/logout",
             "--post-logout-redirect-uri", "https://notes.example/bye", "notes://bye",
         ]
         let made = try installation.tool(
@@ -68,13 +69,15 @@ import Testing
         func settings(_ shown: JSONValue) -> [JSONValue?] {
             [
                 "first_party", "allow_anonymous_grants", "linked_sub_details", "notify_anonymous_swap", "scope_policy",
-                "app_link_url", "webhook_url", "backchannel_logout_uri", "post_logout_redirect_uris", "status", "name",
+                "app_link_url", "webhook_url", "webhook_events", "backchannel_logout_uri", "post_logout_redirect_uris",
+                "status", "name",
             ].map { shown[$0] }
         }
         let shown = try installation.tool("application", "show", "notes", "--json").json()
         #expect(
             settings(shown) == [
                 true, true, true, true, "alert", "https://notes.example/app", "http://127.0.0.1:3000/hook",
+                ["user.merged", "user.deleted"],
                 "https://93.184.216.34/logout", ["https://notes.example/bye", "notes://bye"], "active", "N",
             ])
         #expect(shown["owner_user_id"] == .null)
@@ -82,14 +85,15 @@ import Testing
         let changed = try installation.tool(
             "application", "set", "notes", "--status", "suspended", "--name", "M", "--no-first-party",
             "--no-allow-anonymous-grants", "--no-linked-sub-details", "--no-notify-anonymous-swap", "--scope-policy",
-            "block", "--app-link-url", "none", "--webhook-url", "none", "--backchannel-logout-uri", "none",
+            "block", "--app-link-url", "none", "--webhook-url", "none", "--webhook-events", "all",
+            "--backchannel-logout-uri", "none",
             "--post-logout-redirect-uri", "none", "--scope", "openid", "--redirect-uri", "https://m.example/1",
             "https://m.example/2", "--json")
         #expect(changed.exit == .status(0), "\(changed)")
         let after = try installation.tool("application", "show", "notes", "--json").json()
         #expect(try changed.json() == after)
         #expect(
-            settings(after) == [false, false, false, false, "block", .null, .null, .null, [], "suspended", "M"])
+            settings(after) == [false, false, false, false, "block", .null, .null, .null, .null, [], "suspended", "M"])
         #expect(after["redirect_uris"] == ["https://m.example/1", "https://m.example/2"])
         #expect(after["allowed_scopes"] == ["openid"])
         let audited = try installation.database.connect().all(
@@ -108,6 +112,8 @@ import Testing
             (["--webhook-url", "https://10.0.0.1/"], "its host has the address 10.0.0.1, which is not public"),
             (["--webhook-url", "http://rp.example/"], "it is not https"),
             (["--app-link-url", "javascript:x"], "use https, or a scheme of the app's own"),
+            (["--webhook-events", "user.exploded"], "there are no events of type \"user.exploded\""),
+            (["--webhook-events", "user.merged", "user.merged"], "name at least one type of event, and each once"),
             (["--name", ""], "the name must have 1 to 200 characters"),
             (["--redirect-uri", "my_app://cb"], "(scheme_underscore)"),
             (["--post-logout-redirect-uri", "http://notes.example/"], "(plain_http)"),

@@ -12,6 +12,13 @@ struct ApplicationOptions: ParsableArguments {
         name: .customLong("webhook-url"), help: ArgumentHelp("Where webhook events are sent.", valueName: "url|none"))
     var webhookURL: Setting<String>?
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "All types of events that are sent to the webhook URL; they replace the old ones. (default: all)",
+            valueName: "type|all"))
+    var webhookEvents: [String] = []
+
     @Option(help: ArgumentHelp("The URL that is called when a user signs out.", valueName: "url|none"))
     var backchannelLogoutURI: Setting<String>?
 
@@ -43,6 +50,7 @@ struct ApplicationOptions: ParsableArguments {
     func apply(to changes: inout ApplicationChanges) {
         if let appLinkURL { changes.appLinkURL = .some(appLinkURL.value) }
         if let webhookURL { changes.webhookURL = .some(webhookURL.value) }
+        if !webhookEvents.isEmpty { changes.webhookEvents = .some(webhookEvents == ["all"] ? nil : webhookEvents) }
         if let backchannelLogoutURI { changes.backchannelLogoutURI = .some(backchannelLogoutURI.value) }
         if !postLogoutRedirectURI.isEmpty {
             changes.postLogoutRedirectURIs = postLogoutRedirectURI.compactMap(\.value)
