@@ -30,11 +30,6 @@ JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY application_id ORDER BY id) AS 
 SET o.seq = numbered.seq
 WHERE o.seq = 0;
 
--- Of applications that had no event since the trigger exists: the trigger does the same for the others.
-UPDATE application_event_counters c
-SET c.last_seq = (SELECT COUNT(*) FROM webhook_outbox o WHERE o.application_id = c.application_id)
-WHERE c.last_seq = 0;
-
 ALTER TABLE webhook_outbox
     ADD UNIQUE KEY webhook_outbox_seq (application_id, seq),
     -- For polling some types only.
@@ -42,3 +37,9 @@ ALTER TABLE webhook_outbox
     -- An id begins with its time, so that this is the order of age.
     ADD KEY webhook_outbox_age (event_id),
     ALGORITHM = NOCOPY, LOCK = NONE;
+
+-- Of applications that had no event since the trigger exists: the trigger does the same for the others. It locks every
+-- counter, so it comes when there is an index that it reads one row of for each.
+UPDATE application_event_counters c
+SET c.last_seq = COALESCE((SELECT MAX(o.seq) FROM webhook_outbox o WHERE o.application_id = c.application_id), 0)
+WHERE c.last_seq = 0;
