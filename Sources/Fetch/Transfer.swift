@@ -98,6 +98,8 @@ final class Transfer {
         guard result == CURLE_OK || isCut else { throw FetchError(result, detail: String(cString: errorText)) }
         var status = 0
         try check(merganser_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status))
+        // libcurl takes any number for the status of a line that begins with `HTTP/2`.
+        guard (100...999).contains(status) else { throw FetchError(.failed, "the answer has no status") }
         return Fetcher.Response(status: status, headers: headers, body: body)
     }
 

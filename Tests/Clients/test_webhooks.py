@@ -3,6 +3,7 @@ import hmac
 import http.server
 import json
 import queue
+import socket
 import threading
 import time
 import unittest
@@ -101,3 +102,33 @@ class Webhooks(unittest.TestCase):
             time.sleep(0.1)
         self.assertEqual(deliveries[0]["event_id"], headers["webhook-id"])
         self.assertEqual((deliveries[0]["status"], deliveries[0]["failure_reason"]), (204, None))
+
+    def test_no_answer_keeps_others_from_theirs(self):
+        """One receiver's answer is none, as libcurl takes it for one; the outcomes of all are still recorded."""
+        for answer in (b"HTTP/2 99999\r\n\r\n", b"HTTP/2 -5\r\n\r\n", b"\0", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"):
+            with self.subTest(answer):
+                server = socket.create_server(("127.0.0.1", 0))
+                self.addCleanup(server.close)
+                threading.Thread(target=self.answer, args=(server, answer), daemon=True).start()
+                self.developer.send(
+                    "PATCH", application={"webhook_url": f"http://127.0.0.1:{server.getsockname()[1]}/"})
+                before = len(self.attempts())
+                self.developer.send("POST", "/webhook_test")
+                for _ in range(100):
+                    if attempts := self.attempts()[: -before or None]:
+                        break
+                    time.sleep(0.1)
+                self.assertEqual([(a["status"], a["failure_reason"]) for a in attempts], [(None, "connection_failed")])
+
+    def attempts(self):
+        return self.developer.send("GET", "/webhook_deliveries")["deliveries"]
+
+    @staticmethod
+    def answer(server, answer):
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(answer)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass

@@ -60,6 +60,16 @@ import Testing
         #expect(response.body == Array("ok".utf8))
     }
 
+    /// RFC 9112 §4: a status has three digits. libcurl does not insist.
+    @Test(arguments: ["HTTP/2 99999", "HTTP/2 1491 x", "HTTP/2 -5", "HTTP/2 0", "HTTP/1.1 099 x", "HTTP/1.1 1491 x"])
+    func anAnswerHasAStatus(line: String) throws {
+        for head in [line, "HTTP/1.1 100 Continue\r\n\r\n" + line] {
+            let server = try LocalHTTPServer { _ in .raw(Array((head + "\r\n\r\n").utf8)) }
+            let error = try #require(throws: FetchError.self) { try Fetcher(options()).get(server.url) }
+            #expect(error.reason == .failed)
+        }
+    }
+
     @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreNotFollowed(status: Int) throws {
         let server = try LocalHTTPServer { request in
             request.path == "/" ? .response(status: status, headers: [("location", "/next")]) : .response()

@@ -51,7 +51,7 @@ extension Fuzzer {
         switch result {
         case .failure(let error): try require(error.reason != .timeout, "an end of the connection ends it")
         case .success(let response):
-            try require((0...999).contains(response.status), "a status has three digits")
+            try require((100...999).contains(response.status), "a status has three digits")
             try require(response.body.count <= limit, "no more of the body is kept")
             let size = response.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
             // What is not UTF-8 takes up to three times as much as text.
