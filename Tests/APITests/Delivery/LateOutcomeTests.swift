@@ -194,19 +194,21 @@ import Time
 
     /// Only its own outcome is lost.
     @Test func anApplicationMayBeGone() throws {
-        let came = Monitor(0)
+        let isGone = Monitor(false)
         let gone = Mutex<Int?>(nil)
-        let respond: @Sendable (Int) -> LocalHTTPServer.Reply = { [database = scene.app.database.options] status in
-            came.change { $0 += 1 }
-            _ = came.wait(atMost: .seconds(10)) { $0 >= 2 ? true : nil }
-            let id = gone.withLock { id in
-                defer { id = nil }
-                return id
-            }
-            if let id { _ = try? Connection(database).execute("DELETE FROM applications WHERE id = ?", id) }
-            return .response(status: status)
+        let healthy = try scene.receiver { _ in
+            // Both are recorded together.
+            _ = isGone.wait(atMost: .seconds(10)) { $0 ? true : nil }
+            return .response()
         }
-        let (failing, healthy) = (try scene.receiver { _ in respond(500) }, try scene.receiver { _ in respond(200) })
+        let failing = try scene.receiver { [database = scene.app.database.options] _ in
+            let id = gone.withLock { $0 }
+            #expect(throws: Never.self) {
+                try Connection(database).execute("DELETE FROM applications WHERE id = ?", id)
+            }
+            isGone.change { $0 = true }
+            return .response(status: 500)
+        }
         gone.withLock { $0 = failing.id }
         try scene.event(for: failing)
         let id = try scene.event(for: healthy)
