@@ -38,7 +38,7 @@ extension Responder {
         }
         switch error {
         case let failure as Failure: return surface.refusal(failure)
-        case let problem as ErrorPage.Problem: return .page(problem, for: call)
+        case let problem as ErrorPage.Problem: return call.refusal(problem)
         case let error as OAuthError: return surface.refusal(error, to: call.request)
         case let error as SigningKeyUnavailable:
             call.logger.error("no tokens can be issued", metadata: ["error": "\(error)"])

@@ -24,7 +24,7 @@ extension ErrorCode {
         // RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6
         case .invalidRequest:
             Entry(
-                .oauth, .badRequest, also: [.found],
+                .oauth, .badRequest, also: [.found, .forbidden],
                 en:
                     "Something is missing, malformed, of the wrong type or given more than once. error_description says "
                     + "what. On authorize, state, scope and an S256 code_challenge are required.",

@@ -22,12 +22,6 @@ extension Response {
             body: Array(page.document(in: language).markup.utf8))
     }
 
-    /// An error page, with the status of its problem.
-    static func page(_ problem: ErrorPage.Problem, for call: Call, diagnosis: String? = nil) -> Response {
-        .page(
-            ErrorPage(problem, reference: call.requestID, diagnosis: diagnosis), problem.status, in: call.language)
-    }
-
     private static func contentSecurityPolicy(_ formTarget: FormTarget?) -> String {
         let source = formTarget.map { " \($0.source)" } ?? ""
         return "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "

@@ -1,3 +1,4 @@
+import ErrorCodes
 import HTTP
 import Pages
 
@@ -16,7 +17,41 @@ extension ErrorPage.Problem {
     }
 }
 
+extension ErrorPage.Problem {
+    /// What a client is told that prefers JSON.
+    fileprivate var reply: ErrorReply {
+        switch self {
+        case .unknownApplication:
+            ErrorReply(error: .invalidClient, errorDescription: "there is no active client with this client_id")
+        case .unknownRedirect:
+            ErrorReply(error: .invalidRequest, errorDescription: "redirect_uri is not registered for this client")
+        case .invalidRequest:
+            ErrorReply(error: .invalidRequest, errorDescription: "a parameter is missing, malformed or repeated")
+        case .expired:
+            ErrorReply(error: .invalidRequest, errorDescription: "what was begun is unknown, or older than 15 minutes")
+        case .otherBrowser:
+            ErrorReply(error: .invalidRequest, errorDescription: "the cookie of the browser that began is missing")
+        case .forged:
+            ErrorReply(error: .invalidRequest, errorDescription: "the form does not come from a page of this browser")
+        case .notFound: ErrorReply(error: .notFound)
+        case .rateLimited: ErrorReply(error: .rateLimited)
+        case .unavailable: ErrorReply(error: .temporarilyUnavailable)
+        case .unforeseen: ErrorReply(error: .internalError)
+        }
+    }
+}
+
 extension Call {
+    /// The refusal of a route with pages: the page or, if the client prefers JSON, an error (accounts §0.2).
+    ///
+    /// - Parameter diagnosis: as for `ErrorPage`.
+    func refusal(_ problem: ErrorPage.Problem, diagnosis: String? = nil) -> Response {
+        prefersJSON
+            ? surface.refusal(problem.reply, problem.status)
+            : .page(
+                ErrorPage(problem, reference: requestID, diagnosis: diagnosis), problem.status, in: language)
+    }
+
     /// The answer of a route with pages. If a refusal is not a page, it becomes one, unless the client prefers JSON.
     func shown(_ response: Response) -> Response {
         guard response.status.code >= 400, response.header("Content-Type") == "application/json", !prefersJSON else {

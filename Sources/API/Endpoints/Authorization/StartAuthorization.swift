@@ -42,16 +42,10 @@ private func begin(
 
 /// An unregistered address must not get a redirect, so the user sees an error page.
 private func unusable(_ reason: UnusableAuthorization, _ call: Call) -> Response {
-    let (problem, error): (ErrorPage.Problem, OAuthError) =
+    let problem: ErrorPage.Problem =
         switch reason {
-        case .unknownClient:
-            (.unknownApplication, OAuthError(.invalidClient, "there is no active client with this client_id"))
-        case .invalidRedirectURI:
-            (.unknownRedirect, OAuthError(.invalidRequest, "redirect_uri is not registered for this client"))
+        case .unknownClient: .unknownApplication
+        case .invalidRedirectURI: .unknownRedirect
         }
-    if call.prefersJSON {
-        return call.surface.refusal(
-            ErrorReply(error: error.code, errorDescription: error.description), .badRequest)
-    }
-    return .page(problem, for: call, diagnosis: "/diagnose?" + call.request.query)
+    return call.refusal(problem, diagnosis: "/diagnose?" + call.request.query)
 }
