@@ -450,11 +450,18 @@ class Logout(unittest.TestCase):
             "an event that is no object": self.issuer.token({"events": {event: True}}),
             "a nonce": self.issuer.token({"nonce": "n"}),
             "nobody": self.issuer.token({"sub": None, "sid": None}),
+            "nobody's name": self.issuer.token({"sub": "", "sid": None}),
             "garbage": "a.b.c", "nothing": "",
         } | {f"no {name}": self.issuer.token({name: None}) for name in ("iss", "aud", "iat", "exp", "jti", "events")}
         for name, token in tokens.items():
             with self.subTest(name):
                 self.assertEqual(self.post(token), 400)
+        self.assertEqual(self.left(), set("1234"))
+
+    def test_a_body_that_is_no_form_is_answered(self):
+        for body in (b"", b"logout_token", b"logout_token=%FF", b"\xff\xfe"):
+            with self.subTest(body):
+                self.assertEqual(requests.post(self.program.url, data=body).status_code, 400)
         self.assertEqual(self.left(), set("1234"))
 
     def hmac(self, key):
