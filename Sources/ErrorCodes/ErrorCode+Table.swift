@@ -66,12 +66,12 @@ extension ErrorCode {
         case .loginRequired:
             Entry(
                 .oauth, .badRequest, also: [.found],
-                en: "prompt=none was asked for and nobody is signed in. Ask without it.",
+                en: "The request has prompt=none, but nobody is signed in. Ask without it.",
                 ko: "prompt=none으로 요청했지만 로그인되어 있지 않습니다. prompt=none 없이 다시 요청하세요.")
         case .consentRequired:
             Entry(
                 .oauth, .badRequest, also: [.found],
-                en: "prompt=none was asked for and the person has not allowed this yet. Ask without it.",
+                en: "The request has prompt=none, but the person has not allowed this yet. Ask without it.",
                 ko: "prompt=none으로 요청했지만 아직 사용자의 동의가 없습니다. prompt=none 없이 다시 요청하세요.")
         case .requestNotSupported:
             Entry(
@@ -229,12 +229,13 @@ extension ErrorCode {
         case .invalidWebhookURL:
             Entry(
                 .applications, .unprocessableContent,
-                en: "The address must be https, without user name, and lead to a public host.",
-                ko: "사용자 이름이 없고 공개 호스트를 가리키는 https 주소여야 합니다.")
+                en: "The address must be https, without user name or fragment, and lead to a public host.",
+                ko: "사용자 이름과 프래그먼트가 없고 공개 호스트를 가리키는 https 주소여야 합니다.")
         case .unknownSub:
             Entry(
-                .applications, .notFound, en: "This application never held a grant with this sub.",
-                ko: "이 애플리케이션이 받은 적이 없는 sub입니다.")
+                .applications, .notFound,
+                en: "Nobody ever signed in to this application under this sub, or the account was deleted.",
+                ko: "이 sub로 이 애플리케이션에 로그인한 계정이 없거나 계정이 삭제되었습니다.")
         case .unknownUserCode:
             Entry(
                 .applications, .notFound, en: "No device waits with this code. Compare it with the device.",
@@ -271,7 +272,7 @@ extension ErrorCode {
         case .planChanged:
             Entry(
                 .merging, .preconditionFailed,
-                en: "What would be moved has changed since If-Match. Ask for a new plan.",
+                en: "More or less would move now than the plan in If-Match says. Ask for a new plan.",
                 ko: "If-Match 이후 이동 대상이 변경되었습니다. 새 계획을 요청하세요.")
         case .missingCredentials:
             Entry(
@@ -330,7 +331,7 @@ extension ErrorCode {
                 ko: "같은 Idempotency-Key가 다른 본문에 이미 사용되었습니다.")
         case .alreadyDecided:
             Entry(
-                .approvals, .conflict, en: "The decision was made before; exactly one counts.",
+                .approvals, .conflict, en: "This was decided before. Only the first decision counts.",
                 ko: "이미 결정되었습니다. 결정은 한 번만 할 수 있습니다.")
         case .approvalExpired:
             Entry(
@@ -347,7 +348,7 @@ extension ErrorCode {
         case .numberMismatch:
             Entry(
                 .approvals, .unprocessableContent,
-                en: "It is not the number shown on the other side. The third miss ends it.",
+                en: "It is not the number shown on the other side. The third wrong number ends the request.",
                 ko: "상대 쪽에 표시된 숫자와 다릅니다. 세 번 틀리면 거부됩니다.")
         case .coolDown:
             Entry(

@@ -9,7 +9,7 @@ struct CollectGarbageCommand: ParsableCommand {
             Deletes expired idempotency records, swap tickets, web sessions, refresh tokens, codes and unfinished \
             sign-ins; counters of limits; old sign-ins (MERGANSER_LOGIN_HISTORY_DAYS); PAKs and refresh families that \
             ended a month ago; events a month old; week-old records of webhook attempts; logout tokens that nobody \
-            sent for a day; copies of token answers; and parts of replaced signing keys: the private part a day \
+            tried to send for a day; copies of token answers; and parts of replaced signing keys: the private part a day \
             after the next key began to sign, the public part after 90 days. Deletes at most 500 rows in each \
             transaction, while servers run. A timer runs it hourly.
             """)

@@ -19,7 +19,9 @@ struct ApplicationOptions: ParsableArguments {
             valueName: "type|all"))
     var webhookEvents: [String] = []
 
-    @Option(help: ArgumentHelp("The URL that is called when a user signs out.", valueName: "url|none"))
+    @Option(
+        help: ArgumentHelp(
+            "The URL that is called when a user signs out or disconnects the application.", valueName: "url|none"))
     var backchannelLogoutURI: Setting<String>?
 
     @Option(

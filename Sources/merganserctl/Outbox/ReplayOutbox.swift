@@ -6,8 +6,8 @@ struct ReplayOutbox: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Sends events again, from their first attempt on.",
         discussion: """
-            With --event that event; with --application the events of that application, at most 10 000, the oldest first; \
-            with --dead only events whose last attempt failed, of that application or of all.
+            --event sends that event. --application sends the events of that application, at most 10 000, the oldest \
+            first. --dead sends only events that were given up, of that application or of all.
             """)
 
     @Option(help: "The id of one event.")
@@ -16,7 +16,7 @@ struct ReplayOutbox: ParsableCommand {
     @Option(help: "The client_id of the application whose events they are.")
     var application: String?
 
-    @Flag(help: "Only events whose last attempt failed.")
+    @Flag(help: "Only events that were given up after the last attempt.")
     var dead = false
 
     @OptionGroup var output: Output

@@ -8,8 +8,8 @@ struct ActivateSigningKeyCommand: ParsableCommand {
         commandName: "activate", abstract: "Starts signing with a published key, and retires the previous one.",
         discussion: """
             Refuses until the key has been published for an hour, because clients keep the key set that long. The very \
-            first key need not wait. With --force a key signs from 30 seconds after its publication on. Then clients \
-            that do not fetch the key set again when they see an unknown key refuse its tokens until they do.
+            first key need not wait. With --force a key can be activated 30 seconds after its publication. Then \
+            clients refuse its tokens until they fetch the key set again; some do so as soon as they see an unknown key.
             """)
 
     @Argument(help: "The key's kid. (default: the key that waits to be activated)")

@@ -8,8 +8,8 @@ struct ListSigningKeys: ParsableCommand {
         commandName: "list",
         abstract: "Lists keys, removed ones too, in the order of their creation; shows no key material.",
         discussion: """
-            States. next: published, waits to be activated. active: signs. retired: verifies tokens that it signed. \
-            removed: its kid is never used again.
+            A key has one of these states. next: it is published and waits to be activated. active: it signs. retired: \
+            it verifies tokens that it signed. removed: it is not published any more.
             """)
 
     @OptionGroup var output: Output
