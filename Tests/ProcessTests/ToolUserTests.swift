@@ -137,7 +137,7 @@ import Testing
         #expect(merged.output == "user 3 is merged into user 2 (t1_device_link, link 1)\n", "\(merged.errorOutput)")
         let again = try installation.tool(
             "user", "merge", "2", "3", "--device", "A0000000-0000-0000-0000-000000000000")
-        #expect(again.output == "user 3 was merged before into user 2 (t1_device_link, link 1)\n")
+        #expect(again.output == "user 3 had already been merged into user 2 (t1_device_link, link 1)\n")
         #expect(
             try installation.database.connect().all("SELECT idempotency_key FROM identity_links") { row in
                 try row.read(String.self)

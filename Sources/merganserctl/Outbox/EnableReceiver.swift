@@ -14,6 +14,9 @@ struct EnableReceiver: ParsableCommand {
         let enabled = try Accounts.write(try Environment.database(), from: .command) {
             try $0.enableWebhook(application)
         }
-        output.print(["enabled": enabled.clientID], "Events are sent to \(enabled.webhookURL ?? "nobody") again.")
+        output.print(
+            ["enabled": enabled.clientID],
+            enabled.webhookURL.map { "Events are sent to \($0) again." }
+                ?? "\(enabled.clientID) has no webhook URL; its developer polls.")
     }
 }

@@ -42,7 +42,8 @@ struct ProjectBody: Encodable {
         claim conflict  \(claimConflict)
         retention       events \(days(retentionDaysEvents)), metrics \(days(retentionDaysMetrics)), \
         funnels \(days(retentionDaysFunnels))
-        attachments     \(bytes(attachmentUserQuotaBytes)) a user, \(bytes(attachmentProjectQuotaBytes)) together
+        quotas          \(bytes(attachmentUserQuotaBytes)) for each user's attachments, \
+        \(bytes(attachmentProjectQuotaBytes)) for all
         created         \(createdAt)
         """
     }

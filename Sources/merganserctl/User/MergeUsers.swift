@@ -119,7 +119,7 @@ private struct MergeBody: Encodable {
     }
 
     var words: String {
-        "user \(linkedUserID.rawValue) \(repeated ? "was merged before" : "is merged") into user "
+        "user \(linkedUserID.rawValue) \(repeated ? "had already been merged" : "is merged") into user "
             + "\(primaryUserID.rawValue) (\(mergedVia), link \(identityLinkID.rawValue))"
     }
 }
