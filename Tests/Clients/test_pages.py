@@ -267,7 +267,7 @@ class People(unittest.TestCase):
         cursor, = self.db.execute("SELECT value FROM cursors").fetchone()
         for absorbed, survivor in zip(people, people[1:]):
             self.merge(absorbed, survivor)
-        _, _, page = self.polling.get("/api/v1/events?since=" + cursor)
+        _, page = self.polling.get("/api/v1/events?since=" + cursor)
         events = [event for event in page["events"] if event["event_type"] == "user.merged"]
         self.assertEqual(len(events), 3)
         self.assertEqual([event["seq"] for event in events], sorted(event["seq"] for event in events))
@@ -336,6 +336,30 @@ class People(unittest.TestCase):
         self.assertEqual(self.owners(self.db), {c.user_id})
         self.assertEqual(self.db.execute("SELECT value FROM cursors").fetchone(), ("0",))
         self.assertEqual(self.polling.poll(self.db), 60)
+
+    def test_without_an_answer_it_waits(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(502)
+                self.send_header("Retry-After", "7")
+                self.end_headers()
+
+            def log_message(self, *arguments):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.assertEqual(self.wait_for(server.server_port), 7)
+            server.shutdown()
+        self.assertEqual(self.wait_for(free_port()), 5)
+
+    def wait_for(self, port):
+        """How long to wait, if the server is at that port."""
+        self.addCleanup(setattr, self.polling, "URL", provider.URL)
+        self.polling.URL = f"http://127.0.0.1:{port}"
+        with self.assertRaises(self.polling.Later) as refused:
+            self.polling.poll(self.db)
+        return refused.exception.seconds
 
     def test_the_commands_show_the_events(self):
         a, b = self.person(), self.person()
