@@ -17,6 +17,6 @@ struct EnableReceiver: ParsableCommand {
         output.print(
             ["enabled": enabled.clientID],
             enabled.webhookURL.map { "Events are sent to \($0) again." }
-                ?? "\(enabled.clientID) has no webhook URL; its developer polls.")
+                ?? "\(enabled.clientID) has no webhook URL, so nothing is sent.")
     }
 }
