@@ -29,10 +29,11 @@ from relying_party import RelyingParty
 from test_webhooks import Receiver
 
 FOLDER = tempfile.TemporaryDirectory()
-unittest.addModuleCleanup(FOLDER.cleanup)
 
 
 def setUpModule():
+    # Registered here, since the end of another module runs what was registered before.
+    unittest.addModuleCleanup(FOLDER.cleanup)
     pages.extract(FOLDER.name)
     sys.path.insert(0, FOLDER.name)
     unittest.addModuleCleanup(sys.path.remove, FOLDER.name)
