@@ -65,6 +65,9 @@ final class DeliveryLane<Message: Delivery>: Lane {
     private var outcomes: [AttemptOutcome<Message>] = []
     /// What was sent, but failed by this process's fault.
     private var returned: [Message] = []
+    /// When each application that has due messages was last chosen; larger is later.
+    private var turns: [Application.ID: Int] = [:]
+    private var lastTurn = 0
     private var nextLook = ContinuousClock.now
     private var nextRecord = ContinuousClock.now
     private(set) var attempts = 0
@@ -114,15 +117,26 @@ final class DeliveryLane<Message: Delivery>: Lane {
         var counts: [Application.ID: Int] = [:]
         for message in underWay.values { counts[message.application, default: 0] += 1 }
         var chosen: [(application: DueApplication, count: Int)] = []
-        for application in due where room > 0 {
+        for application in byTurn(due) where room > 0 {
             let (limit, free) = application.isFailing ? (1, min(room, roomForFailing)) : (Self.perApplication, room)
             let count = min(limit - counts[application.id, default: 0], free)
             guard count > 0 else { continue }
             chosen.append((application, count))
             room -= count
             if application.isFailing { roomForFailing -= count }
+            lastTurn += 1
+            turns[application.id] = lastTurn
         }
         return chosen
+    }
+
+    /// Those first that were not chosen for longest. Otherwise slow receivers with old messages would keep the room for as
+    /// long as they have any.
+    private func byTurn(_ due: [DueApplication]) -> [DueApplication] {
+        let applications = due.map { (application: $0, turn: turns[$0.id, default: 0]) }
+        turns = Dictionary(uniqueKeysWithValues: applications.map { ($0.application.id, $0.turn) })
+        return applications.enumerated().sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }
+            .map(\.element.application)
     }
 
     private func send(_ message: Message) {

@@ -315,6 +315,32 @@ import Time
         #expect(try queue() == Array(repeating: "2 60", count: 5))
     }
 
+    /// However many older tokens wait for others, an application need not wait for all of them, be they slow or failing.
+    @Test(arguments: [200, 500]) func applicationsTakeTurns(status: Int) throws {
+        try scene.app.addSigningKey()
+        let order = Monitor<[String]>([])
+        let busy = try (0..<2).map { _ in
+            try receiver { _ in
+                order.change { $0.append("busy") }
+                return .response(status: status)
+            }
+        }
+        let (server, other) = try receiver { _ in
+            order.change { $0.append("other") }
+            return .response()
+        }
+        for (_, application) in busy {
+            for _ in 0..<10 { try signOut(at: application) }
+        }
+        scene.app.time.advance(by: .seconds(1))
+        try signOut(at: other)
+        // Two places either way.
+        if status == 500 { try scene.app.change("UPDATE logout_tokens SET attempts = 1") }
+        #expect(try scene.dispatch { $0.logoutConcurrency = status == 500 ? 4 : 2 } == 21)
+        #expect(server.requests.count == 1)
+        #expect(try #require(order.withLock { $0.firstIndex(of: "other") }) < 10)
+    }
+
     // MARK: Leases
 
     @Test func aLostTokenIsSentAgainAfterItsLease() throws {
