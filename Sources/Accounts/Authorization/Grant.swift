@@ -119,6 +119,14 @@ extension AccountsTransaction {
         try connection.execute(
             "UPDATE device_codes SET status = 'denied' WHERE grant_id = ? AND status = 'approved'", grant)
     }
+
+    /// Marks the unused codes that were issued in a session as used, so that no sign-in begins after it ended.
+    ///
+    /// - Parameter session: of a locked row, so that no code can be issued at the same time.
+    func revokeCodes(of session: SessionHandle) throws {
+        try connection.execute(
+            "UPDATE authorization_codes SET used_at = ? WHERE session_handle = ? AND used_at IS NULL", now, session)
+    }
 }
 
 extension Grant {

@@ -62,7 +62,10 @@ extension AccountsTransaction {
         guard let found else { return nil }
         try connection.execute("DELETE FROM web_sessions WHERE id = ?", found.id)
         if found.user == user { return found.handle }
-        if let handle = found.handle { try emitLogouts(of: handle) }
+        if let handle = found.handle {
+            try revokeCodes(of: handle)
+            try emitLogouts(of: handle)
+        }
         return nil
     }
 

@@ -137,6 +137,30 @@ import Time
         #expect(try queue() == [])
     }
 
+    /// Otherwise the relying party would have a sign-in that nobody tells it the end of.
+    @Test(arguments: [false, true]) func aCodeOfASessionThatEndedIsVoid(somebodyElseSignsIn: Bool) throws {
+        let browser = try scene.signedIn()
+        browser.open(scene.authorizePath(shop))
+        let code = try #require(browser.code)
+        if somebodyElseSignsIn {
+            browser.open(scene.authorizePath(shop, ["prompt": "login"]))
+            try browser.signIn(as: "other", email: nil)
+        } else {
+            browser.open("/session/logout")
+            try browser.submit("/session/logout")
+        }
+        #expect(scene.exchange(code, by: shop).error == "invalid_grant")
+    }
+
+    @Test func aCodeOutlivesANewSignInOfTheSamePerson() throws {
+        let browser = try scene.signedIn()
+        browser.open(scene.authorizePath(shop))
+        let code = try #require(browser.code)
+        browser.open(scene.authorizePath(shop, ["prompt": "login"]))
+        try browser.signIn()
+        #expect(scene.exchange(code, by: shop).status == 200)
+    }
+
     @Test func disconnectingTellsOfEverySession() throws {
         let browser = try scene.signedIn()
         let tokens = try signIn(browser, at: shop)
