@@ -11,6 +11,8 @@ struct DueApplication: Sendable {
     let isFailing: Bool
     /// Whether its breaker is open, so that one event may be sent as a probe.
     let isProbed: Bool
+    /// Whether all that is due has been sent before, so that it comes after what others wait for.
+    var hasOnlyReplays = false
 }
 
 extension Connection {
@@ -30,7 +32,8 @@ extension Connection {
         // STRAIGHT_JOIN: with the applications first, MariaDB would read all that waits for each.
         let due = try all(
             """
-            SELECT due.application_id, a.webhook_url, f.application_id IS NOT NULL, f.probe_at IS NOT NULL
+            SELECT due.application_id, a.webhook_url, f.application_id IS NOT NULL, f.probe_at IS NOT NULL,
+                   due.is_replayed
             FROM (SELECT application_id, is_replayed, MIN(next_attempt_at) AS due_at
                   FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
                   WHERE next_attempt_at <= ? GROUP BY application_id, is_replayed) AS due
@@ -42,7 +45,8 @@ extension Connection {
             """, now, now
         ) { row in
             DueApplication(
-                id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: try row.read())
+                id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: try row.read(),
+                hasOnlyReplays: try row.read())
         }
         var isListed: Set<Application.ID> = []
         return due.filter { isListed.insert($0.id).inserted }

@@ -130,13 +130,17 @@ final class DeliveryLane<Message: Delivery>: Lane {
         return chosen
     }
 
-    /// Those first that were not chosen for longest. Otherwise slow receivers with old messages would keep the room for as
-    /// long as they have any.
+    /// Those first that were not chosen for longest, but before those that wait for replays only. Otherwise slow receivers
+    /// with old messages would keep the room for as long as they have any.
     private func byTurn(_ due: [DueApplication]) -> [DueApplication] {
         let applications = due.map { (application: $0, turn: turns[$0.id, default: 0]) }
         turns = Dictionary(uniqueKeysWithValues: applications.map { ($0.application.id, $0.turn) })
-        return applications.enumerated().sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }
-            .map(\.element.application)
+        let sorted = applications.enumerated().sorted { first, second in
+            let (one, other) = (first.element, second.element)
+            return (one.application.hasOnlyReplays ? 1 : 0, one.turn, first.offset)
+                < (other.application.hasOnlyReplays ? 1 : 0, other.turn, second.offset)
+        }
+        return sorted.map(\.element.application)
     }
 
     private func send(_ message: Message) {
