@@ -167,7 +167,10 @@ class Plan:
             return parts
         if len({len(value) for value in values}) == 1 and len(values[0]) >= 8:
             number = self.chances.setdefault(tuple(values), len(self.chances))
-            return [f"{'X' if all(HEX.fullmatch(value) for value in values) else 'x'}{len(values[0])}.{number}"]
+            # Random bytes are no text; digits are, in any character set.
+            is_text = kind == "s" and all(value.isascii() for value in values)
+            digits = is_text or all(HEX.fullmatch(value) for value in values)
+            return [f"{'X' if digits else 'x'}{len(values[0])}.{number}"]
         return None
 
     def whole(self, index: int, kind: str, values: list[bytes]) -> str | None:
@@ -192,6 +195,11 @@ class Plan:
                     if fits(lambda number: same(kind, recordings[number].statements[earlier].rows[row][column])):
                         self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
                         return f"r{earlier}.{column}.{row}"
+                    if kind == "i" and fits(
+                        lambda number: following(recordings[number].statements[earlier].rows[row][column])
+                    ):
+                        self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
+                        return f"n{earlier}.{column}.{row}"
         for position, secret in enumerate(self.secrets):
             if fits(lambda number: secret[number]):
                 return f"a{self.token(position)}"
@@ -245,6 +253,11 @@ def same(kind: str, value: Value) -> Value:
         return value
     whole, _, fraction = value.replace(b" ", b"T").partition(b".")
     return whole + b"." + fraction.ljust(6, b"0")
+
+
+def following(value: Value) -> Value:
+    """The next number of a count."""
+    return str(int(value) + 1).encode() if value and value.isdigit() else None
 
 
 def uuid_bytes(kind: str, value: bytes) -> bytes:

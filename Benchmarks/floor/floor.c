@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_FIELDS = 64, MAX_TOKENS = 16, MAX_UUIDS = 1024, MAX_CHANCES = 64, MAX_STATEMENTS = 64, MAX_PLANS = 64, COLUMN = 2048 };
+enum { MAX_FIELDS = 64, MAX_TOKENS = 16, MAX_UUIDS = 1024, MAX_CHANCES = 64, MAX_STATEMENTS = 128, MAX_PLANS = 64, COLUMN = 2048 };
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
 {
@@ -346,6 +346,14 @@ static void append(struct thread *thread, struct result *results, const struct p
         struct result *result = &results[part->a];
         struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
         put(thread, value->bytes, value->length);
+        break;
+    }
+    case 'n': {
+        struct result *result = &results[part->a];
+        struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
+        char number[24];
+        snprintf(number, sizeof number, "%.*s", (int)value->length, (const char *)value->bytes);
+        put(thread, text, (size_t)snprintf(text, sizeof text, "%lld", atoll(number) + 1));
         break;
     }
     case 'i': put(thread, text, (size_t)snprintf(text, sizeof text, "%lld", results[part->a].insert_id)); break;
