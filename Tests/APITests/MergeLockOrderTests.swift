@@ -4,7 +4,6 @@ import JSON
 import MariaDB
 import TestSupport
 import Testing
-import Threads
 
 /// The order in which a merge, and what else touches the same rows, takes its locks (accounts §0.4). Nobody who waits for a
 /// lock has one that comes later, and so no two wait for each other.
@@ -25,21 +24,12 @@ import Threads
     private func expect(
         _ request: RepeatableRequest, locks first: String, before later: String..., status: Int = 200
     ) throws {
-        let holder = try app.database.connect()
-        try holder.executeScript("START TRANSACTION; \(first)")
-        let answer = Monitor(Answer?.none)
-        let thread = Thread { [app] in
-            let result = app.client().send(request)
-            answer.change { $0 = result }
+        let result = try scene.send(request, whileHeld: first) { _ in
+            let db = try app.database.connect()
+            for later in later {
+                #expect(throws: Never.self, "\(later)") { try db.executeScript("\(later) NOWAIT") }
+            }
         }
-        defer { thread.join() }
-        try app.waitForALockWait()
-        let db = try app.database.connect()
-        for later in later {
-            #expect(throws: Never.self, "\(later)") { try db.executeScript("\(later) NOWAIT") }
-        }
-        try holder.executeScript("ROLLBACK")
-        let result = try #require(answer.wait(atMost: .seconds(30)) { $0 })
         #expect(result.status == status, "\(result)")
         #expect(app.statistics.deadlocks.value == 0)
     }

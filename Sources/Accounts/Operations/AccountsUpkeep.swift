@@ -48,7 +48,7 @@ extension Connection {
                     FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
                           FROM logout_tokens FORCE INDEX (logout_tokens_application_due)
                           WHERE next_attempt_at <= NOW(3) GROUP BY application_id) AS due
-                    JOIN applications a ON a.id = due.application_id
+                    STRAIGHT_JOIN applications a ON a.id = due.application_id
                     WHERE a.backchannel_logout_uri IS NOT NULL AND a.status = 'active'
                       AND NOT EXISTS (SELECT 1 FROM logout_tokens t
                                       WHERE t.application_id = due.application_id AND t.attempts > 0)),

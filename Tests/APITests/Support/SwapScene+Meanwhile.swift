@@ -33,8 +33,16 @@ extension SwapScene {
     func send(
         _ request: RepeatableRequest, whileLocked user: Int, _ change: (Connection) throws -> Void
     ) throws -> Answer {
+        try send(request, whileHeld: "SELECT id FROM users WHERE id = \(user) FOR UPDATE", change)
+    }
+
+    /// Sends a request that waits for the rows that a statement locks. When it does, `body` runs in the transaction that
+    /// holds them, which is then committed.
+    func send(
+        _ request: RepeatableRequest, whileHeld rows: String, _ body: (Connection) throws -> Void
+    ) throws -> Answer {
         let holder = try app.database.connect()
-        try holder.executeScript("START TRANSACTION; SELECT id FROM users WHERE id = \(user) FOR UPDATE")
+        try holder.executeScript("START TRANSACTION; \(rows)")
         let answer = Monitor(Answer?.none)
         let thread = Thread { [app] in
             let result = app.client().send(request)
@@ -42,7 +50,7 @@ extension SwapScene {
         }
         defer { thread.join() }
         try app.waitForALockWait()
-        try change(holder)
+        try body(holder)
         try holder.executeScript("COMMIT")
         return try #require(answer.wait(atMost: .seconds(30)) { $0 })
     }
