@@ -1,19 +1,47 @@
 /// The addresses that begin with the same bits (RFC 4632 §3.1).
-struct AddressBlock {
+package struct AddressBlock {
     private let prefix: [UInt8]
     private let length: Int
 
     /// - Parameter text: `10.0.0.0/8`, `fc00::/7`.
     init(_ text: String) {
-        let parts = text.split(separator: "/")
-        guard parts.count == 2, let address = IPAddress(String(parts[0])), let length = Int(parts[1]),
-            length <= 8 * address.bytes.count
-        else { preconditionFailure("\(text) is no block of addresses") }
-        prefix = address.bytes
+        guard let block = AddressBlock(written: text) else { preconditionFailure("\(text) is no block of addresses") }
+        self = block
+    }
+
+    /// - Parameter text: a block, or one address: `192.0.2.7`. IPv4 only with four decimal numbers, none of which begins with 0
+    ///   and goes on, nor does the length: others read such numbers as octal.
+    /// - Returns: nil for anything else.
+    package init?(written text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let written = parts.first, let address = IPAddress(written),
+            address.isIPv4
+                ? address.description.utf8.elementsEqual(written.utf8) : !written.utf8.contains(UInt8(ascii: "["))
+        else { return nil }
+        if parts.count == 2 {
+            guard let length = Int(parts[1]), String(length).utf8.elementsEqual(parts[1].utf8),
+                (0...8 * address.bytes.count).contains(length)
+            else { return nil }
+            prefix = address.bytes
+            self.length = length
+        } else {
+            prefix = address.unmapped.bytes
+            length = 8 * prefix.count
+        }
+    }
+
+    /// The block of IPv4 addresses that a block of IPv6 addresses represents (RFC 4291 §2.5.5.2); any other block itself.
+    package var unmapped: AddressBlock {
+        let (mapped, rest) = (IPAddress(bytes: prefix).unmapped, length - 96)
+        return mapped.isIPv4 && rest >= 0 && prefix.count > 4 ? AddressBlock(prefix: mapped.bytes, length: rest) : self
+    }
+
+    private init(prefix: [UInt8], length: Int) {
+        self.prefix = prefix
         self.length = length
     }
 
-    func contains(_ address: IPAddress) -> Bool {
+    package func contains(_ address: IPAddress) -> Bool {
         guard address.bytes.count == prefix.count else { return false }
         return (0..<length).allSatisfy { bit in
             (prefix[bit / 8] ^ address.bytes[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0

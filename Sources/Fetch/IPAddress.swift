@@ -5,7 +5,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 4 or 16 bytes in network order.
     let bytes: [UInt8]
 
-    private init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
     /// - Parameter literal: IPv4 in every notation that resolvers accept as an address (inet_aton(3)), which is one to
     ///   four numbers, each decimal, octal or hexadecimal; or IPv6 (RFC 4291 §2.2), with or without brackets.

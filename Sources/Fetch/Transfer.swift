@@ -16,6 +16,7 @@ final class Transfer {
     private let maximumSize: Int
     private let cutsBody: Bool
     private var headerSize = 0
+    private var isHTTP2Required = false
     private var isTooLarge = false
     private var isCut = false
     private var headers: [(name: String, value: String)] = []
@@ -68,6 +69,14 @@ final class Transfer {
         try check(result)
     }
 
+    /// Takes answers over HTTP/2 only, and waits for a connection that other transfers are about to open rather than open another
+    /// (CURLOPT_PIPEWAIT).
+    func requireHTTP2() throws(FetchError) {
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try set(CURLOPT_PIPEWAIT, 1)
+        isHTTP2Required = true
+    }
+
     /// A handle for many transfers at once; nil if libcurl has no memory.
     static func makeMulti() -> UnsafeMutableRawPointer? { isInitialized ? curl_multi_init() : nil }
 
@@ -96,6 +105,13 @@ final class Transfer {
     func finish(_ result: CURLcode) throws(FetchError) -> Fetcher.Response {
         if isTooLarge { throw FetchError(.tooLarge, "the answer is larger than \(maximumSize) bytes") }
         guard result == CURLE_OK || isCut else { throw FetchError(result, detail: String(cString: errorText)) }
+        if isHTTP2Required {
+            var version = 0
+            try check(merganser_curl_get_long(handle, CURLINFO_HTTP_VERSION, &version))
+            guard version == Int(CURL_HTTP_VERSION_2_0) else {
+                throw FetchError(.failed, "the server speaks no HTTP/2")
+            }
+        }
         var status = 0
         try check(merganser_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status))
         // libcurl takes any number for the status of a line that begins with `HTTP/2`.
@@ -149,12 +165,12 @@ final class Transfer {
             isTooLarge = true
             return false
         }
-        let line = String(decoding: bytes, as: UTF8.self)
         // An interim answer (100, 103) precedes the real one.
-        if line.hasPrefix("HTTP/") { headers = [] }
-        if let colon = line.firstIndex(of: ":") {
-            let value = line[line.index(after: colon)...]
-            headers.append((line[..<colon].lowercased(), trimmed(value)))
+        if bytes.starts(with: "HTTP/".utf8) { headers = [] }
+        // In bytes: as a character, a colon may have a combining mark with it.
+        if let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
+            let name = bytes[..<colon].map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+            headers.append((String(decoding: name, as: UTF8.self), trimmed(bytes[(colon + 1)...])))
         }
         return true
     }
@@ -216,10 +232,9 @@ private final class Pin {
     }
 }
 
-private func trimmed(_ text: Substring) -> String {
+private func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
-    let utf8 = text.utf8.drop(while: isSpace)
-    return String(decoding: utf8.reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+    return String(decoding: bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
 }
 
 private func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }

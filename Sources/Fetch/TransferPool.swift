@@ -204,28 +204,9 @@ package final class TransferPool<Key: Hashable & Sendable> {
 
 /// Ends a pool's wait.
 package struct Waker: Sendable {
-    fileprivate let multi: MultiHandle
+    let multi: MultiHandle
 
     package func wake() { multi.wake() }
-}
-
-/// libcurl's multi handle. All its functions are one thread's, but curl_multi_wakeup(3) is any thread's; so it is Sendable.
-private final class MultiHandle: @unchecked Sendable {
-    let pointer: UnsafeMutableRawPointer
-
-    init() throws(FetchError) {
-        guard let pointer = Transfer.makeMulti() else { throw FetchError(CURLE_FAILED_INIT) }
-        self.pointer = pointer
-    }
-
-    deinit { curl_multi_cleanup(pointer) }
-
-    /// Ends the wait under way or, if there is none, the next one.
-    func wake() { curl_multi_wakeup(pointer) }
-
-    func wait(atMost time: Duration) {
-        curl_multi_poll(pointer, nil, 0, Int32(clamping: Int((time / .milliseconds(1)).rounded(.up))), nil)
-    }
 }
 
 /// Where the threads of look-ups leave what they found.

@@ -45,6 +45,9 @@ extension Fuzzer {
         receiver.answer.withLock { $0 = input }
         var options = Fetcher.Options()
         options.allowsLoopbackHTTP = true
+        // For a machine that is busy with other tests; what hangs does so for longer.
+        options.connectTimeout = .seconds(30)
+        options.timeout = .seconds(30)
         options.maximumSize = limit
         options.cutsBody = true
         let result = Result { () throws(FetchError) in try Fetcher(options).post(receiver.url, body: Array("{}".utf8)) }

@@ -61,7 +61,7 @@ extension Fuzzer {
     }
 
     private static func checkCursor(_ text: String) throws {
-        guard let seq = EventPoll.seq(ofCursor: text) else { return }
+        guard let seq = Int64(cursor: text) else { return }
         try require(seq >= 0 && "\(seq)".isIdentical(to: text), "one text stands for a number")
     }
 
