@@ -53,6 +53,33 @@ final class KeyHandle: @unchecked Sendable {
     }
 }
 
+/// Signatures. Ed25519 takes no digest: it hashes the message itself.
+extension KeyHandle {
+    func sign(_ message: [UInt8], digest: StaticString?) throws(OpenSSLError) -> [UInt8] {
+        forgetEarlierErrors()
+        let context = try check(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
+        defer { EVP_MD_CTX_free(context) }
+        try check(EVP_DigestSignInit_ex(context, nil, digest?.cString, nil, nil, pointer, nil), "EVP_DigestSignInit_ex")
+        var count = Int(EVP_PKEY_get_size(pointer))
+        var signature = [UInt8](repeating: 0, count: count)
+        try check(EVP_DigestSign(context, &signature, &count, message, message.count), "EVP_DigestSign")
+        signature.removeSubrange(count...)
+        return signature
+    }
+
+    func verify(_ signature: [UInt8], of message: [UInt8], digest: StaticString?) -> Bool {
+        let context = require(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
+        defer { EVP_MD_CTX_free(context) }
+        require(
+            EVP_DigestVerifyInit_ex(context, nil, digest?.cString, nil, nil, pointer, nil), "EVP_DigestVerifyInit_ex")
+        // EVP_DigestVerify(3): 1 is success, 0 a signature that does not match, anything else an error such as a
+        // malformed signature.
+        if EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1 { return true }
+        ERR_clear_error()
+        return false
+    }
+}
+
 /// The kinds of keys that sign tokens.
 package enum KeyKind: Equatable, Sendable {
     /// RS256: RSASSA-PKCS1-v1_5 with SHA-256.

@@ -2,6 +2,7 @@
 enum Name {
     static let rsa: StaticString = "RSA"
     static let ec: StaticString = "EC"
+    static let sha256: StaticString = "SHA256"
 }
 
 extension StaticString {

@@ -66,15 +66,7 @@ package final class PrivateKey: Sendable {
     /// An RS256 signature with an RSA key; with a P-256 key an ES256 signature, r and s of 32 bytes each (RFC 7518
     /// §3.3, §3.4).
     package func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
-        forgetEarlierErrors()
-        let context = try check(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
-        defer { EVP_MD_CTX_free(context) }
-        try check(
-            EVP_DigestSignInit_ex(context, nil, "SHA256", nil, nil, handle.pointer, nil), "EVP_DigestSignInit_ex")
-        var count = Int(EVP_PKEY_get_size(handle.pointer))
-        var signature = [UInt8](repeating: 0, count: count)
-        try check(EVP_DigestSign(context, &signature, &count, message, message.count), "EVP_DigestSign")
-        signature.removeSubrange(count...)
+        let signature = try handle.sign(message, digest: Name.sha256)
         guard kind == .p256 else { return signature }
         guard let converted = ECDSASignature(der: signature) else { throw OpenSSLError(refused: "its own signature") }
         return converted.raw

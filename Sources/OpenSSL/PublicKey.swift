@@ -64,7 +64,7 @@ package final class PublicKey: Sendable {
     /// Checks RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3). Always false if the key is of another kind.
     package func verifyRS256(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard case .rsa(let bits) = kind, signature.count == (bits + 7) / 8 else { return false }
-        return verify(signature, of: message)
+        return handle.verify(signature, of: message, digest: Name.sha256)
     }
 
     /// Checks ECDSA on P-256 with SHA-256 (RFC 7518 §3.4). Always false if the key is of another kind.
@@ -72,18 +72,6 @@ package final class PublicKey: Sendable {
     /// - Parameter signature: r and s, 32 bytes each; the result is false for any other length.
     package func verifyES256(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard kind == .p256, let signature = ECDSASignature(raw: signature) else { return false }
-        return verify(signature.der, of: message)
-    }
-
-    private func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        let context = require(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
-        defer { EVP_MD_CTX_free(context) }
-        require(
-            EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, handle.pointer, nil), "EVP_DigestVerifyInit_ex")
-        // EVP_DigestVerify(3): 1 is success, 0 a signature that does not match, anything else an error such as a
-        // malformed signature.
-        if EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1 { return true }
-        ERR_clear_error()
-        return false
+        return handle.verify(signature.der, of: message, digest: Name.sha256)
     }
 }
