@@ -9,6 +9,11 @@ package struct ComposedSQL {
         self.arguments = arguments
     }
 
+    package init(joining parts: [StaticString]) {
+        text = parts.map { "\($0)" }.joined()
+        arguments = []
+    }
+
     /// `SELECT` what the lists of columns name, each a type's own, `FROM` the rest.
     package init(select columns: StaticString..., from rest: StaticString, _ arguments: (any Bindable)?...) {
         text = "SELECT \(columns.map { "\($0)" }.joined(separator: ", ")) FROM \(rest)"
@@ -18,6 +23,10 @@ package struct ComposedSQL {
     package var isEmpty: Bool { text.isEmpty }
 
     package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {
+        append(sql, arguments: arguments)
+    }
+
+    package mutating func append(_ sql: StaticString, arguments: [(any Bindable)?]) {
         text += "\(sql)"
         self.arguments += arguments
     }

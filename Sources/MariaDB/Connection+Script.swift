@@ -11,7 +11,10 @@ extension Connection {
         defer { mysql_set_server_option(handle, MYSQL_OPTION_MULTI_STATEMENTS_OFF) }
         var status = mysql_real_query(handle, sql, UInt(sql.utf8.count))
         while status == 0 {
-            mysql_free_result(mysql_store_result(handle))
+            // A statement that waits for a lock may fail only as its rows are read.
+            let result = mysql_store_result(handle)
+            guard result != nil || mysql_errno(handle) == 0 else { throw note(MariaDBError(of: handle, sql: sql)) }
+            mysql_free_result(result)
             status = mysql_next_result(handle)
         }
         if status > 0 { throw note(MariaDBError(of: handle, sql: sql)) }

@@ -7,7 +7,16 @@ extension Connection {
 
     @discardableResult
     package func execute(_ sql: StaticString, arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
-        let statement = try run(.literal(sql), arguments)
+        try execute(.literal(sql), arguments)
+    }
+
+    @discardableResult
+    package func execute(_ sql: ComposedSQL) throws(MariaDBError) -> Outcome {
+        try execute(.composed(sql.text), sql.arguments)
+    }
+
+    private func execute(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
+        let statement = try run(key, arguments)
         defer { statement.finish() }
         return statement.outcome
     }
@@ -23,10 +32,14 @@ extension Connection {
     package func executeMany<Value>(
         _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
     ) throws(MariaDBError) -> Outcome {
+        try executeMany(.literal(sql), values, arguments)
+    }
+
+    private func executeMany<Value>(
+        _ key: StatementKey, _ values: [Value], _ arguments: (Value) -> [(any Bindable)?]
+    ) throws(MariaDBError) -> Outcome {
         guard !values.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
-        let statement = try run(.literal(sql)) { statement throws(MariaDBError) in
-            try statement.execute(values, arguments)
-        }
+        let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, arguments) }
         defer { statement.finish() }
         return statement.outcome
     }
@@ -35,6 +48,12 @@ extension Connection {
     @discardableResult
     package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
         try executeMany(sql, rows) { $0 }
+    }
+
+    /// - Parameter sql: without arguments of its own.
+    @discardableResult
+    package func executeMany(_ sql: ComposedSQL, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
+        try executeMany(.composed(sql.text), rows) { $0 }
     }
 
     /// The first row, or nil if there is none. Throws a `MariaDBError`, or the error that `read` throws.

@@ -102,6 +102,20 @@ struct MariaDBErrorTests {
         #expect(try db.first("SELECT COUNT(*) FROM t") { try $0.read(Int.self) } == 1)
     }
 
+    /// A locked row is met when the rows are read, after columns have been sent.
+    @Test func scriptsSayWhatFailedAmongTheirRows() throws {
+        try db.execute("INSERT INTO t (id) VALUES (1), (2)")
+        try db.begin()
+        try db.execute("UPDATE t SET n = 1 WHERE id = 2")
+        let other = try database.connect()
+        let error = try #require(throws: MariaDBError.self) {
+            try other.executeScript("SELECT 1; SELECT email FROM t FOR UPDATE NOWAIT; DROP TABLE t")
+        }
+        #expect(error.code == 1205)
+        try db.rollback()
+        #expect(try db.first("SELECT COUNT(*) FROM t") { try $0.read(Int.self) } == 2)
+    }
+
     /// Prepared statements and `query` run only one statement, even if the text has another.
     @Test func oneStatementAtATime() throws {
         #expect(throws: MariaDBError.self) { try db.execute("SELECT 1; SELECT 2") }

@@ -35,11 +35,61 @@ struct TestDatabaseTests {
         #expect(throws: MariaDBError.self) { try second.connect().executeScript("SELECT id FROM only_in_the_first") }
     }
 
-    @Test func nothingIsLeftOfOne() throws {
-        var database: TestDatabase? = try TestDatabase()
+    @Test func nothingIsLeftOfOneWithTablesOfItsOwn() throws {
+        var database: TestDatabase? = try TestDatabase(migrated: false)
         let options = try #require(database).options
         database = nil
         #expect(try #require(throws: MariaDBError.self) { try Connection(options) }.code == 1049)
+    }
+
+    /// Lets a test do `script` in a schema, and takes others until that one comes back or is dropped.
+    ///
+    /// - Returns: the schema as the next test finds it; nil if it was dropped.
+    private func next(after script: String) throws -> TestDatabase? {
+        let watcher = try TestDatabase(migrated: false).connect()
+        var database: TestDatabase? = try TestDatabase()
+        let name = try #require(database).name
+        try #require(database).connect().executeScript(script)
+        database = nil
+        // Those that have waited longer come first.
+        var others: [TestDatabase] = []
+        while true {
+            let next = try TestDatabase()
+            if next.name == name { return next }
+            others.append(next)
+            if try watcher.query("SHOW DATABASES LIKE '\(name)'").isEmpty { return nil }
+        }
+    }
+
+    @Test func nothingIsLeftOfOneThatIsUsedAgain() throws {
+        let another = try TestDatabase()
+        let used = try next(
+            after: """
+                INSERT INTO users (contact_email) VALUES ('a@example.com');
+                INSERT INTO audit_log (at, actor, action) VALUES ('2026-05-01', 'operator', 'pak.issued');
+                UPDATE retention_horizons SET horizon = '2020-01-01';
+                DELETE FROM schema_migrations
+                """)
+        let again = try #require(used)
+        #expect(try again.dump() == another.dump())
+        let db = try again.connect()
+        try db.executeScript("INSERT INTO users (contact_email) VALUES ('b@example.com')")
+        #expect(try db.first("SELECT id FROM users") { try $0.read(Int.self) } == 1)
+    }
+
+    @Test(arguments: [
+        "ALTER TABLE users ADD COLUMN extra INT", "CREATE TABLE extra (id INT)", "DROP TABLE login_events",
+        "ALTER TABLE users DROP KEY users_login_email", "DROP VIEW events_resolved", "DROP TRIGGER audit_log_no_update",
+        "CREATE TRIGGER extra BEFORE DELETE ON users FOR EACH ROW SET @x = 1", "CREATE PROCEDURE extra() SELECT 1",
+        "ALTER TABLE users COMMENT 'x'", "ALTER DATABASE CHARACTER SET latin1",
+        "ANALYZE TABLE users PERSISTENT FOR ALL",
+        """
+        ALTER TABLE events REORGANIZE PARTITION later INTO
+            (PARTITION p209912 VALUES LESS THAN ('2100-01-01'), PARTITION later VALUES LESS THAN (MAXVALUE))
+        """,
+    ])
+    func oneThatWasChangedIsNotUsedAgain(_ change: String) throws {
+        #expect(try next(after: change) == nil)
     }
 
     @Test func aServerOfOnesOwn() throws {
