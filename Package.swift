@@ -59,6 +59,9 @@ let package = Package(
         .target(
             name: "IdentityTokens", dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Text", "Threads", "Time"],
             swiftSettings: safe),
+        .target(
+            name: "Push", dependencies: ["Fetch", "Files", "JOSE", "JSON", "OpenSSL", "Text", "Threads", "Time"],
+            swiftSettings: safe),
         .target(name: "Database", dependencies: ["MariaDB", "Time"], swiftSettings: safe),
         .target(name: "Migrations", dependencies: ["Database", "MariaDB", "OpenSSL", "Time"], swiftSettings: safe),
 

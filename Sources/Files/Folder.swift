@@ -3,6 +3,9 @@ package import Time
 
 /// Folders and the names in them.
 package enum Folder {
+    /// For files that nobody needs once they are closed.
+    package static var temporary: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
     /// Creates a folder that only its owner can use, unless it exists.
     package static func make(_ path: String) throws(FileError) {
         do throws(FileError) { try System.makeDirectory(path) } catch { if !error.isPresence { throw error } }
