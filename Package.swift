@@ -73,8 +73,9 @@ let package = Package(
                 "Threads", "Time",
             ],
             exclude: readmes([
-                "Account", "Applications", "Audit", "Authorization", "Delivery", "DeviceFlow", "Devices", "Events",
-                "Idempotency", "Identities", "Limits", "Logout", "Merge", "Moves", "Operations", "Secrets",
+                "Account", "Administration", "Agents", "AppleLifecycle", "Applications", "Audit", "Authorization",
+                "Deletion", "Delivery", "DeviceFlow", "Devices", "Events", "Export", "Idempotency", "Identities",
+                "Limits", "LoginHistory", "Logout", "Merge", "Moves", "Operations", "PushApprovals", "Secrets",
                 "SigningKeys", "Swap", "Tokens", "Transactions", "WebSignIn",
             ]),
             swiftSettings: safe),
@@ -96,17 +97,23 @@ let package = Package(
             name: "Pages", dependencies: ["ErrorCodes", "HTTP", "IdentityTokens", "OpenSSL", "Text", "Time"],
             swiftSettings: safe),
         .target(
+            name: "AccountReplies", dependencies: ["Accounts", "JSON", "Time"], exclude: ["README.md"],
+            swiftSettings: safe),
+        .target(
             name: "API",
             dependencies: [
-                "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP", "IdentityTokens",
-                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Pages", "Text", "Threads", "Time",
+                "AccountReplies", "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP",
+                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Pages", "Push", "Text",
+                "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: readmes(["Replies", "Routing"])
                 + readmes(
                     [
-                        "Account", "Applications", "Assets", "Authorization", "Delivery", "DeviceFlow", "Devices",
-                        "Discovery", "Events", "Identities", "Logout", "Merge", "Swap", "Tokens", "WebSignIn",
+                        "Account", "AccountPage", "Administration", "Agents", "AppleLifecycle", "Applications",
+                        "Assets", "Authorization", "Console", "Deletion", "Delivery", "DeviceFlow", "Devices",
+                        "Discovery", "Events", "Identities", "LoginHistory", "Logout", "Merge", "PushApprovals", "Swap",
+                        "Tokens", "WebSignIn",
                     ], in: "Endpoints")
                 + readmes(
                     [
@@ -116,7 +123,8 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "Accounts", "Analytics", "Fetch", "IdentityTokens", "Mail", "MariaDB", "Text",
+                "Accounts", "Analytics", "Fetch", "IdentityTokens", "Mail", "MariaDB", "OpenSSL", "Pages", "Push",
+                "Text",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: safe),
@@ -127,15 +135,17 @@ let package = Package(
             name: "merganserd",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "ErrorCodes", "FastCGI",
-                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "Mail", "MariaDB", "Migrations", "Threads", "Time",
+                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "Mail", "MariaDB", "Migrations", "Push", "Threads",
+                "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "merganserctl",
             dependencies: [
-                "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI", "Files", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text", "Threads", "Time",
+                "AccountReplies", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI",
+                "Fetch", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text",
+                "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -177,14 +187,15 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "Fetch", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "TestSupport", "Text",
+                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "Push", "TestSupport", "Text",
                 "Threads", "Time", "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: [
-                "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "Mail", "MariaDB", "Time",
+                "Accounts", "Analytics", "Configuration", "IdentityTokens", "Logs", "Mail", "MariaDB", "OpenSSL",
+                "Pages", "Push", "TestSupport", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -211,14 +222,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], swiftSettings: strict),
         .testTarget(
-            name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "Pages", "Time"], swiftSettings: strict),
+            name: "PagesTests", dependencies: ["ErrorCodes", "IdentityTokens", "OpenSSL", "Pages", "Text", "Time"],
+            swiftSettings: strict),
         .testTarget(
             name: "ProcessTests",
             dependencies: [
                 "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
-                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "TestSupport", "Text", "Threads",
+                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Push", "TestSupport", "Text", "Threads",
                 "fastcgi-echo", "merganserd", "merganserctl",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PushTests",
+            dependencies: ["Fetch", "JOSE", "JSON", "OpenSSL", "Push", "TestSupport", "Text", "Threads", "Time"],
             swiftSettings: strict),
         .testTarget(name: "TextTests", dependencies: ["OpenSSL", "Text"], swiftSettings: strict),
         .testTarget(name: "ThreadsTests", dependencies: ["Threads"], swiftSettings: strict),

@@ -20,7 +20,7 @@ uuid() { cat /proc/sys/kernel/random/uuid; }
 # Secrets and tokens are shortened, because people paste this output into chats and tickets. Long texts that are always the
 # same are shortened, too.
 shorten() {
-    sed -E 's/\b(lpk_live_|ds_|swt_|ltgt_|eyJ|owl_client_|owl_import_|owl_agent_)([A-Za-z0-9_-]{4})[A-Za-z0-9_.-]+/\1\2…/g
+    sed -E 's/\b(lpk_live_|ds_|swt_|ltgt_|logi_agt_|eyJ|owl_client_|owl_import_|owl_agent_)([A-Za-z0-9_-]{4})[A-Za-z0-9_.-]+/\1\2…/g
         s/\b((code|code_verifier|refresh_token)("\s*:\s*"|=)[A-Za-z0-9_-]{4})[A-Za-z0-9_-]{39}/\1…/g
         s/"scopes":\[[^]]{60,}\]/"scopes":[…]/g'
 }

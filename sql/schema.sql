@@ -16,6 +16,51 @@ CREATE TABLE `absorbed_subs` (
   CONSTRAINT `absorbed_subs_canonical_fk` FOREIGN KEY (`canonical_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `agent_approval_history` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `approval` varchar(20) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `sequence` smallint(5) unsigned NOT NULL,
+  `user_id` bigint(20) unsigned DEFAULT NULL,
+  `event` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `at` datetime(3) NOT NULL,
+  `display_payload_hash` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `previous_digest` binary(32) NOT NULL,
+  `digest` binary(32) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `agent_approval_history_approval` (`approval`,`sequence`),
+  KEY `agent_approval_history_user` (`user_id`),
+  KEY `agent_approval_history_at` (`at`),
+  CONSTRAINT `agent_approval_history_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE SET NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER agent_approval_history_no_delete BEFORE DELETE ON agent_approval_history FOR EACH ROW
+BEGIN
+    IF OLD.at > UTC_TIMESTAMP(3) - INTERVAL 7 YEAR THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'agent_approval_history: rows are kept for seven years';
+    END IF;
+END;
+
+CREATE TRIGGER agent_approval_history_no_update BEFORE UPDATE ON agent_approval_history FOR EACH ROW
+BEGIN
+    IF NEW.id <> OLD.id OR NEW.approval <> OLD.approval OR NEW.sequence <> OLD.sequence OR NEW.event <> OLD.event
+        OR NEW.at <> OLD.at OR NEW.display_payload_hash <> OLD.display_payload_hash
+        OR NEW.previous_digest <> OLD.previous_digest OR NEW.digest <> OLD.digest
+    THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'agent_approval_history: rows never change';
+    END IF;
+END;
+
+CREATE TABLE `agent_approval_keys` (
+  `agent_id` bigint(20) unsigned NOT NULL,
+  `key_digest` binary(32) NOT NULL,
+  `body_digest` binary(32) NOT NULL,
+  `approval_id` bigint(20) unsigned NOT NULL,
+  PRIMARY KEY (`agent_id`,`key_digest`),
+  KEY `agent_approval_keys_approval` (`approval_id`),
+  CONSTRAINT `agent_approval_keys_agent_fk` FOREIGN KEY (`agent_id`) REFERENCES `agents` (`id`) ON DELETE CASCADE,
+  CONSTRAINT `agent_approval_keys_approval_fk` FOREIGN KEY (`approval_id`) REFERENCES `agent_approvals` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `agent_approvals` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `user_id` bigint(20) unsigned NOT NULL,
@@ -24,12 +69,35 @@ CREATE TABLE `agent_approvals` (
   `status` enum('pending','approved','rejected','expired','cancelled') NOT NULL DEFAULT 'pending',
   `display_payload_hash` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `action_type` varchar(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL DEFAULT '',
+  `title` varchar(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL DEFAULT '',
+  `body` text CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL DEFAULT '',
+  `sealed_request` mediumblob DEFAULT NULL,
+  `expires_at` datetime(3) DEFAULT NULL,
+  `decided_at` datetime(3) DEFAULT NULL,
+  `tries` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `last_polled_at` datetime(3) DEFAULT NULL,
+  `history_length` smallint(5) unsigned NOT NULL DEFAULT 0,
+  `history_digest` binary(32) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `agent_approvals_public_id` (`public_id`),
   KEY `agent_approvals_user` (`user_id`,`status`,`display_payload_hash`),
   KEY `agent_approvals_agent` (`agent_id`),
+  KEY `agent_approvals_agent_status` (`agent_id`,`status`,`expires_at`),
+  KEY `agent_approvals_user_status` (`user_id`,`status`,`id`),
+  KEY `agent_approvals_user_newest` (`user_id`,`id`),
+  KEY `agent_approvals_user_expires` (`user_id`,`status`,`expires_at`),
+  KEY `agent_approvals_expires` (`status`,`expires_at`),
   CONSTRAINT `agent_approvals_agent_fk` FOREIGN KEY (`agent_id`) REFERENCES `agents` (`id`) ON DELETE CASCADE,
   CONSTRAINT `agent_approvals_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `agent_nonces` (
+  `agent_id` bigint(20) unsigned NOT NULL,
+  `digest` binary(32) NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`agent_id`,`digest`),
+  KEY `agent_nonces_expires` (`expires_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `agents` (
@@ -39,9 +107,18 @@ CREATE TABLE `agents` (
   `name` varchar(200) NOT NULL DEFAULT '',
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `revoked_at` datetime(3) DEFAULT NULL,
+  `agent_type` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT 'custom',
+  `auth_mode` varchar(16) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT 'bearer_only',
+  `public_key` binary(32) DEFAULT NULL,
+  `token_digest` binary(32) DEFAULT NULL,
+  `allowed_action_types` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`allowed_action_types`)),
+  `allowed_ips` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT NULL CHECK (json_valid(`allowed_ips`)),
   PRIMARY KEY (`id`),
   UNIQUE KEY `agents_public_id` (`public_id`),
+  UNIQUE KEY `agents_token` (`token_digest`),
   KEY `agents_user` (`user_id`),
+  KEY `agents_user_live` (`user_id`,`revoked_at`,`id`),
+  KEY `agents_revoked` (`revoked_at`),
   CONSTRAINT `agents_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -117,6 +194,31 @@ CREATE TABLE `app_users` (
   KEY `app_users_first_seen` (`project_id`,`merged_into`,`is_dev`,`first_seen_at`),
   CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`),
   CONSTRAINT `app_users_tombstone` CHECK (`merged_into` is null or `is_anonymous` <> 0)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `apple_notifications` (
+  `digest` binary(32) NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`digest`),
+  KEY `apple_notifications_expires` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `apple_revocations` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `client_id` varchar(255) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `token_handle` binary(16) NOT NULL,
+  `token` varbinary(2048) NOT NULL,
+  `sub_digest` binary(32) DEFAULT NULL,
+  `user_id` bigint(20) unsigned DEFAULT NULL,
+  `attempts` int(10) unsigned NOT NULL DEFAULT 0,
+  `next_attempt_at` datetime(3) NOT NULL,
+  `lease` binary(16) DEFAULT NULL,
+  `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  PRIMARY KEY (`id`),
+  KEY `apple_revocations_due` (`next_attempt_at`),
+  KEY `apple_revocations_attempts` (`attempts`),
+  KEY `apple_revocations_sub` (`sub_digest`),
+  KEY `apple_revocations_user` (`user_id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `application_event_counters` (
@@ -202,6 +304,8 @@ CREATE TABLE `audit_log` (
   PRIMARY KEY (`id`),
   KEY `audit_log_user` (`user_id`,`id`),
   KEY `audit_log_at` (`at`),
+  KEY `audit_log_actor` (`actor`),
+  KEY `audit_log_action` (`action`),
   CONSTRAINT `audit_log_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE SET NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -210,9 +314,15 @@ CREATE TRIGGER audit_log_no_delete BEFORE DELETE ON audit_log FOR EACH ROW
 
 CREATE TRIGGER audit_log_no_update BEFORE UPDATE ON audit_log FOR EACH ROW
 BEGIN
-    IF NEW.user_id IS NOT NULL
-        OR NEW.id <> OLD.id OR NEW.at <> OLD.at OR NEW.actor <> OLD.actor OR NEW.action <> OLD.action
-        OR NOT NEW.request_id <=> OLD.request_id OR NOT NEW.ip <=> OLD.ip OR NOT NEW.details <=> OLD.details
+    IF NEW.id <> OLD.id OR NEW.at <> OLD.at OR NEW.actor <> OLD.actor OR NEW.action <> OLD.action
+        OR NOT NEW.request_id <=> OLD.request_id
+        OR NOT (NEW.ip <=> OLD.ip OR NEW.ip IS NULL)
+        OR NOT (NEW.details <=> OLD.details
+                OR NEW.details <=> JSON_REPLACE(OLD.details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
+                                                '$.email', NULL, '$.address', NULL, '$.name', NULL))
+        OR NEW.user_id IS NOT NULL
+            AND (NOT NEW.user_id <=> OLD.user_id OR OLD.actor NOT LIKE 'user:%'
+                 OR EXISTS (SELECT 1 FROM users u WHERE u.id = CAST(SUBSTRING(OLD.actor, 6) AS UNSIGNED)))
     THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'audit_log: rows never change';
     END IF;
@@ -253,6 +363,24 @@ CREATE TABLE `authorization_requests` (
   KEY `authorization_requests_expires` (`expires_at`),
   KEY `authorization_requests_application_fk` (`application_id`),
   CONSTRAINT `authorization_requests_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `daily_counts` (
+  `day` datetime(3) NOT NULL,
+  `name` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `value` bigint(20) unsigned NOT NULL,
+  PRIMARY KEY (`day`,`name`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `deletion_notices` (
+  `user_id` bigint(20) unsigned NOT NULL,
+  `application_id` bigint(20) unsigned NOT NULL,
+  `sub` varchar(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `linked_subs` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL CHECK (json_valid(`linked_subs`)),
+  PRIMARY KEY (`user_id`,`application_id`),
+  KEY `deletion_notices_application` (`application_id`),
+  CONSTRAINT `deletion_notices_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE,
+  CONSTRAINT `deletion_notices_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `device_codes` (
@@ -296,6 +424,13 @@ CREATE TABLE `devices` (
   CONSTRAINT `devices_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE,
   CONSTRAINT `devices_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER push_tokens_end_with_owner AFTER UPDATE ON devices FOR EACH ROW
+BEGIN
+    IF NEW.user_id <> OLD.user_id THEN
+        DELETE FROM push_tokens WHERE device_id = OLD.id;
+    END IF;
+END;
 
 CREATE TABLE `event_attachments` (
   `id` binary(16) NOT NULL,
@@ -491,9 +626,16 @@ CREATE TABLE `identities` (
   `email_verified` tinyint(1) NOT NULL DEFAULT 0,
   `email_authoritative` tinyint(1) NOT NULL DEFAULT 0,
   `linked_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `apple_client_id` varchar(255) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `apple_token_handle` binary(16) DEFAULT NULL,
+  `apple_token` varbinary(2048) DEFAULT NULL,
+  `forwards_email` tinyint(1) DEFAULT NULL,
+  `forwarding_changed_at` datetime(3) DEFAULT NULL,
+  `consented_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `identities_provider_sub` (`provider`,`sub`),
   KEY `identities_user` (`user_id`),
+  KEY `identities_email` (`email`,`user_id`),
   CONSTRAINT `identities_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -599,6 +741,7 @@ CREATE TABLE `login_events` (
   PRIMARY KEY (`id`),
   KEY `login_events_user` (`user_id`,`id`),
   KEY `login_events_created` (`created_at`),
+  KEY `login_events_day` (`created_at`,`event`),
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -748,12 +891,33 @@ CREATE TABLE `push_approval_requests` (
   `status` enum('pending','approved','denied','expired') NOT NULL DEFAULT 'pending',
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `expires_at` datetime(3) NOT NULL,
+  `public_id` varchar(22) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `browser_digest` binary(32) DEFAULT NULL,
+  `sealed_number` blob DEFAULT NULL,
+  `tries` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `ip` varchar(45) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `user_agent` varchar(500) DEFAULT NULL,
+  `application_id` bigint(20) unsigned DEFAULT NULL,
+  `by_code` tinyint(1) NOT NULL DEFAULT 0,
+  `decided_at` datetime(3) DEFAULT NULL,
+  `completed_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
+  UNIQUE KEY `push_approval_requests_public_id` (`public_id`),
   KEY `push_approval_requests_requested` (`requested_user_id`),
   KEY `push_approval_requests_approved` (`approved_user_id`),
   KEY `push_approval_requests_expires` (`expires_at`),
   CONSTRAINT `push_approval_requests_approved_fk` FOREIGN KEY (`approved_user_id`) REFERENCES `users` (`id`) ON DELETE SET NULL,
   CONSTRAINT `push_approval_requests_requested_fk` FOREIGN KEY (`requested_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `push_tokens` (
+  `device_id` bigint(20) unsigned NOT NULL,
+  `token` varchar(200) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `environment` enum('sandbox','production') NOT NULL,
+  `updated_at` datetime(3) NOT NULL,
+  PRIMARY KEY (`device_id`),
+  UNIQUE KEY `push_tokens_token` (`token`),
+  CONSTRAINT `push_tokens_device_fk` FOREIGN KEY (`device_id`) REFERENCES `devices` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `questionnaire_responses` (
@@ -908,6 +1072,7 @@ CREATE TABLE `swap_tickets` (
   UNIQUE KEY `swap_tickets_digest` (`digest`),
   KEY `swap_tickets_user` (`user_id`),
   KEY `swap_tickets_expires` (`expires_at`),
+  KEY `swap_tickets_identity` (`provider`,`sub`),
   CONSTRAINT `swap_tickets_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -941,8 +1106,10 @@ CREATE TABLE `users` (
   `verified_level` tinyint(3) unsigned NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `users_live_login_email` (`live_login_email`),
-  KEY `users_purge_at` (`purge_at`),
   KEY `users_inactive` (`anonymous`,`last_active_at`),
+  KEY `users_deletion` (`purge_at`,`deleted_at`),
+  KEY `users_login_email` (`login_email`),
+  KEY `users_contact_email` (`contact_email`),
   CONSTRAINT `users_login_email_authoritative` CHECK (`login_email` is not null or `login_email_authoritative` = 0)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -1022,6 +1189,8 @@ CREATE TABLE `webhook_outbox` (
   KEY `webhook_outbox_type` (`application_id`,`event_type`,`seq`),
   KEY `webhook_outbox_age` (`event_id`),
   KEY `webhook_outbox_application_due` (`application_id`,`is_replayed`,`next_attempt_at`),
+  KEY `webhook_outbox_dead` (`dlq_at`),
+  KEY `webhook_outbox_delivered` (`delivered_at`),
   CONSTRAINT `webhook_outbox_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

@@ -12,6 +12,12 @@ package final class RequestMetrics: Sendable {
         package let status: Int
     }
 
+    /// What was refused, and with which error code. Only `/api`, `/oauth` and the pages have codes.
+    package struct Refusal: Hashable, Sendable {
+        package let route: String
+        package let code: String
+    }
+
     package struct Series: Sendable {
         package var count = 0
         package var seconds = 0.0
@@ -21,6 +27,7 @@ package final class RequestMetrics: Sendable {
 
     package struct Snapshot: Sendable {
         package var series: [Key: Series] = [:]
+        package var refusals: [Refusal: Int] = [:]
         /// For all requests: the time from when nginx sent the request until a worker took it.
         package var waits = Series()
     }
@@ -35,12 +42,14 @@ package final class RequestMetrics: Sendable {
         fileprivate let counts = Mutex(Snapshot())
 
         func record(
-            route: String, _ method: Method, _ status: Status, _ elapsed: Duration, waited: Duration
+            route: String, _ method: Method, _ response: Response, _ elapsed: Duration, waited: Duration
         ) {
             // Clients can send any method, so only those of known routes become labels.
             let label = route == "unmatched" ? "other" : method.rawValue
             counts.withLock {
-                $0.series[Key(route: route, method: label, status: status.code), default: Series()].add(elapsed)
+                $0.series[Key(route: route, method: label, status: response.status.code), default: Series()]
+                    .add(elapsed)
+                if let code = response.refusal { $0.refusals[Refusal(route: route, code: code), default: 0] += 1 }
                 $0.waits.add(waited)
             }
         }
@@ -56,6 +65,7 @@ package final class RequestMetrics: Sendable {
         shards.withLock { $0 }.reduce(into: Snapshot()) { sum, shard in
             let counts = shard.counts.withLock { $0 }
             for (key, series) in counts.series { sum.series[key, default: Series()].add(series) }
+            for (refusal, count) in counts.refusals { sum.refusals[refusal, default: 0] += count }
             sum.waits.add(counts.waits)
         }
     }

@@ -20,9 +20,17 @@ extension Responder {
             if call.request.headers.count(of: "authorization") > 1 { throw Failure.invalidRequest }
             if let scope = route.replay { call.idempotencyKey = try call.makeIdempotencyKey(scope) }
             if let replayed = try call.replay() { return replayed }
-            return try route.respond(to: call)
+            return try respond(to: call, route)
         } catch {
             return refuse(call, error, surface)
+        }
+    }
+
+    private func respond(to call: Call, _ route: Route) throws -> Response {
+        do {
+            return try route.respond(to: call)
+        } catch let required as SignInRequired {
+            return try call.response(to: required)
         }
     }
 

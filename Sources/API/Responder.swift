@@ -38,7 +38,7 @@ package final class Responder {
         let elapsed = ContinuousClock.now - start
         let route = if case .route(let index, _) = match { service.router.routes[index] } else { Route?.none }
         metrics.record(
-            route: route?.pattern ?? "unmatched", request.method, response.status, elapsed, waited: request.waited)
+            route: route?.pattern ?? "unmatched", request.method, response, elapsed, waited: request.waited)
         service.logger.debug(
             "request",
             metadata: [

@@ -29,6 +29,9 @@ extension Routes {
         // For browsers
         Route(.get, "/oauth/authorize", .visitor, page: true, startAuthorization),
         Route(.get, "/oauth/login", .visitor, page: true, showLogin),
+        Route(.post, "/oauth/push/start", .visitor, page: true, startPushApproval),
+        Route(.post, "/oauth/qr/start", .visitor, page: true, startCodeApproval),
+        Route(.get, "/oauth/push", .visitor, page: true, showPushApproval),
         Route(.get, "/oauth/consent", .visitor, page: true, showConsent),
         Route(.post, "/oauth/consent", .visitor, page: true, decideConsent),
         Route(.get, "/oauth/device", .visitor, page: true, showDevice),
@@ -40,6 +43,30 @@ extension Routes {
         Route(.post, "/session/logout", .visitor, page: true, endWebSession),
         Route(.get, "/oauth/logout", .visitor, page: true, startLogout),
         Route(.post, "/oauth/logout", .anyone, page: true, receiveLogout),
+
+        // A person's own account
+        Route(.get, "/account", .accountVisitor, showAccount),
+        Route(.get, "/account/link", .accountVisitor, chooseMethodToAdd),
+        Route(.get, "/account/link/{provider}", .accountVisitor, askToAddSignInMethod),
+        Route(.post, "/account/link/{provider}", .accountVisitor, addSignInMethod),
+        Route(.get, "/account/merge", .accountVisitor, chooseAccountToMerge),
+        Route(.get, "/account/merge/{provider}", .accountVisitor, askToMerge),
+        Route(.post, "/account/merge/{provider}", .accountVisitor, mergeOwnAccounts),
+        Route(.get, "/account/methods/{provider}/remove", .accountVisitor, askToRemoveSignInMethod),
+        Route(.post, "/account/methods/{provider}/remove", .accountVisitor, removeSignInMethod),
+        Route(.get, "/account/devices/{id}/remove", .accountVisitor, askToRemoveOwnDevice),
+        Route(.post, "/account/devices/{id}/remove", .accountVisitor, removeOwnDevice),
+        Route(.get, "/account/apps/{client_id}/disconnect", .accountVisitor, askToDisconnectApp),
+        Route(.post, "/account/apps/{client_id}/disconnect", .accountVisitor, disconnectOwnApp),
+        Route(.get, "/account/history", .accountVisitor, showSignInHistory),
+        Route(.get, "/account/agents", .accountVisitor, showOwnAgents),
+        Route(.get, "/account/agents/{id}/revoke", .accountVisitor, askToRevokeAgent),
+        Route(.post, "/account/agents/{id}/revoke", .accountVisitor, revokeOwnAgent),
+        Route(.get, "/account/approvals", .accountVisitor, showOwnApprovals),
+        Route(.get, "/account/export", .accountVisitor, askToDownloadOwnData),
+        Route(.post, "/account/export", .accountVisitor, downloadOwnData),
+        Route(.get, "/account/delete", .accountVisitor, askToDeleteAccount),
+        Route(.post, "/account/delete", .accountVisitor, deleteOwnAccount),
 
         // Tokens
         Route(.post, "/oauth/device_authorization", .client, authorizeDevice),
@@ -66,6 +93,7 @@ extension Routes {
         Route(.get, "/oauth/errors", .anyone, showErrorCodes),
         Route(.get, "/oauth/style.css", .anyone, showStyleSheet),
         Route(.get, "/oauth/icon.svg", .anyone, showIcon),
+        Route(.get, "/oauth/logo", .anyone, showLogo),
 
         // Discovery
         Route(.get, "/.well-known/openid-configuration", .anyone, crossOrigin: true, showDiscovery),

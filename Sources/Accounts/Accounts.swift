@@ -15,14 +15,18 @@ package struct Accounts: Sendable {
     package let serverKey: ServerKey
     package let identityTokens: IdentityTokenVerifier
     package let signingKeys: SigningKeyring
+    /// Exchanges Apple's codes and revokes its tokens; nil: codes are ignored.
+    package let apple: AppleClient?
     package let clock: Clock
 
     package init(
-        settings: AccountsSettings, serverKey: ServerKey, identityTokens: IdentityTokenVerifier, clock: Clock = .system
+        settings: AccountsSettings, serverKey: ServerKey, identityTokens: IdentityTokenVerifier,
+        apple: AppleClient? = nil, clock: Clock = .system
     ) {
         self.settings = settings
         self.serverKey = serverKey
         self.identityTokens = identityTokens
+        self.apple = apple
         self.clock = clock
         signingKeys = SigningKeyring(serverKey: serverKey, clock: clock)
     }
@@ -37,17 +41,24 @@ package struct AccountsSettings: Sendable {
     package var linkByEmail: LinkByEmail
     /// Whether a new application is active at once; otherwise it waits for the operator's approval.
     package var autoApprovesApplications: Bool
+    /// Whether agents may do without signatures (accounts §4.1).
+    package var allowsBearerOnlyAgents: Bool
+    /// Whether a sign-in restores a soft-deleted account in its grace; otherwise it is refused (accounts §4.5).
+    package var restoresWithinGrace: Bool
     /// Whether webhooks may be sent to this machine.
     package var isDevelopment: Bool
 
     package init(
         issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative,
-        autoApprovesApplications: Bool = false, isDevelopment: Bool = false
+        autoApprovesApplications: Bool = false, allowsBearerOnlyAgents: Bool = true, restoresWithinGrace: Bool = false,
+        isDevelopment: Bool = false
     ) {
         self.issuer = issuer
         self.pakLifetime = pakLifetime
         self.linkByEmail = linkByEmail
         self.autoApprovesApplications = autoApprovesApplications
+        self.allowsBearerOnlyAgents = allowsBearerOnlyAgents
+        self.restoresWithinGrace = restoresWithinGrace
         self.isDevelopment = isDevelopment
     }
 

@@ -39,11 +39,30 @@ package enum Failure: Error, Equatable {
     case invalidCursor
     case notFound
     case developerRequired
+    case adminRequired
     case clientTypeImmutable
     case invalidRedirectURI(InvalidRedirectURI.Reason)
     case invalidWebhookURL
     case unknownSub
     case unknownUserCode
+    case invalidSignature
+    case nonceReplay
+    case missingIdempotencyKey
+    case actionNotAllowed
+    case ipNotAllowed
+    case bearerOnlyDisabled
+    case tooManyAgents
+    case approvalNotFound
+    case idempotencyConflict
+    /// With the members that are missing or malformed.
+    case invalidApproval(fields: [String])
+    case alreadyDecided
+    case approvalExpired
+    case payloadChanged
+    case numberMismatch
+    case slowDown(retryAfter: Duration)
+    case coolDown(retryAfter: Duration)
+    case tooManyPending(retryAfter: Duration)
     case rateLimited(retryAfter: Duration)
     case temporarilyUnavailable
 }

@@ -1,5 +1,15 @@
 import MariaDB
 
+extension Int64 {
+    /// The number that a cursor of a list stands for; nil if it is no cursor. Only one text stands for a number.
+    package init?(cursor: String) {
+        guard let number = Int64(cursor), number >= 0, String(number).utf8.elementsEqual(cursor.utf8) else {
+            return nil
+        }
+        self = number
+    }
+}
+
 /// The surrogate key of one kind of row. Each kind has its own type, so that one id cannot be passed for another.
 package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Sendable, Encodable, Bindable, Readable {
     package let rawValue: Int64

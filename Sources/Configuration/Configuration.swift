@@ -3,11 +3,13 @@ package import Analytics
 package import IdentityTokens
 package import Logging
 package import Mail
+package import Pages
+package import Push
 
 /// The settings that `merganserd` and `merganserctl` read from their environment, checked.
 ///
 /// This target owns the environment variables: their names, forms, defaults and error messages. It does not own what
-/// the values mean, and it opens no files except those that hold secrets.
+/// the values mean, and it opens no files except those that hold secrets or the brand's logo.
 package struct Configuration: Sendable {
     package var deployment: Deployment
     /// Seals and signs. `previousServerKey` only opens values that were sealed before the last rotation.
@@ -15,15 +17,26 @@ package struct Configuration: Sendable {
     package var previousServerKey: KeyMaterial?
     /// The providers that have an audience; never empty.
     package var providers: [Provider: ProviderSettings]
+    /// nil: Apple's authorization codes are ignored, and its tokens are not revoked.
+    package var apple: AppleClientSettings?
     /// nil: PAKs live until they are revoked.
     package var pakLifetime: Duration?
     package var loginHistoryLifetime: Duration
     package var linkByEmail: LinkByEmail
     package var autoApprovesApplications: Bool
+    package var allowsBearerOnlyAgents: Bool
+    package var restoresWithinGrace: Bool
+    /// After which a timer prunes anonymous accounts; nil: never.
+    package var anonymousInactivity: Duration?
     /// The page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code.
     package var errorDocsBase: String
     /// nil: no mail is sent.
     package var mail: MailSettings?
+    package var brand: Brand
+    /// Whether the login page offers a code to scan with the app.
+    package var offersCodes: Bool
+    /// nil: no phone is notified, and nobody approves there.
+    package var push: PushSettings?
     package var ownApps: OwnAppSettings
     package var analytics: AnalyticsSettings
     package var front: FrontSettings
@@ -69,6 +82,16 @@ extension Configuration {
         try VariableReader.load(environment) { $0.integer(.loginHistoryDays, in: 1...3650).map(Duration.days) }
     }
 
+    /// That variable alone.
+    package static func anonymousInactivity(environment: [String: String]) throws(ConfigurationError) -> Duration? {
+        try VariableReader.load(environment, anonymousInactiveDays).map(Duration.days)
+    }
+
+    /// - Returns: the days, or none; nil if the variable is wrong.
+    private static func anonymousInactiveDays(_ variables: VariableReader) -> Int?? {
+        variables.integer(.anonymousInactiveDays, in: 0...3650).map { $0 == 0 ? nil : $0 }
+    }
+
     /// `serverKey` and `previousServerKey` alone.
     package static func serverKey(environment: [String: String]) throws(ConfigurationError) -> ServerKey {
         try VariableReader.load(environment) { variables in
@@ -89,10 +112,14 @@ extension Configuration {
         let deployment = Deployment(variables)
         let serverKeys = Self.serverKeys(variables)
         let providers = deployment.flatMap { ProviderSettings.all(variables, $0.environment) }
+        let apple = deployment.map { AppleClientSettings.read(variables, $0.environment) }
         let pakDays = variables.integer(.pakTTLDays, in: 0...3650)
         let historyDays = variables.integer(.loginHistoryDays, in: 1...3650)
         let linkByEmail = variables.choice(.linkByEmail, LinkByEmail.self)
         let autoApprove = variables.choice(.autoApproveApplications, Switch.self)
+        let bearerOnly = variables.choice(.agentsBearerOnly, Switch.self)
+        let restore = variables.choice(.restoreWithinGrace, Switch.self)
+        let inactiveDays = Self.anonymousInactiveDays(variables)
         let errorDocsBase = variables.optional(.errorDocsBase) { text throws(InvalidValue) in
             guard WebURL(text) != nil else {
                 throw InvalidValue("is \(quoted(text)); set a URL without fragment, such as https://example.com/errors")
@@ -100,21 +127,29 @@ extension Configuration {
             return text
         }
         let mail = MailSettings.read(variables, deployment)
+        let brand = Brand.read(variables)
+        let qrSignIn = variables.choice(.qrSignIn, Switch.self)
+        let push = PushSettings.read(variables, deployment)
         let ownApps = OwnAppSettings(variables)
         let analytics = AnalyticsSettings(variables, deployment)
         let front = FrontSettings(variables, deployment)
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
         guard let deployment, let serverKeys, let providers, let pakDays, let historyDays, let linkByEmail,
-            let autoApprove, let ownApps, let analytics, let front, let database, let server
+            let apple, let autoApprove, let bearerOnly, let restore, let inactiveDays, let brand, let qrSignIn,
+            let ownApps,
+            let analytics, let front, let database, let server
         else { return nil }
         self.init(
             deployment: deployment, serverKey: serverKeys.current, previousServerKey: serverKeys.previous,
-            providers: providers,
+            providers: providers, apple: apple,
             pakLifetime: pakDays == 0 ? nil : .days(pakDays), loginHistoryLifetime: .days(historyDays),
             linkByEmail: linkByEmail, autoApprovesApplications: autoApprove == .on,
+            allowsBearerOnlyAgents: bearerOnly == .on,
+            restoresWithinGrace: restore == .on, anonymousInactivity: inactiveDays.map(Duration.days),
             errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors", mail: mail,
-            ownApps: ownApps, analytics: analytics, front: front, database: database, server: server)
+            brand: brand, offersCodes: qrSignIn == .on, push: push, ownApps: ownApps, analytics: analytics,
+            front: front, database: database, server: server)
     }
 }
 

@@ -5,9 +5,13 @@ extension Variable {
     package static let all = [
         issuer, environment, serverKey, serverKeyPrevious,
         appleAudiences, appleIssuers, appleJWKSURL, appleAuthorizeURL, appleWebClientID,
+        appleTeamID, appleKeyID, applePrivateKey, appleTokenURL, appleRevocationURL,
         googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
-        pakTTLDays, loginHistoryDays, linkByEmail, autoApproveApplications, errorDocsBase,
+        pakTTLDays, loginHistoryDays, linkByEmail, restoreWithinGrace, anonymousInactiveDays, autoApproveApplications,
+        agentsBearerOnly, errorDocsBase,
         otpSender, mailFrom, smtpUser, smtpPassword, smtpCAFile,
+        brandName, brandLogo, brandAccent, brandSupportURL, brandPrivacyURL,
+        qrSignIn, pushSender, apnsTeamID, apnsKeyID, apnsPrivateKey, apnsTopic, apnsEnvironment, apnsURL, apnsCAFile,
         aasaAppIDs, assetlinksPackage, assetlinksFingerprints,
         attachmentDirectory, attachmentMaximumSize, attachmentSecret, attachmentSender, uploadPatience,
         attributionEndpoint, countryHeader, tombstoneGrace,
@@ -46,6 +50,20 @@ extension Variable {
     static let appleWebClientID = Variable(
         "MERGANSER_APPLE_WEB_CLIENT_ID", "client id", .none,
         "Client id of the login page at Apple, also accepted as `aud`; without it the page does not offer Apple")
+    static let appleTeamID = Variable(
+        "MERGANSER_APPLE_TEAM_ID", "id", .none,
+        "The team at Apple; with key id and private key, Apple's tokens are revoked when accounts or sign-in methods go"
+    )
+    static let appleKeyID = Variable(
+        "MERGANSER_APPLE_KEY_ID", "id", .none, "The id of that team's key for Sign in with Apple")
+    static let applePrivateKey = Variable(
+        "MERGANSER_APPLE_PRIVATE_KEY", "PEM", .none, "That key, as Apple gives it out (AuthKey_….p8)", isSecret: true)
+    static let appleTokenURL = Variable(
+        "MERGANSER_APPLE_TOKEN_URL", "URL", .text("https://appleid.apple.com/auth/token"),
+        "Where authorization codes are exchanged; https, in development also http to localhost, 127.0.0.1 or [::1]")
+    static let appleRevocationURL = Variable(
+        "MERGANSER_APPLE_REVOCATION_URL", "URL", .text("https://appleid.apple.com/auth/revoke"),
+        "Where Apple's tokens are revoked; https, in development also http to localhost, 127.0.0.1 or [::1]")
     static let googleAudiences = Variable(
         "MERGANSER_GOOGLE_AUDIENCES", "list", .none,
         "Client ids of apps that Google's identity tokens may have as `aud`; without any client id Google is off")
@@ -72,12 +90,28 @@ extension Variable {
         "MERGANSER_LINK_BY_EMAIL", "authoritative | verified | never", .text("authoritative"),
         "Which e-mail addresses of identity tokens lead to an existing account")
 
+    static let restoreWithinGrace = Variable(
+        "MERGANSER_RESTORE_WITHIN_GRACE", "on | off", .text("off"),
+        """
+        on: whoever signs in to a deleted account before its purge has it back; off: the sign-in is refused, and only \
+        an operator or an administrator takes a deletion back
+        """)
+    static let anonymousInactiveDays = Variable(
+        "MERGANSER_ANONYMOUS_INACTIVE_DAYS", "days, 0 to 3650", .text("0"),
+        "After so many days without use, `merganserctl anonymous prune` deletes anonymous accounts; with 0 it deletes none"
+    )
+
     static let autoApproveApplications = Variable(
         "MERGANSER_AUTO_APPROVE_APPLICATIONS", "on | off", .text("off"),
         """
         on: applications that developers register, and their changes, take effect at once; off: they wait for \
         `merganserctl application approve`
         """)
+
+    static let agentsBearerOnly = Variable(
+        "MERGANSER_AGENTS_BEARER_ONLY", "on | off", .text("on"),
+        "on: agents may do with their bearer token alone, if their users say so; off: every agent has to sign its requests"
+    )
 
     static let errorDocsBase = Variable(
         "MERGANSER_ERROR_DOCS_BASE", "URL", .computed("ISSUER/oauth/errors"),
@@ -99,6 +133,52 @@ extension Variable {
     static let smtpCAFile = Variable(
         "MERGANSER_SMTP_CA_FILE", "path", .none,
         "CA certificates that verify the mail server's certificate, instead of the system's")
+
+    static let brandName = Variable(
+        "MERGANSER_BRAND_NAME", "text", .computed("Merganser"), "Name on all pages and in all mails")
+    static let brandLogo = Variable(
+        "MERGANSER_BRAND_LOGO", "path", .computed("Merganser's emblem"),
+        "SVG or PNG of at most 64 KiB, which stands beside the name; an SVG has no script and refers to nothing outside"
+    )
+    static let brandAccent = Variable(
+        "MERGANSER_BRAND_ACCENT", "#rrggbb[,#rrggbb]", .computed("Merganser's green"),
+        """
+        Color of buttons and links on light pages, and on dark ones (without it: the same, lightened); its contrast with \
+        the pages' colors must be at least 4.5:1
+        """)
+    static let brandSupportURL = Variable(
+        "MERGANSER_BRAND_SUPPORT_URL", "URL", .none, "Where people get help; linked on all pages and in all mails")
+    static let brandPrivacyURL = Variable(
+        "MERGANSER_BRAND_PRIVACY_URL", "URL", .none, "The privacy policy; linked on all pages and in all mails")
+
+    static let qrSignIn = Variable(
+        "MERGANSER_QR_SIGN_IN", "on | off", .text("on"),
+        "Whether the login page offers a code that people scan with the app to sign in")
+    static let pushSender = Variable(
+        "MERGANSER_PUSH_SENDER", "apns | none | spool:FOLDER", .text("none"),
+        """
+        What notifies phones of sign-ins that wait for approval: Apple's push service, or in development the file \
+        push.jsonl in a folder; with none the login page does not offer approval on a phone
+        """)
+    static let apnsTeamID = Variable(
+        "MERGANSER_APNS_TEAM_ID", "10 of A-Z 0-9", .none, "Team at Apple that the app belongs to; required for apns")
+    static let apnsKeyID = Variable(
+        "MERGANSER_APNS_KEY_ID", "10 of A-Z 0-9", .none,
+        "Id of the key that Apple issued for its push service; required for apns")
+    static let apnsPrivateKey = Variable(
+        "MERGANSER_APNS_PRIVATE_KEY", "PEM", .none,
+        "That key, as in the .p8 file from Apple; required for apns", isSecret: true)
+    static let apnsTopic = Variable(
+        "MERGANSER_APNS_TOPIC", "bundle id", .none, "The server's own app that gets notifications; required for apns")
+    static let apnsEnvironment = Variable(
+        "MERGANSER_APNS_ENVIRONMENT", "production | sandbox", .text("production"),
+        "Which of Apple's servers is used; devices that registered for the other one get nothing")
+    static let apnsURL = Variable(
+        "MERGANSER_APNS_URL", "URL", .computed("Apple's server for the environment"),
+        "Base URL of the push service, with https and without trailing slash, such as that of a proxy")
+    static let apnsCAFile = Variable(
+        "MERGANSER_APNS_CA_FILE", "path", .none,
+        "CA certificates that verify the push service's certificate, instead of the system's")
 
     static let aasaAppIDs = Variable(
         "MERGANSER_AASA_APP_IDS", "list", .none,
@@ -171,7 +251,7 @@ extension Variable {
         "Worker threads, each with one database connection")
     static let dispatchers = Variable(
         "MERGANSER_DISPATCHERS", "0 to 16", .text("1"),
-        "Threads that send webhooks and logout tokens, each with one database connection; with 0, `merganserctl dispatch` must send them"
+        "Threads that send webhooks, logout tokens and revocations at Apple, each with one database connection; with 0, `merganserctl dispatch` must send them"
     )
     static let drainLimit = Variable(
         "MERGANSER_DRAIN_LIMIT_SECONDS", "seconds, 1 to 3600", .text("30"),
@@ -198,7 +278,8 @@ extension Variable {
     /// Whether other programs use the variable: the Makefile, `.run/env` and the tests set it.
     static func isForeign(_ name: String) -> Bool {
         [
-            "MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_DB", "MERGANSER_PROJECT_ID", "MERGANSER_BUNDLE_ID",
+            "MERGANSER_PORT", "MERGANSER_URL", "MERGANSER_PROVIDER", "MERGANSER_DB", "MERGANSER_PROJECT_ID",
+            "MERGANSER_BUNDLE_ID",
             "MERGANSER_CLIENT_KEY", "MERGANSER_IMPORT_KEY", "MERGANSER_AGENT_KEY", "MERGANSER_CLIENT_ID",
             "MERGANSER_CONFIDENTIAL_CLIENT_ID", "MERGANSER_CONFIDENTIAL_CLIENT_SECRET",
         ].contains(name) || name.utf8.starts(with: "MERGANSER_TEST_".utf8)

@@ -62,7 +62,7 @@ extension ErrorCode {
                 .oauth, .badRequest, also: [.ok, .found],
                 en: "The person refused. With error_description anonymous_not_allowed: the application takes no "
                     + "anonymous accounts.",
-                ko: "사용자가 거부했습니다. error_description이 anonymous_not_allowed이면 애플리케이션이 익명 계정을 허용하지 않습니다.")
+                ko: "사용자가 거절했습니다. error_description이 anonymous_not_allowed이면 애플리케이션이 익명 계정을 허용하지 않습니다.")
         case .loginRequired:
             Entry(
                 .oauth, .badRequest, also: [.found],
@@ -88,8 +88,8 @@ extension ErrorCode {
         case .slowDown:
             Entry(
                 .oauth, .badRequest, also: [.tooManyRequests],
-                en: "You are polling too often. Wait 5 seconds longer between requests from now on.",
-                ko: "요청이 너무 잦습니다. 앞으로 요청 간격을 5초 늘리세요.")
+                en: "You are polling too often. Wait as Retry-After says, or 5 seconds longer for a device code.",
+                ko: "요청이 너무 잦습니다. Retry-After만큼 기다리세요. 기기 코드로 요청할 때는 앞으로 요청 간격을 5초 늘리세요.")
         case .expiredToken:
             Entry(
                 .oauth, .badRequest, en: "The device code has expired. Start again with a new one.",
@@ -110,7 +110,10 @@ extension ErrorCode {
                 .requests, .tooManyRequests, en: "Too many requests. Wait as long as Retry-After says.",
                 ko: "요청이 너무 많습니다. Retry-After에 표시된 시간만큼 기다리세요.")
         case .notFound:
-            Entry(.requests, .notFound, en: "There is nothing under this path.", ko: "이 경로에는 아무것도 없습니다.")
+            Entry(
+                .requests, .notFound,
+                en: "There is nothing under this path, or nothing that belongs to the caller.",
+                ko: "이 경로에 아무것도 없거나, 호출자의 것이 없습니다.")
         case .methodNotAllowed:
             Entry(
                 .requests, .methodNotAllowed, en: "Use one of the methods that Allow lists.",
@@ -129,8 +132,9 @@ extension ErrorCode {
         case .invalidCursor:
             Entry(
                 .requests, .badRequest,
-                en: "since is not a cursor of this application, or events after it were erased. Start with since=0.",
-                ko: "since가 이 애플리케이션의 커서가 아니거나 그 뒤의 이벤트가 지워졌습니다. since=0으로 시작하세요.")
+                en: "since or before is not a cursor of this list, or events after it were erased. Start with the "
+                    + "first page; for events, with since=0.",
+                ko: "since 또는 before가 이 목록의 커서가 아니거나 그 뒤의 이벤트가 지워졌습니다. 첫 페이지부터, 이벤트는 since=0부터 다시 시작하세요.")
         case .temporarilyUnavailable:
             Entry(
                 .requests, .serviceUnavailable, also: [.badGateway, .gatewayTimeout],
@@ -323,6 +327,11 @@ extension ErrorCode {
             Entry(
                 .approvals, .forbidden, en: "Agents have to sign their requests here.",
                 ko: "이 서버에서는 에이전트가 요청에 서명해야 합니다.")
+        case .tooManyAgents:
+            Entry(
+                .approvals, .unprocessableContent,
+                en: "The account has 50 agents. Revoke one that is not used any more, then create the new one.",
+                ko: "계정의 에이전트가 이미 50개입니다. 쓰지 않는 에이전트를 폐기한 뒤 다시 만드세요.")
         case .approvalNotFound:
             Entry(.approvals, .notFound, en: "There is no such approval for the caller.", ko: "해당 승인 요청이 없습니다.")
         case .idempotencyConflict:
@@ -349,15 +358,16 @@ extension ErrorCode {
             Entry(
                 .approvals, .unprocessableContent,
                 en: "It is not the number shown on the other side. The third wrong number ends the request.",
-                ko: "상대 쪽에 표시된 숫자와 다릅니다. 세 번 틀리면 거부됩니다.")
+                ko: "상대 쪽에 표시된 숫자와 다릅니다. 세 번 틀리면 거절된 것으로 처리됩니다.")
         case .coolDown:
             Entry(
                 .approvals, .tooManyRequests, en: "A request like this was rejected less than 10 minutes ago.",
-                ko: "같은 종류의 요청이 10분 안에 거부되었습니다.")
+                ko: "같은 종류의 요청이 지난 10분 안에 거절되었습니다.")
         case .tooManyPending:
             Entry(
-                .approvals, .tooManyRequests, en: "Too many approvals of this agent are waiting.",
-                ko: "이 에이전트의 대기 중인 승인 요청이 너무 많습니다.")
+                .approvals, .tooManyRequests,
+                en: "Too many approvals of this agent, or of all agents of its user, are waiting.",
+                ko: "이 에이전트나 사용자의 모든 에이전트에 대기 중인 승인 요청이 너무 많습니다.")
         }
     }
 }

@@ -4,8 +4,7 @@ package import HTTP
 ///
 /// This target owns the one list of codes: how a code is written, the statuses it comes with, and what it means to
 /// people. Answers, the page at `/oauth/errors` and the documents take them from here or are checked against it. It does
-/// not own who is refused, nor what else an answer says. Codes of parts that are not built yet are in it, too: the page
-/// explains them already.
+/// not own who is refused, nor what else an answer says. Codes of parts that are not built yet are not in it.
 package enum ErrorCode: String, CaseIterable, Sendable, Encodable {
     // RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6
     case invalidRequest = "invalid_request"
@@ -83,6 +82,7 @@ package enum ErrorCode: String, CaseIterable, Sendable, Encodable {
     case actionNotAllowed = "action_not_allowed"
     case ipNotAllowed = "ip_not_allowed"
     case bearerOnlyDisabled = "bearer_only_disabled"
+    case tooManyAgents = "too_many_agents"
     case approvalNotFound = "approval_not_found"
     case idempotencyConflict = "idempotency_conflict"
     case alreadyDecided = "already_decided"

@@ -148,9 +148,9 @@ extension [UInt8] {
         }
         // Without it, nginx would send the body in chunks. An answer without a body has no Content-Length (RFC 9110
         // §8.6).
-        if !hasLength, ![204, 304].contains(response.status.code) {
+        if !hasLength, ![204, 304].contains(response.status.code), let length = response.length {
             self += "Content-Length: ".utf8
-            self += String(response.length).utf8
+            self += String(length).utf8
             self += "\r\n".utf8
         }
         self += "\r\n".utf8

@@ -8,6 +8,7 @@ struct Parameters {
     private var method: String?
     private var path: String?
     private var query: String?
+    private var target: String?
     private var remoteAddress: String?
     private var requestID: String?
     /// When nginx passed the request on, in milliseconds since 1970.
@@ -40,8 +41,9 @@ struct Parameters {
     func request(with body: any RequestBody) -> Request {
         let body: any RequestBody = isBodyUnread ? UnreadBody() : body
         return Request(
-            method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", headers: Headers(headers),
-            remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited, body: body)
+            method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", target: target,
+            headers: Headers(headers), remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited,
+            body: body)
     }
 
     /// How long the request has waited until now. Both times come from the same machine's clock. If the clock was set
@@ -69,6 +71,8 @@ struct Parameters {
             remoteAddress = remoteAddress ?? value.text
         } else if value.isEmpty {
             return
+        } else if name.equals("REQUEST_URI") {
+            target = target ?? value.text
         } else if name.equals("REQUEST_ID") {
             requestID = requestID ?? value.text
         } else if name.equals("HANDED_ON_AT") {

@@ -7,6 +7,8 @@ package struct Request {
     package var path: String
     /// The query string as sent, without `?`, with bytes beyond ASCII percent-encoded; empty if there is none.
     package var query: String
+    /// Path and query as the client wrote them (`REQUEST_URI`), for what the client has signed. Nothing is routed by it.
+    package var target: String
     package var headers: Headers
     /// The client's address as nginx sees it (`REMOTE_ADDR`).
     package var remoteAddress: String
@@ -16,13 +18,16 @@ package struct Request {
     package var waited: Duration
     package var body: any RequestBody
 
+    /// - Parameter target: nil if it is the path and the query as they are.
     package init(
-        method: Method, path: String, query: String = "", headers: Headers = Headers(), remoteAddress: String = "",
+        method: Method, path: String, query: String = "", target: String? = nil, headers: Headers = Headers(),
+        remoteAddress: String = "",
         requestID: String? = nil, waited: Duration = .zero, body: any RequestBody = BufferedBody([])
     ) {
         self.method = method
         self.path = path
         self.query = query
+        self.target = target ?? (query.isEmpty ? path : "\(path)?\(query)")
         self.headers = headers
         self.remoteAddress = remoteAddress
         self.requestID = requestID

@@ -15,6 +15,10 @@ package struct Response: Sendable {
     package var body: [UInt8]
     /// Sent after `body`.
     package var stream: (any ResponseStream)?
+    /// Whether this answers HEAD without making the body, so that nobody knows its length (RFC 9110 §9.3.2).
+    package var hasUnknownLength = false
+    /// The error code of a refusal, for metrics. It is not sent.
+    package var refusal: String?
     /// Runs on the worker's thread once the answer has been written, or could not be: what its time must not reveal. It must
     /// return soon.
     package var afterwards: (@Sendable () -> Void)?
@@ -28,8 +32,8 @@ package struct Response: Sendable {
         self.stream = stream
     }
 
-    /// The length of the whole body, in bytes.
-    package var length: Int { body.count + (stream?.length ?? 0) }
+    /// The length of the whole body, in bytes; nil if it is unknown.
+    package var length: Int? { hasUnknownLength ? nil : body.count + (stream?.length ?? 0) }
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }

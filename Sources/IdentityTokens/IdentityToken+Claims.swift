@@ -12,12 +12,7 @@ extension IdentityToken {
     init(
         _ claims: Claims, provider: Provider, settings: ProviderSettings, rawNonce: String, now: Timestamp
     ) throws(InvalidIdentityToken) {
-        guard let issuer = claims.issuer, settings.issuers.contains(identical: issuer) else {
-            throw InvalidIdentityToken(.wrongIssuer)
-        }
-        guard let audience = claims.audience, audience.contains(where: settings.audiences.contains(identical:)),
-            audience.count == 1 || claims.authorizedParty.map(settings.audiences.contains(identical:)) == true
-        else { throw InvalidIdentityToken(.wrongAudience) }
+        let audience = try settings.checkIssuerAndAudience(of: claims)
         let issuedAt = try Self.checkTimes(claims, now: now)
         guard let nonce = claims.string("nonce"), Self.isDigest(nonce, of: rawNonce) else {
             throw InvalidIdentityToken(.nonceMismatch)
@@ -32,7 +27,7 @@ extension IdentityToken {
             isPrivateEmail: email != nil && claims.flag("is_private_email"), hostedDomain: claims.string("hd"),
             name: Name(
                 given: claims.string("given_name"), family: claims.string("family_name"),
-                whole: claims.string("name")), issuedAt: issuedAt)
+                whole: claims.string("name")), issuedAt: issuedAt, audience: audience)
     }
 
     private static func checkTimes(_ claims: Claims, now: Timestamp) throws(InvalidIdentityToken) -> Timestamp {
@@ -58,6 +53,19 @@ extension IdentityToken {
         let isHex = constantTimeEqual(Array(nonce.utf8), Array(digest.hexadecimal.utf8))
         let isBase64URL = constantTimeEqual(Array(nonce.utf8), Array(Base64URL.encode(digest).utf8))
         return isHex || isBase64URL
+    }
+}
+
+extension ProviderSettings {
+    /// - Returns: the first of its own client ids that the token is for.
+    func checkIssuerAndAudience(of claims: Claims) throws(InvalidIdentityToken) -> String {
+        guard let issuer = claims.issuer, issuers.contains(identical: issuer) else {
+            throw InvalidIdentityToken(.wrongIssuer)
+        }
+        guard let audience = claims.audience, let own = audience.first(where: audiences.contains(identical:)),
+            audience.count == 1 || claims.authorizedParty.map(audiences.contains(identical:)) == true
+        else { throw InvalidIdentityToken(.wrongAudience) }
+        return own
     }
 }
 

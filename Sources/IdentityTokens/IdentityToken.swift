@@ -15,6 +15,8 @@ package struct IdentityToken: Equatable, Sendable {
     /// The user's name at Google, of any length and with any characters.
     package var name: Name?
     package var issuedAt: Timestamp
+    /// For which of the server's client ids it was made.
+    package var audience: String
 
     package struct Name: Equatable, Sendable {
         package var given: String?
@@ -33,7 +35,8 @@ package struct IdentityToken: Equatable, Sendable {
 
     package init(
         provider: Provider, subject: String, email: String? = nil, emailVerified: Bool = false,
-        isPrivateEmail: Bool = false, hostedDomain: String? = nil, name: Name? = nil, issuedAt: Timestamp
+        isPrivateEmail: Bool = false, hostedDomain: String? = nil, name: Name? = nil, issuedAt: Timestamp,
+        audience: String = ""
     ) {
         self.provider = provider
         self.subject = subject
@@ -43,5 +46,6 @@ package struct IdentityToken: Equatable, Sendable {
         self.hostedDomain = hostedDomain
         self.name = name
         self.issuedAt = issuedAt
+        self.audience = audience
     }
 }

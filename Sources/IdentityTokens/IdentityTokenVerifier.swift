@@ -38,6 +38,18 @@ package final class IdentityTokenVerifier: Sendable {
     /// - Parameter rawNonce: the client's nonce before hashing.
     /// - Throws: `InvalidIdentityToken`, or `KeySetUnavailable` if the token cannot be checked now.
     package func verify(_ token: String, rawNonce: String, provider: Provider) throws -> IdentityToken {
+        let (claims, settings) = try verifySignature(of: token, provider)
+        return try IdentityToken(claims, provider: provider, settings: settings, rawNonce: rawNonce, now: clock.now)
+    }
+
+    /// - Throws: as `verify`.
+    package func verifyNotification(_ token: String) throws -> AppleNotification {
+        let (claims, settings) = try verifySignature(of: token, .apple)
+        _ = try settings.checkIssuerAndAudience(of: claims)
+        return try AppleNotification(claims, now: clock.now)
+    }
+
+    private func verifySignature(of token: String, _ provider: Provider) throws -> (Claims, ProviderSettings) {
         guard let settings = providers[provider], let source = sources[provider] else {
             // The provider is not configured, so no audience is accepted. Trying again later would not help.
             throw InvalidIdentityToken(.wrongAudience)
@@ -47,8 +59,7 @@ package final class IdentityTokenVerifier: Sendable {
             guard let algorithm = jwt.algorithm else { throw JOSEError.unsupportedAlgorithm }
             guard let keyID = jwt.keyID else { throw JOSEError.unknownKey }
             try jwt.verify(with: try source.keySet(for: keyID, algorithm))
-            return try IdentityToken(
-                jwt.claims, provider: provider, settings: settings, rawNonce: rawNonce, now: clock.now)
+            return (jwt.claims, settings)
         } catch let error as JOSEError {
             throw InvalidIdentityToken(error.reason)
         }

@@ -9,9 +9,13 @@ package struct Asset: Sendable {
     private let version: String
 
     package init(path: String, mediaType: String, _ contents: String) {
+        self.init(path: path, mediaType: mediaType, Array(contents.utf8))
+    }
+
+    package init(path: String, mediaType: String, _ contents: [UInt8]) {
         self.path = path
         self.mediaType = mediaType
-        self.contents = Array(contents.utf8)
+        self.contents = contents
         version = Array(sha256(self.contents).prefix(8)).hexadecimal
     }
 

@@ -89,6 +89,6 @@ package struct ConsentPage: WebPage {
 }
 
 /// Scopes of one meaning are said once.
-private func distinct(_ texts: [String]) -> [String] {
+func distinct(_ texts: [String]) -> [String] {
     texts.enumerated().filter { index, text in !texts[..<index].contains(text) }.map(\.element)
 }

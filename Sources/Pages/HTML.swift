@@ -31,6 +31,8 @@ package struct HTML: ExpressibleByStringInterpolation, Equatable, Sendable {
             }
         }
 
+        package mutating func appendInterpolation(_ number: Int) { markup += String(number) }
+
         package mutating func appendInterpolation(_ html: HTML) { markup += html.markup }
 
         /// Nothing for what is absent.

@@ -25,21 +25,38 @@ package struct LoginPage: WebPage {
         /// The address belongs to an account with another identity of this provider (accounts §1.6).
         case linkedToOtherAccount(Provider)
         case accountDeleted(purgeAt: Timestamp)
+        /// Nobody approved the sign-in on a phone in time.
+        case notApproved
     }
 
-    /// nil where no application is known yet: before a device's code is typed.
-    var application: String?
+    /// What somebody signs in for.
+    package enum Destination: Equatable, Sendable {
+        case application(String)
+        /// No application is known yet: its code is typed later.
+        case device
+        /// A page of this server.
+        case ownPage
+    }
+
+    var destination: Destination
     var choices: [Choice]
+    /// Gets `email`: of whoever approves the sign-in on a phone. Nil where nobody can.
+    var approval: PostForm?
+    /// Shows a code to scan with the app. Nil where that is switched off.
+    var code: PostForm?
     var notice: Notice?
     /// Who is signed in already, and the form that goes on as them.
     var signedIn: (account: ShownUser, form: PostForm)?
 
     package init(
-        application: String?, choices: [Choice], notice: Notice? = nil,
+        for destination: Destination, choices: [Choice], approval: PostForm? = nil, code: PostForm? = nil,
+        notice: Notice? = nil,
         signedIn: (account: ShownUser, form: PostForm)? = nil
     ) {
-        self.application = application
+        self.destination = destination
         self.choices = choices
+        self.approval = approval
+        self.code = code
         self.notice = notice
         self.signedIn = signedIn
     }
@@ -50,13 +67,21 @@ package struct LoginPage: WebPage {
     }
 
     package func content(in texts: any Texts) -> HTML {
-        let purpose = application.map { texts.toContinue(to: texts.name($0)) } ?? texts.toConnectDevice
+        let purpose =
+            switch destination {
+            case .application(let name): texts.toContinue(to: texts.name(name))
+            case .device: texts.toConnectDevice
+            case .ownPage: texts.toOpenPage
+            }
         return """
             <h1>\(signedIn == nil ? texts.signIn : texts.chooseAccount)</h1>
             <p class="lede">\(purpose)</p>
             \(notice.map { alert(texts.notice($0)) })
             \(signedIn.map { account, form in resume(account, form, texts) })
-            \(ways(texts))
+            \(choices.isEmpty && isWithPhone ? .empty : Self.ways(choices, texts))
+            \(isWithPhone ? divider(texts) : nil)
+            \(approval.map { phone($0, texts) })
+            \(code.map { $0.html("<button class=\"button\">\(texts.scanCode)</button>") })
             """
     }
 
@@ -68,7 +93,7 @@ package struct LoginPage: WebPage {
         """
     }
 
-    private func ways(_ texts: any Texts) -> HTML {
+    static func ways(_ choices: [Choice], _ texts: any Texts) -> HTML {
         if choices.isEmpty { return "<p>\(texts.noProvider)</p>" }
         let items = choices.map { choice -> HTML in
             """
@@ -78,5 +103,21 @@ package struct LoginPage: WebPage {
             """
         }
         return "<ul class=\"ways\">\n\(items)</ul>"
+    }
+
+    private var isWithPhone: Bool { approval != nil || code != nil }
+
+    private func divider(_ texts: any Texts) -> HTML? {
+        choices.isEmpty ? nil : "<p class=\"or\"><span>\(texts.orOnPhone)</span></p>"
+    }
+
+    private func phone(_ form: PostForm, _ texts: any Texts) -> HTML {
+        let controls: HTML = """
+            <label for="email">\(texts.emailLabel)</label>
+            <input id="email" name="email" type="email" required maxlength="254" autocomplete="username" \
+            autocapitalize="none" spellcheck="false" enterkeyhint="go" dir="ltr">
+            <button class="button">\(texts.approveOnPhone)</button>
+            """
+        return form.html(controls)
     }
 }

@@ -3,9 +3,24 @@
 /// Sides are logical (`inline`, `block`), so a language that runs from right to left needs no sheet of its own. Every text
 /// has a contrast of at least 4.5:1 against what is behind it, every control's edge 3:1.
 package enum StyleSheet {
-    package static let asset = Asset(path: "/oauth/style.css", mediaType: "text/css; charset=utf-8", contents)
+    package static let asset = asset(.merganser)
 
-    private static let contents = """
+    static func asset(_ accent: AccentColors) -> Asset {
+        Asset(path: "/oauth/style.css", mediaType: "text/css; charset=utf-8", contents(accent))
+    }
+
+    /// What links and buttons stand on, in light and in dark.
+    static let lightGrounds = [
+        Ground(name: "sheet", color: Color(0xffffff)), Ground(name: "paper", color: Color(0xf4f5f5)),
+        Ground(name: "raised ground", color: Color(0xf1f3f3)),
+    ]
+    static let darkGrounds = [
+        Ground(name: "sheet", color: Color(0x191c1d)), Ground(name: "paper", color: Color(0x0f1112)),
+        Ground(name: "raised ground", color: Color(0x232728)),
+    ]
+
+    private static func contents(_ accent: AccentColors) -> String {
+        """
         :root {
           color-scheme: light dark;
           --paper: #f4f5f5;
@@ -15,9 +30,9 @@ package enum StyleSheet {
           --line: #dfe2e3;
           --edge: #81888c;
           --raised: #f1f3f3;
-          --accent: #0a6b63;
-          --accent-text: #ffffff;
-          --accent-raised: #085850;
+          --accent: \(accent.light.accent);
+          --accent-text: \(accent.light.text);
+          --accent-raised: \(accent.light.raised);
           --good: #1a6e3c;
           --bad: #a8231b;
           --bad-paper: #fdf0ee;
@@ -32,9 +47,9 @@ package enum StyleSheet {
             --line: #2e3335;
             --edge: #71797d;
             --raised: #232728;
-            --accent: #63cfc3;
-            --accent-text: #06201d;
-            --accent-raised: #83dcd2;
+            --accent: \(accent.dark.accent);
+            --accent-text: \(accent.dark.text);
+            --accent-raised: \(accent.dark.raised);
             --good: #6fd195;
             --bad: #ff9d92;
             --bad-paper: #331b19;
@@ -74,6 +89,10 @@ package enum StyleSheet {
           letter-spacing: -.01em;
         }
         .emblem { inline-size: 1.625rem; block-size: 1.625rem; fill: var(--accent); }
+        .logo { block-size: 1.625rem; max-inline-size: 10rem; object-fit: contain; }
+        footer { margin-block-start: 1.5rem; font-size: .875rem; }
+        footer ul { display: flex; flex-wrap: wrap; gap: 0 1.5rem; justify-content: center; }
+        footer a { display: flex; align-items: center; min-block-size: 2.75rem; min-inline-size: 2.75rem; }
         main {
           inline-size: 100%;
           max-inline-size: 28rem;
@@ -147,7 +166,7 @@ package enum StyleSheet {
 
         .or { display: flex; align-items: center; gap: .75rem; margin-block: 1.5rem; font-size: .875rem; color: var(--quiet); }
         .or::before, .or::after { content: ""; flex: 1; min-inline-size: 1rem; border-block-start: 1px solid var(--line); }
-        .or + .ways { margin-block-start: 0; }
+        .or + .ways, .or + form { margin-block-start: 0; }
         .note, .caution, .reference { margin-block-start: 1.25rem; font-size: .875rem; color: var(--quiet); }
         .note .name { color: var(--text); font-weight: 600; }
         /* The target is 44 pixels high and more, the line is not. */
@@ -209,10 +228,12 @@ package enum StyleSheet {
         }
         input:focus-visible { outline-offset: 0; border-color: var(--accent); }
         input[aria-invalid] { border-color: var(--bad); }
-        input + .button { margin-block-start: 1rem; }
+        input + .button, input + .choice { margin-block-start: 1rem; }
         .code { font: 600 1.5rem/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; letter-spacing: .08em; }
         input.code { text-transform: uppercase; text-align: center; }
         p.code { margin-block-start: 1rem; padding: .75rem; text-align: center; background: var(--raised); border-radius: .75rem; }
+
+        .qr { display: block; inline-size: 100%; max-inline-size: 15rem; margin: 1.5rem auto 0; border-radius: .75rem; }
 
         .outcome { margin-block-end: 1.25rem; color: var(--accent); }
         .outcome .sign { inline-size: 3rem; block-size: 3rem; margin: 0; stroke-width: 2.5; }
@@ -234,9 +255,114 @@ package enum StyleSheet {
         .codes code { font: 600 .9375rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         .codes dd { margin-block-start: .25rem; color: var(--quiet); }
 
+        .owner { display: flex; align-items: center; justify-content: space-between; gap: .75rem 1rem; flex-wrap: wrap;
+          margin-block-start: 1.5rem; padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; }
+        h2 + .owner { margin-block-start: 0; }
+        .owner .account { min-inline-size: 0; }
+        .rows { margin-block-start: .75rem; border: 1px solid var(--line); border-radius: .75rem; }
+        .lede + .rows { margin-block-start: 1.25rem; }
+        .rows li { display: flex; align-items: center; gap: .75rem 1rem; padding: 1rem; }
+        .rows li + li { border-block-start: 1px solid var(--line); }
+        .rows h2 { margin: 0; }
+        .rows p { font-size: .875rem; color: var(--quiet); }
+        .rows small { font-size: .8125rem; font-weight: 400; color: var(--quiet); }
+        .about { flex: 1; min-inline-size: 0; }
+        .act { display: inline-flex; align-items: center; justify-content: center; flex: none; min-block-size: 2.75rem;
+          padding: .375rem 1rem; font-size: .9375rem; font-weight: 600; text-decoration: none; color: var(--text);
+          border: 1px solid var(--edge); border-radius: .75rem; transition: background-color .15s; }
+        .act:hover { background: var(--raised); }
+        .rows strong { color: var(--text); }
+        .rows details { font-size: .875rem; }
+        .verbatim { white-space: pre-wrap; overflow-wrap: anywhere; }
+        .more { margin-block-start: .75rem; }
+        .effects { display: grid; gap: .5rem; margin-block-start: 1.25rem; padding-inline-start: 1.25rem; list-style: disc; }
+        section > h2 + .note { margin-block-start: 0; }
+        .danger { color: var(--bad); border-color: currentColor; }
+        .danger:hover { background: var(--bad-paper); }
+        .success { display: flex; gap: .625rem; margin-block-start: 1.25rem; padding: .75rem 1rem; font-size: .9375rem;
+          color: var(--good); border: 1px solid currentColor; border-radius: .75rem; }
+        /* Administration: lists and drawings beside one another, and a header that leads to every section. */
+        .wide { padding-block-start: 1rem; }
+        .wide main { max-inline-size: 80rem; }
+        .wide header { inline-size: 100%; max-inline-size: 80rem; flex-wrap: wrap; margin-block-end: 1rem; }
+        nav ul { display: flex; flex-wrap: wrap; gap: .25rem; }
+        header nav { margin-inline-start: auto; font-weight: 400; }
+        header nav a, .tabs a { display: flex; align-items: center; min-block-size: 2.75rem; min-inline-size: 2.75rem;
+          padding-inline: .75rem; border-radius: .75rem; color: var(--text); text-decoration: none; }
+        header nav a:hover, .tabs a:hover { background: var(--raised); }
+        header nav a[aria-current], .tabs a[aria-current] { color: var(--accent); font-weight: 600; background: var(--sheet);
+          text-decoration: underline; }
+        .tabs { margin-block-start: 1rem; }
+        .tabs a[aria-current] { background: var(--raised); }
+        .paging { display: flex; flex-wrap: wrap; gap: .75rem; margin-block-start: 1.5rem; }
+        .paging .button { inline-size: auto; }
+        .done { display: flex; gap: .625rem; margin-block-start: 1rem; color: var(--good); font-weight: 600; }
+        .search { max-inline-size: 46rem; }
+        .search .button { inline-size: auto; }
+        .hint { margin-block-end: .375rem; font-size: .875rem; color: var(--quiet); }
+        .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin-block-start: .5rem; }
+        .facts > div { min-inline-size: 0; }
+        .facts dt { font-size: .8125rem; color: var(--quiet); }
+        .facts a, .row a { display: inline-flex; align-items: center; min-block-size: 2.75rem; min-inline-size: 2.75rem; }
+        /* On the line of the facts beside it. */
+        .facts a { margin-block: -.625rem; }
+        .entries { margin-block-start: 1rem; }
+        .entries > li { padding-block: 1rem; border-block-start: 1px solid var(--line); }
+        .entries .row { margin: 0; }
+        .entries form { margin-block-start: .5rem; }
+        .entries .button { inline-size: auto; }
+        .details { margin-block-start: .5rem; }
+        .wide code { font: .875rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+        .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: 0 2.5rem; }
+        .changes form { margin-block-start: 1rem; }
+        .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); gap: 1.5rem 2.5rem; }
+        .charts p { font-size: .875rem; color: var(--quiet); }
+        .charts strong { color: var(--text); }
+        .chart { display: block; inline-size: 100%; block-size: 3rem; margin-block-start: .5rem; fill: var(--edge); }
+        .chart .today { fill: var(--accent); }
+        .charts details { font-size: .875rem; }
+        summary { min-block-size: 2.75rem; padding-block: .625rem; cursor: pointer; color: var(--accent); }
+        table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
+        th, td { padding: .375rem .75rem .375rem 0; text-align: start; border-block-end: 1px solid var(--line); }
+        .graph { margin-block-start: 1rem; }
+        .graph svg { display: block; inline-size: 100%; max-inline-size: 70rem; }
+        .graph rect { fill: var(--sheet); stroke: var(--edge); }
+        .graph .center rect { fill: var(--raised); stroke: var(--accent); stroke-width: 2; }
+        .graph text { fill: currentColor; font-size: 15px; }
+        .graph .detail { font-size: 12px; color: var(--quiet); }
+        .edge { fill: none; stroke: var(--edge); stroke-width: 1.5; }
+        .graph li { padding-block: .375rem; }
+        select {
+          inline-size: 100%;
+          min-block-size: 3rem;
+          margin-block-end: 1rem;
+          padding: .5rem .875rem;
+          font: inherit;
+          color: var(--text);
+          background: var(--sheet);
+          border: 1px solid var(--edge);
+          border-radius: .75rem;
+        }
+        .flag { display: flex; align-items: center; gap: .75rem; min-block-size: 2.75rem; }
+        .flag input { flex: none; inline-size: 2.75rem; min-block-size: 2.75rem; margin: 0; accent-color: var(--accent); }
+        .flag label { margin: 0; font-weight: 400; }
+        /* For screen readers only. */
+        .spoken, .graph:not(.listed) ul { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden;
+          clip-path: inset(50%); }
+        /* Smaller than it is drawn, nobody could read it. */
+        @media (max-width: 76rem) {
+          .graph svg { display: none; }
+          .graph:not(.listed) ul { position: static; inline-size: auto; block-size: auto; overflow: visible;
+            clip-path: none; }
+        }
+        @media (max-width: 60rem) {
+          header nav { margin-inline-start: 0; }
+        }
+
         @media (max-width: 30rem) {
           body { padding-inline: 0; padding-block-end: 0; background: var(--sheet); }
           header { align-self: start; margin-inline: 1.25rem; }
+          .wide header { inline-size: auto; }
           h1 { font-size: 1.5rem; }
           main { padding: .5rem 1.25rem 2.5rem; border-radius: 0; box-shadow: none; }
           /* Under what it is about, which gets the whole width. */
@@ -247,14 +373,18 @@ package enum StyleSheet {
           .account { gap: .75rem; }
           .initial { inline-size: 2.25rem; block-size: 2.25rem; font-size: 1rem; }
           .identity form { padding-inline-start: 3rem; }
+          .rows li { flex-wrap: wrap; }
+          .about { flex-basis: 100%; }
+          .act { inline-size: 100%; }
         }
-        @media (prefers-reduced-motion: reduce) { .button { transition: none; } }
+        @media (prefers-reduced-motion: reduce) { .button, .act { transition: none; } }
         @media (forced-colors: active) {
-          .button, .alert, .initial, p.code { border: 1px solid; }
+          .button, .act, .alert, .success, .initial, p.code { border: 1px solid; }
           .emblem { fill: CanvasText; }
           .sign { stroke: CanvasText; }
           .initial { color: CanvasText; }
         }
 
         """
+    }
 }

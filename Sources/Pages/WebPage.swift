@@ -10,6 +10,8 @@ package protocol WebPage: Sendable {
     func content(in texts: any Texts) -> HTML
     /// How wide it is set.
     var width: PageWidth { get }
+    /// What stands in the header beside the server's name; empty on most pages.
+    func navigation(in texts: any Texts) -> HTML
 }
 
 package enum PageWidth: Sendable {
@@ -17,15 +19,24 @@ package enum PageWidth: Sendable {
     case column
     /// Reference: as wide as a line can be read.
     case article
+    /// Lists and drawings beside one another: as wide as the window.
+    case wide
 }
 
 extension WebPage {
     package var width: PageWidth { .column }
 
+    package func navigation(in texts: any Texts) -> HTML { .empty }
+
     /// The whole document.
-    package func document(in language: Language) -> HTML {
-        let texts = language.texts
-        let article: HTML? = width == .article ? " class=\"article\"" : nil
+    package func document(in edition: Edition) -> HTML {
+        let (language, texts, brand) = (edition.language, edition.texts, edition.brand)
+        let kind: HTML? =
+            switch width {
+            case .column: nil
+            case .article: " class=\"article\""
+            case .wide: " class=\"wide\""
+            }
         return """
             <!DOCTYPE html>
             <html lang="\(language.rawValue)" dir="\(language.direction)">
@@ -34,16 +45,16 @@ extension WebPage {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <meta name="robots" content="noindex">
-            <title>\(title(in: texts)) · Merganser</title>
-            <link rel="stylesheet" href="\(StyleSheet.asset.link)">
-            <link rel="icon" type="image/svg+xml" href="\(Drawing.icon.link)">
+            <title>\(title(in: texts)) · \(brand.name)</title>
+            <link rel="stylesheet" href="\(brand.styleSheet.link)">
+            <link rel="icon" type="\(brand.icon.mediaType)" href="\(brand.icon.link)">
             </head>
-            <body\(article)>
-            <header>\(Drawing.emblem)<span>Merganser</span></header>
+            <body\(kind)>
+            <header>\(brand.emblem)<span>\(brand.name)</span>\(navigation(in: texts))</header>
             <main>
             \(content(in: texts))
             </main>
-            </body>
+            \(brand.footer(in: texts))</body>
             </html>
 
             """

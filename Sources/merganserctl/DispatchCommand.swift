@@ -8,7 +8,8 @@ import JSON
 
 struct DispatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dispatch", abstract: "Sends webhooks and logout tokens, beside the servers or instead of them.",
+        commandName: "dispatch",
+        abstract: "Sends webhooks, logout tokens and revocations at Apple, beside the servers or instead of them.",
         discussion: """
             Every server has a dispatcher of its own (MERGANSER_DISPATCHERS), and any number of dispatchers may run. Ends \
             on SIGTERM or SIGINT, when the requests under way have been answered.
@@ -34,18 +35,23 @@ struct DispatchCommand: ParsableCommand {
                     StandardError.write("merganserctl: \(kind.plural) cannot be sent: \(ToolError(error).message)\n")
                 })
             dispatchers.start(1)
-            output.progress("Sends webhooks and logout tokens until it is stopped")
+            output.progress("Sends webhooks, logout tokens and revocations at Apple until it is stopped")
             while ![.terminate, .interrupt].contains(waitForSignal()) {}
             dispatchers.stop()
         }
         let counts = statistics.snapshot
         let lines = DeliveryStatistics.Outcome.allCases.map { outcome in
             let (webhooks, logouts) = (counts.webhooks.attempts[outcome] ?? 0, counts.logouts.attempts[outcome] ?? 0)
-            return "\(outcome.rawValue.padded(to: 12)) \("\(webhooks)".padded(to: 9)) \(logouts)"
+            let revocations = counts.appleRevocations.attempts[outcome] ?? 0
+            return "\(outcome.rawValue.padded(to: 12)) \("\(webhooks)".padded(to: 9)) "
+                + "\("\(logouts)".padded(to: 14)) \(revocations)"
         }
         output.print(
-            ["attempts": counts.webhooks.attemptsJSON, "logout_attempts": counts.logouts.attemptsJSON],
-            (["\("attempts".padded(to: 12)) webhooks  logout tokens"] + lines).joined(separator: "\n"))
+            [
+                "attempts": counts.webhooks.attemptsJSON, "logout_attempts": counts.logouts.attemptsJSON,
+                "apple_revocation_attempts": counts.appleRevocations.attemptsJSON,
+            ],
+            (["\("attempts".padded(to: 12)) webhooks  logout tokens  at Apple"] + lines).joined(separator: "\n"))
     }
 }
 

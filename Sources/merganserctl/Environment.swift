@@ -23,6 +23,11 @@ enum Environment {
         try Configuration.loginHistoryLifetime(environment: variables)
     }
 
+    /// Nil: anonymous accounts are kept.
+    static func anonymousInactivity() throws -> Duration? {
+        try Configuration.anonymousInactivity(environment: variables)
+    }
+
     static func tombstoneGrace() throws -> Duration { try Configuration.tombstoneGrace(environment: variables) }
 
     /// What sends webhooks. It verifies no identity tokens.
@@ -31,7 +36,8 @@ enum Environment {
         return Accounts(
             settings: AccountsSettings(
                 issuer: deployment.issuer.description, isDevelopment: deployment.environment == .development),
-            serverKey: try serverKey(), identityTokens: IdentityTokenVerifier(providers: [:], cacheDirectory: nil))
+            serverKey: try serverKey(), identityTokens: IdentityTokenVerifier(providers: [:], cacheDirectory: nil),
+            apple: try Configuration.appleClient(environment: variables).map { AppleClient($0) })
     }
 
     static func attachmentDirectory() throws -> String {

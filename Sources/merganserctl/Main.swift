@@ -46,9 +46,9 @@ struct Merganserctl: ParsableCommand {
         version: Version.current,
         subcommands: [
             Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self,
-            WebhookKeyCommand.self, UserCommand.self, TeamCommand.self, ProjectCommand.self, AppCommand.self,
-            APIKeyCommand.self, QuestionnaireCommand.self, CollectGarbageCommand.self, DispatchCommand.self,
-            OutboxCommand.self, CompactCommand.self, RetentionCommand.self, AttachmentsCommand.self,
-            VerifyCommand.self, Doctor.self, Dev.self,
+            WebhookKeyCommand.self, UserCommand.self, MergeCommand.self, PurgeCommand.self, AnonymousCommand.self,
+            TeamCommand.self, ProjectCommand.self, AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self,
+            CollectGarbageCommand.self, DispatchCommand.self, OutboxCommand.self, CompactCommand.self,
+            RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self, Dev.self,
         ])
 }

@@ -10,6 +10,7 @@ import Glibc
 import IdentityTokens
 import Logging
 import Mail
+import Push
 import Threads
 
 /// One running server, from its start to its end.
@@ -22,6 +23,8 @@ final class Instance {
     private let keySets: IdentityTokenVerifier
     /// nil: no mail is sent.
     private let mail: MailQueue?
+    /// nil: no phone is notified.
+    private let push: PushQueue?
     private let service: Service
     private let databaseStatistics = DatabaseStatistics()
     private let deliveryStatistics = DeliveryStatistics()
@@ -47,19 +50,6 @@ final class Instance {
                 logger.warning("mail was not sent", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
             }
         }
-        service = Service(
-            accounts: Accounts(
-                settings: AccountsSettings(
-                    issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime,
-                    linkByEmail: configuration.linkByEmail,
-                    autoApprovesApplications: configuration.autoApprovesApplications,
-                    isDevelopment: configuration.deployment.environment == .development),
-                serverKey: serverKey,
-                identityTokens: keySets),
-            analytics: Analytics(settings: configuration.analytics), front: Front(configuration.front),
-            errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
-            mail: mail, slowPeers: slowPeers,
-            loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         let slowLog = configuration.server.slowStatement.map { threshold in
             SlowLog(threshold: threshold) { line in
                 logger.notice("\(line.message)", metadata: line.fields.mapValues(Logger.MetadataValue.init))
@@ -68,8 +58,31 @@ final class Instance {
         makeDatabase = { [databaseStatistics] in
             Database(configuration.database.connection, statistics: databaseStatistics, slowLog: slowLog)
         }
+        let accounts = Accounts(
+            settings: AccountsSettings(
+                issuer: configuration.deployment.issuer.description, pakLifetime: configuration.pakLifetime,
+                linkByEmail: configuration.linkByEmail,
+                autoApprovesApplications: configuration.autoApprovesApplications,
+                allowsBearerOnlyAgents: configuration.allowsBearerOnlyAgents,
+                restoresWithinGrace: configuration.restoresWithinGrace,
+                isDevelopment: configuration.deployment.environment == .development),
+            serverKey: serverKey, identityTokens: keySets, apple: configuration.apple.map { AppleClient($0) })
+        push = configuration.push.map { [makeDatabase] settings in
+            PushQueue(settings) {
+                PushTokenDirectory(accounts, makeDatabase)
+            } onLoss: { outcome, reason in
+                logger.warning("a phone was not notified", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
+            }
+        }
+        service = Service(
+            accounts: accounts,
+            analytics: Analytics(settings: configuration.analytics), front: Front(configuration.front),
+            errorDocsBase: configuration.errorDocsBase, ownApps: OwnApps(configuration.ownApps),
+            brand: configuration.brand, mail: mail, push: push, offersCodes: configuration.offersCodes,
+            slowPeers: slowPeers, loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         readiness = Readiness(
-            makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace, logger)
+            makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace,
+            anonymousInactivity: configuration.anonymousInactivity, logger)
         dispatchers = Dispatchers(
             service.accounts, Dispatcher.Options(isDevelopment: service.accounts.settings.isDevelopment),
             statistics: deliveryStatistics, makeDatabase: makeDatabase
@@ -85,7 +98,7 @@ final class Instance {
         let inherited = try ListeningSocket.inherited()
         try makeStateDirectory()
         try makeAttachmentDirectory()
-        try makeSpoolFolder()
+        try makeSpoolFolders()
         let socket = try inherited ?? listeningSocket(configuration.server.socket)
         defer { socket.withdraw() }
         let server = try Server(socket: socket, options: serverOptions) { [service, makeDatabase] in
@@ -107,6 +120,7 @@ final class Instance {
         }
         if try waitUntilReady() {
             mail?.start()
+            push?.start()
             service.loadShedder.beginServing()
             try server.start()
             try socket.publish()
@@ -160,14 +174,13 @@ final class Instance {
         }
     }
 
-    private func makeSpoolFolder() throws {
-        do {
-            try configuration.mail?.prepare()
-        } catch {
-            throw StartFailure.cannotMake(
-                "MERGANSER_OTP_SENDER: \(error); its parent folder must exist, and this process must be able to write to it"
-            )
+    private func makeSpoolFolders() throws {
+        func refusal(_ variable: String, _ error: FileError) -> StartFailure {
+            .cannotMake(
+                "\(variable): \(error); its parent folder must exist, and this process must be able to write to it")
         }
+        do { try configuration.mail?.prepare() } catch { throw refusal("MERGANSER_OTP_SENDER", error) }
+        do { try configuration.push?.prepare() } catch { throw refusal("MERGANSER_PUSH_SENDER", error) }
     }
 
     private func listeningSocket(_ path: String) throws -> ListeningSocket {
@@ -186,7 +199,7 @@ final class Instance {
         let metrics = Metrics(
             version: Version.current, instance: configuration.server.instance, threads: serverOptions.threads,
             requests: service.metrics, loadShedder: service.loadShedder, database: databaseStatistics,
-            delivery: deliveryStatistics, keySets: keySets, mail: mail, server: server)
+            delivery: deliveryStatistics, keySets: keySets, mail: mail, push: push, server: server)
         var options = Server.Options(threads: 1)
         options.drainLimit = .seconds(1)
         let control = try Server(socket: socket, options: options) { [readiness, configuration] in
@@ -259,6 +272,7 @@ final class Instance {
         dispatchers.stop()
         // At least a moment for what the last request had to send.
         mail?.stop(atMost: max(.seconds(1), deadline - ContinuousClock.now))
+        push?.stop(atMost: max(.seconds(1), deadline - ContinuousClock.now))
         let metadata: Logger.Metadata = [
             "requests": .stringConvertible(result.requests), "cut": .stringConvertible(result.cut),
         ]

@@ -5,6 +5,7 @@ import Database
 import FastCGI
 import IdentityTokens
 import Mail
+import Push
 import Time
 
 /// The numbers of this instance in Prometheus' text format.
@@ -19,6 +20,8 @@ struct Metrics: Sendable {
     let keySets: IdentityTokenVerifier
     /// nil: no mail is sent.
     let mail: MailQueue?
+    /// nil: no phone is notified.
+    let push: PushQueue?
     let server: Server
     private let clock = Clock.system
     private let startedAt = Clock.system.now
@@ -26,7 +29,7 @@ struct Metrics: Sendable {
     init(
         version: String, instance: String, threads: Int, requests: RequestMetrics, loadShedder: LoadShedder,
         database: DatabaseStatistics, delivery: DeliveryStatistics, keySets: IdentityTokenVerifier, mail: MailQueue?,
-        server: Server
+        push: PushQueue?, server: Server
     ) {
         self.version = version
         self.instance = instance
@@ -37,6 +40,7 @@ struct Metrics: Sendable {
         self.delivery = delivery
         self.keySets = keySets
         self.mail = mail
+        self.push = push
         self.server = server
     }
 
@@ -49,6 +53,7 @@ struct Metrics: Sendable {
         addDelivery(to: &exposition)
         addKeySets(to: &exposition)
         addMail(to: &exposition)
+        addPush(to: &exposition)
         if let upkeep { add(upkeep, to: &exposition) }
         return exposition.text
     }
@@ -86,6 +91,11 @@ struct Metrics: Sendable {
             "merganser_requests_total", .counter, "Answered requests.",
             snapshot.map { key, series in
                 (labels(key), Double(series.count))
+            })
+        exposition.add(
+            "merganser_refusals_total", .counter, "Requests outside /v1 that were refused, by error code.",
+            counts.refusals.sorted { ($0.key.route, $0.key.code) < ($1.key.route, $1.key.code) }.map { refusal, count in
+                ([("route", refusal.route), ("code", refusal.code)], Double(count))
             })
         exposition.addHistogram(
             "merganser_request_duration_seconds", "Time from a complete request to its answer.",
@@ -142,6 +152,7 @@ struct Metrics: Sendable {
         for (name, messages, beginning, counts) in [
             ("webhook", "Events", "an event or its replay", snapshot.webhooks),
             ("logout", "Logout tokens", "the end of a session", snapshot.logouts),
+            ("apple_revocation", "Tokens that Apple is to revoke", "the end of an identity", snapshot.appleRevocations),
         ] {
             exposition.add(
                 "merganser_\(name)_attempts_total", .counter, "\(messages): attempts to send one to its receiver.",
@@ -191,6 +202,15 @@ struct Metrics: Sendable {
             (mail.map { [([], Double($0.waiting))] }) ?? [])
     }
 
+    private func addPush(to exposition: inout Exposition) {
+        exposition.add(
+            "merganser_notifications_total", .counter, "Notifications to phones by what became of them.",
+            (push?.counts ?? []).map { ([("outcome", $0.outcome.rawValue)], Double($0.count)) })
+        exposition.add(
+            "merganser_notifications_waiting", .gauge, "Notifications that wait for the push service.",
+            (push.map { [([], Double($0.waiting))] }) ?? [])
+    }
+
     private func add(_ upkeep: Upkeep, to exposition: inout Exposition) {
         exposition.add(
             "merganser_upkeep_delay_seconds", .gauge, "For how long the oldest unfinished work of a job has been due.",
@@ -202,6 +222,10 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_webhook_endpoints_disabled", .gauge, "Receivers that nothing is sent to until they are enabled.",
             Double(upkeep.accounts.disabledEndpoints))
+        exposition.add(
+            "merganser_apple_revocation_age_seconds", .gauge,
+            "For how long the oldest token that Apple is to revoke has waited.",
+            upkeep.accounts.revocationDelay / .seconds(1))
         exposition.add(
             "merganser_event_partitions_ahead_seconds", .gauge,
             "Time until the last monthly partition for events ends.",

@@ -56,15 +56,17 @@ final class Readiness: Sendable {
     private let logger: Logger
     private let makeDatabase: @Sendable () -> Database
     private let tombstoneGrace: Duration
+    private let anonymousInactivity: Duration?
 
     init(
         _ makeDatabase: @escaping @Sendable () -> Database, _ keySets: IdentityTokenVerifier, _ serverKey: ServerKey,
-        tombstoneGrace: Duration, _ logger: Logger
+        tombstoneGrace: Duration, anonymousInactivity: Duration?, _ logger: Logger
     ) {
         self.makeDatabase = makeDatabase
         self.keySets = keySets
         self.serverKey = serverKey
         self.tombstoneGrace = tombstoneGrace
+        self.anonymousInactivity = anonymousInactivity
         self.logger = logger
     }
 
@@ -176,7 +178,10 @@ final class Readiness: Sendable {
 
     private func upkeep(of database: Database) -> Upkeep? {
         do {
-            return try database.read { try Upkeep($0, at: Clock.system.now, tombstoneGrace: tombstoneGrace) }
+            return try database.read {
+                try Upkeep(
+                    $0, at: Clock.system.now, tombstoneGrace: tombstoneGrace, anonymousInactivity: anonymousInactivity)
+            }
         } catch {
             logger.warning("the jobs' backlog cannot be read", metadata: ["error": "\(error)"])
             return nil

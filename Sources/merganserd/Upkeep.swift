@@ -8,8 +8,11 @@ struct Upkeep: Sendable {
     let accounts: AccountsUpkeep
     let analytics: AnalyticsUpkeep
 
-    init?(_ connection: Connection, at now: Timestamp, tombstoneGrace: Duration) throws {
-        guard let accounts = try connection.accountsUpkeep(at: now),
+    /// - Parameter inactivity: after which a timer prunes anonymous accounts; nil: never.
+    init?(
+        _ connection: Connection, at now: Timestamp, tombstoneGrace: Duration, anonymousInactivity inactivity: Duration?
+    ) throws {
+        guard let accounts = try connection.accountsUpkeep(at: now, anonymousInactivity: inactivity),
             let analytics = try connection.analyticsUpkeep(at: now, grace: tombstoneGrace)
         else { return nil }
         self.accounts = accounts
@@ -20,7 +23,8 @@ struct Upkeep: Sendable {
     var delays: [(task: String, delay: Duration)] {
         [
             ("gc", accounts.garbageDelay), ("compact", analytics.compactionDelay),
-            ("attachments", analytics.attachmentDelay),
+            ("attachments", analytics.attachmentDelay), ("purge", accounts.purgeDelay),
+            ("prune", accounts.pruneDelay),
             ("dispatch", max(accounts.outboxDelay, accounts.logoutDelay)),
         ]
     }

@@ -93,6 +93,11 @@ import Text
         try note("patch", client.send(.patch, "/api/v1/me", names, token: promoting))
         try note("patch of nothing", client.send(.patch, "/api/v1/me", [:], token: promoting))
         try note("end of a session", client.send(.delete, "/api/v1/auth/session", token: promoting))
+        let reopened = try client.reopen(phone)
+        try note("(a PAK)")
+        try note("deletion", client.send(.delete, "/api/v1/me", token: reopened))
+        try app.restore(1)
+        try note("restoration by an operator")
         try expectGolden("audit.txt", lines)
     }
 
@@ -123,7 +128,13 @@ import Text
             "UPDATE audit_log SET actor = 'x'", "UPDATE audit_log SET action = 'x'",
             "UPDATE audit_log SET request_id = 'x'", "UPDATE audit_log SET request_id = NULL",
             "UPDATE audit_log SET ip = NULL", "UPDATE audit_log SET details = NULL",
-            "UPDATE audit_log SET user_id = NULL, details = '{}'", "REPLACE audit_log SELECT * FROM audit_log",
+            "UPDATE audit_log SET user_id = NULL, details = '{}'",
+            "UPDATE audit_log SET user_id = NULL, details = NULL",
+            "UPDATE audit_log SET user_id = NULL, details = JSON_REPLACE(details, '$.device_id', NULL)",
+            "UPDATE audit_log SET user_id = NULL, ip = '192.0.2.8'",
+            "UPDATE audit_log SET user_id = NULL, ip = NULL, at = NOW()",
+            "UPDATE audit_log SET user_id = NULL, ip = NULL, request_id = NULL",
+            "REPLACE audit_log SELECT * FROM audit_log",
         ]
         try app.expectUnchanged {
             for sql in refused {
@@ -137,6 +148,28 @@ import Text
         try app.change("UPDATE audit_log SET user_id = NULL WHERE user_id = ?", phone.userID)
         try app.change("DELETE FROM users WHERE id = ?", other.userID)
         #expect(try app.column("SELECT user_id FROM audit_log") == Array(repeating: "NULL", count: 6))
+        // What a purge clears: who was there, from where, on which device; of what an account did to others, once it is gone.
+        try app.change("UPDATE audit_log SET ip = NULL WHERE actor = ?", "user:\(other.userID)")
+        try app.change(
+            """
+            INSERT INTO audit_log (at, user_id, actor, action, ip, details) VALUES
+                (NOW(), ?, 'user:4711', 'x', '192.0.2.7', '{"name":"Ada","device_uuid":"u","device_id":7}')
+            """, phone.userID)
+        try app.change(
+            """
+            UPDATE audit_log
+            SET ip = NULL,
+                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL, '$.email', NULL,
+                                       '$.address', NULL, '$.name', NULL)
+            WHERE actor = 'user:4711'
+            """)
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT_WS(' ', user_id, ip, JSON_VALUE(details, '$.name'), JSON_VALUE(details, '$.device_uuid'),
+                                 JSON_VALUE(details, '$.device_id'))
+                FROM audit_log WHERE actor = 'user:4711'
+                """) == ["\(phone.userID) 7"])
         // Nor given back.
         #expect(throws: MariaDBError.self) { try app.change("UPDATE audit_log SET user_id = ?", phone.userID) }
     }

@@ -92,7 +92,7 @@ import Text
         let wrong = [nil, "", "ds_", other.secret, phone.token, phone.secret.lowercased(), phone.secret + "x"]
         for anonymous in [true, false] {
             try app.change("UPDATE users SET anonymous = ?", anonymous)
-            try app.expectUnchanged {
+            try app.expectOnlyRefusals(wrong.count, of: phone.userID) {
                 for secret in wrong {
                     #expect(
                         "\(send(face, secret: secret))" == refusal(401, "invalid_device_secret"), "\(secret ?? "-")")
@@ -101,7 +101,7 @@ import Text
         }
         // Voided.
         try app.change("UPDATE devices SET secret_digest = NULL")
-        try app.expectUnchanged {
+        try app.expectOnlyRefusals(3, of: phone.userID) {
             for secret in [nil, "", phone.secret] {
                 #expect("\(send(face, secret: secret))" == refusal(401, "invalid_device_secret"), "\(secret ?? "-")")
             }
@@ -112,7 +112,7 @@ import Text
     func theOwnersDeletionClosesTheDevice(_ face: Face) throws {
         let phone = try client.bootstrap()
         try app.change("UPDATE users SET deleted_at = NOW()")
-        try app.expectUnchanged {
+        try app.expectOnlyRefusals(1, of: phone.userID) {
             #expect("\(send(face, secret: phone.secret))" == refusal(401, "invalid_device_secret"))
         }
     }

@@ -181,12 +181,30 @@ extension Failure {
         case .idempotencyKeyReused: .invalidCursor
         case .invalidCursor: .notFound
         case .notFound: .developerRequired
-        case .developerRequired: .clientTypeImmutable
+        case .developerRequired: .adminRequired
+        case .adminRequired: .clientTypeImmutable
         case .clientTypeImmutable: .invalidRedirectURI(.plainHTTP)
         case .invalidRedirectURI: .invalidWebhookURL
         case .invalidWebhookURL: .unknownSub
         case .unknownSub: .unknownUserCode
-        case .unknownUserCode: .rateLimited(retryAfter: .milliseconds(1500))
+        case .unknownUserCode: .invalidSignature
+        case .invalidSignature: .nonceReplay
+        case .nonceReplay: .missingIdempotencyKey
+        case .missingIdempotencyKey: .actionNotAllowed
+        case .actionNotAllowed: .ipNotAllowed
+        case .ipNotAllowed: .bearerOnlyDisabled
+        case .bearerOnlyDisabled: .tooManyAgents
+        case .tooManyAgents: .approvalNotFound
+        case .approvalNotFound: .idempotencyConflict
+        case .idempotencyConflict: .invalidApproval(fields: ["title", "ttl_seconds"])
+        case .invalidApproval: .alreadyDecided
+        case .alreadyDecided: .approvalExpired
+        case .approvalExpired: .payloadChanged
+        case .payloadChanged: .numberMismatch
+        case .numberMismatch: .slowDown(retryAfter: .milliseconds(1500))
+        case .slowDown: .coolDown(retryAfter: .seconds(600))
+        case .coolDown: .tooManyPending(retryAfter: .seconds(300))
+        case .tooManyPending: .rateLimited(retryAfter: .milliseconds(1500))
         case .rateLimited: .temporarilyUnavailable
         case .temporarilyUnavailable: nil
         }

@@ -7,7 +7,7 @@ import Testing
     private static let none: Set<String> = []
 
     @Test func onlyThePromotionMakesAnAccountIdentified() throws {
-        let promoting = /\banonymous = (?:FALSE|0|\?)/
+        let promoting = /(?:SET|,)\s+anonymous = (?:FALSE|0|\?)/
         #expect(
             try Repository.sources(with: promoting, outside: ["Analytics"])
                 == ["Accounts/Identities/Promotion.swift"])
@@ -24,19 +24,34 @@ import Testing
         #expect(
             try Repository.sources(with: /UPDATE refresh_families SET revoked_at/)
                 == ["Accounts/Tokens/RevokeFamily.swift"])
-        // With its grant, whose revocation emits; by itself, where the rule that calls it emits; at its relying party's own
-        // wish, which is no event.
+        // With its grant, whose revocation emits; of somebody who is cut off, who emits; by itself, where the rule that calls
+        // it emits; at its relying party's own wish, which is no event.
         #expect(
-            try Repository.sources(with: /revokeFamilies\(of:/) == ["Accounts/Account/DisconnectApp.swift"])
+            try Repository.sources(with: /revokeFamilies\(of:/)
+                == ["Accounts/Account/DisconnectApp.swift", "Accounts/Administration/RevokeSessions.swift"])
         #expect(
             try Repository.sources(with: /transaction\.revoke\(family\)/)
                 == ["Accounts/Tokens/RevokeFamily.swift", "Accounts/Tokens/RevokeToken.swift"])
     }
 
-    /// A swap deletes the account it absorbed, with the events that accounts §1.9 names; nothing else deletes one.
-    @Test func onlyASwapDeletesAccounts() throws {
+    /// A swap deletes the account it absorbed, with the events that accounts §1.9 names. Nothing else does but a purge and a
+    /// prune, in one place.
+    @Test func onlySwapsAndErasuresDeleteAccounts() throws {
         #expect(
-            try Repository.sources(with: /DELETE FROM users\b/) == ["Accounts/Swap/SwapAnonymousAccount.swift"])
+            try Repository.sources(with: /DELETE FROM users\b/)
+                == ["Accounts/Deletion/EraseUser.swift", "Accounts/Swap/SwapAnonymousAccount.swift"])
+        #expect(
+            try Repository.sources(with: /\berase\(/) == [
+                "Accounts/Deletion/EraseUser.swift", "Accounts/Deletion/PruneAnonymous.swift",
+                "Accounts/Deletion/PurgeUser.swift",
+            ])
+    }
+
+    @Test func onlyTheDeletionAndTheRestorationMoveAccountsThere() throws {
+        let setting = /SET (?:\w+ = [^,"]+, )*deleted_at =/
+        #expect(
+            try Repository.sources(with: setting, outside: ["Analytics"])
+                == ["Accounts/Deletion/DeleteAccount.swift", "Accounts/Deletion/RestoreUser.swift"])
     }
 
     @Test func onlyARetirementEndsAWebhookKey() throws {

@@ -21,7 +21,7 @@ import Testing
     init() throws { app = try TestApp() }
 
     private static let record: Set<FailureInjection.Write> = [
-        "idempotency_records INSERT", "idempotency_records UPDATE", "audit_log INSERT",
+        "idempotency_records INSERT", "idempotency_records UPDATE", "login_events INSERT", "audit_log INSERT",
     ]
 
     private func request(_ path: String, _ body: JSONValue, token: String? = nil) -> RepeatableRequest {

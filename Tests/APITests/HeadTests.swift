@@ -16,12 +16,14 @@ import Testing
     @Test func everyGetRouteAnswersHead() throws {
         let (analytics, client) = (try AnalyticsScene(app), app.client())
         let tokens = [nil, try client.bootstrap().token, analytics.agentKey, analytics.clientKey]
-        for route in Routes.accounts + Routes.oauth + Routes.analytics where route.method == .get {
+        for route in Routes.all where route.method == .get {
             let path = route.pattern.replacing("{provider}", with: "apple").replacing(/\{[a-z_]+\}/, with: uuid(1))
             for token in tokens {
-                let get = client.send(.get, path, token: token, requestID: "f00d").response
+                // HEAD first: it changes nothing that GET shows.
                 let head = client.send(.head, path, token: token, requestID: "f00d").response
-                #expect(head.status == get.status && head.length == get.length, "\(path)")
+                let get = client.send(.get, path, token: token, requestID: "f00d").response
+                let isUnread = path == "/api/v1/me/export" && get.status == .ok
+                #expect(head.status == get.status && head.length == (isUnread ? nil : get.length), "\(path)")
                 // Cookies open what only GET keeps, and handles are new every time.
                 #expect(
                     head.headers.map(\.name) == get.headers.map(\.name).filter { $0 != "Set-Cookie" }, "\(path)")
@@ -30,7 +32,7 @@ import Testing
     }
 
     @Test func otherRoutesDoNot() {
-        for route in Routes.accounts + Routes.oauth + Routes.analytics {
+        for route in Routes.all {
             let path = route.pattern.replacing("{provider}", with: "apple")
             let answer = app.client().send(.brew, path)
             #expect(answer.status == 405)

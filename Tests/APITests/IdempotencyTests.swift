@@ -285,7 +285,7 @@ import Threads
             (.post, link, [:], caller.token, 422), (.post, link, [:], nil, 401),
         ]
         let headers = [(name: "idempotency-key", value: Self.key)]
-        try app.expectUnchanged {
+        try app.expectOnlyRefusals(2, of: owner.userID) {
             for (method, path, body, token, status) in failures {
                 for _ in 1...2 {
                     let answer = client.send(method, path, body, token: token, headers: headers)

@@ -138,10 +138,13 @@ import Time
         try scene.furnish(absorbed.id, shared: try scene.relyingParty())
         #expect(try scene.merge(absorbed.id, into: survivor).status == 200)
         let (b, a) = (survivor.id, absorbed.id)
+        let denied =
+            #"\#(b) user:\#(b) push_approval.decided {"push_approval":null,"decision":"denied","reason":"merged"}"#
         #expect(
             try app.column("SELECT CONCAT_WS(' ', user_id, actor, action, details) FROM audit_log ORDER BY id") == [
                 #"\#(b) user:\#(b) user.role_changed {"from":"user","to":"developer"}"#,
                 #"\#(a) user:\#(b) pak.revoked {"count":2,"reason":"merged"}"#,
+                denied, denied,
                 #"\#(b) user:\#(b) application.updated {"count":1,"from_user_id":\#(a)}"#,
                 #"\#(b) user:\#(b) device.reassigned {"count":1,"from_user_id":\#(a)}"#,
                 #"\#(b) user:\#(b) user.merged {"from_user_id":\#(a),"identity_link_id":\#(try link()),"#

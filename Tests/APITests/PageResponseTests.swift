@@ -50,6 +50,36 @@ import Testing
         #expect(Asset(path: asset.path, mediaType: asset.mediaType, "x").link != asset.link)
     }
 
+    @Test func theBrandIsServed() throws {
+        let drawing = Array("<svg xmlns=\"http://www.w3.org/2000/svg\"><path d=\"M0 0h1\"/></svg>".utf8)
+        let brand = Brand(
+            name: "Pond", logo: try BrandLogo(drawing),
+            accent: try AccentColors(light: try #require(Color("#7a1fa2")), dark: nil),
+            support: "https://pond.example/help")
+        let client = try TestApp(brand: brand).client()
+        let page = client.send(.get, "/session/logout", headers: [("accept", "text/html")])
+        #expect(page.text.contains("<span>Pond</span>") && page.text.contains("https://pond.example/help"))
+        let logo = client.send(.get, "/oauth/logo")
+        #expect(logo.response.body == drawing && logo.header("Content-Type") == "image/svg+xml")
+        #expect(logo.header("Content-Security-Policy")?.contains("sandbox") == true)
+        #expect(client.send(.get, "/oauth/style.css").text.contains("#7a1fa2"))
+        #expect(try TestApp().client().send(.get, "/oauth/logo").status == 404)
+    }
+
+    /// The console, the account page and devices have none to go back to.
+    @Test(arguments: [
+        ("/oauth/authorize", true), ("/oauth/logout", true), ("/oauth/login", false), ("/oauth/device", false),
+        ("/oauth/consent", false), ("/session/logout", false), ("/account", false), ("/account/agents", false),
+        ("/admin/merges", false), ("/auth/apple/web/start", false),
+    ])
+    func onlyWhomAnAppSentIsSentBackToIt(path: String, isFromApp: Bool) throws {
+        // Two of them are refused everywhere.
+        let headers = [("accept", "text/html"), ("authorization", "Bearer x"), ("authorization", "Bearer y")]
+        let page = try TestApp().client().send(.get, path, headers: headers)
+        #expect(page.status == 400, "\(page)")
+        #expect(page.text.contains("Go back to the app") == isFromApp, "\(page.text)")
+    }
+
     @Test func pagesAndTheirFilesAreServed() throws {
         let app = try TestApp()
         let client = app.client()

@@ -61,6 +61,8 @@ import Testing
         send(.post, "/api/v1/me/merge", merge.adding(["dry_run": true]), token: token)
         send(.post, "/api/v1/me/merge", merge, token: token)
         send(.delete, "/api/v1/auth/session", token: token)
+        send(.delete, "/api/v1/me", token: tablet.token)
+        send(.post, "/api/v1/auth/google/session", app.proof("ada", of: .google))
         try expectGolden("replies.txt", lines)
     }
 }

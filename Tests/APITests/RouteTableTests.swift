@@ -11,10 +11,12 @@ import Testing
 @Suite struct RouteTableTests {
     let app: TestApp
     let client: Client
+    let agent: TestAgent
 
     init() throws {
         app = try TestApp()
         client = app.client()
+        agent = try client.agent(of: client.bootstrap(99), in: app)
     }
 
     @Test func theRouteTableIsPinned() throws {
@@ -24,7 +26,24 @@ import Testing
             let line = line(route, try credential(of: route, firstPhone: number))
             return route.replay.map { line.padded(to: 94) + " " + "replays by \($0.name)" } ?? line
         }
-        try expectGolden("routes.txt", lines + providerLines(firstPhone: number) + analyticsLines())
+        try expectGolden(
+            "routes.txt", lines + providerLines(firstPhone: number) + administrationLines() + analyticsLines())
+    }
+
+    /// The routes of administration, by the refusal of somebody who is no administrator.
+    private func administrationLines() throws -> [String] {
+        let browser = TestBrowser(app)
+        browser.open("/oauth/device")
+        try browser.signIn(as: "visitor", email: "visitor@example.com")
+        var number = 1_000_000
+        return try Routes.administration.map { route in
+            number += 100
+            guard route.isPage else { return line(route, try credential(of: route, firstPhone: number)) }
+            let path = route.pattern.replacing(/\{[a-z_]+\}/, with: "1")
+            let refusal = browser.send(route.method, path, headers: [("accept", "application/json")])
+            let credential = refusal.error == "admin_required" ? "web session of an administrator" : "anyone"
+            return line(route, credential).padded(to: 94) + " page"
+        }
     }
 
     /// The routes that also accept relying parties and access tokens.
@@ -78,7 +97,15 @@ import Testing
 
     /// The credential that a route accepts: the answer is then about the content of the request, not about its sender.
     private func credential(of route: Route, firstPhone: Int) throws -> String {
-        if send(route, token: nil).status != 401 { return "anyone" }
+        let stranger = send(route, token: nil)
+        if stranger.header("Location")?.hasPrefix("/oauth/login?") == true {
+            // Signing in leads back to the page itself. Some pages can also be begun without, and go on elsewhere.
+            let pages = try app.column(
+                "SELECT JSON_VALUE(parameters, '$.page') FROM authorization_requests ORDER BY id DESC LIMIT 1")
+            return pages == ["NULL"] ? "anyone" : "web session"
+        }
+        if stranger.status != 401 { return "anyone" }
+        if send(route, token: agent.token).error != "invalid_token" { return "agent" }
         var number = firstPhone
         func answer(
             scopes: String, application: Int? = nil, anonymous: Bool = true, role: String = "developer"
@@ -91,21 +118,27 @@ import Testing
                 "UPDATE users SET anonymous = ?, role = ? WHERE id = ?", anonymous, role, phone.userID)
             return send(route, token: phone.token, clientID: "logi_\(firstPhone)")
         }
-        let scopes = try PAK.fullScopes.filter { try answer(scopes: $0.rawValue).error != "insufficient_scope" }
         let full = PAK.fullScopes.map(\.rawValue).joined(separator: " ")
+        let scopes = try PAK.fullScopes.filter { scope in
+            let others = PAK.fullScopes.filter { $0 != scope }.map(\.rawValue).joined(separator: " ")
+            return try answer(scopes: others).error == "insufficient_scope"
+        }
         let application = try app.makeApplication("logi_\(firstPhone)")
         let isOpenToAppBound = try answer(scopes: full, application: application).error != "insufficient_scope"
         let isForAnonymous = try answer(scopes: full, anonymous: false).error == "non_anonymous_caller"
         let isForIdentified = try answer(scopes: full, anonymous: true).error == "anonymous_requester"
         let isForDevelopers = try answer(scopes: full, role: "user").error == "developer_required"
+        let isForAdministrators = try answer(scopes: full, role: "developer").error == "admin_required"
         let kind = isForAnonymous ? " of an anonymous user" : isForIdentified ? " of an identified user" : ""
-        return "PAK" + kind + (isForDevelopers ? " of a developer" : "") + (isOpenToAppBound ? ", app-bound too" : "")
-            + (scopes.count == PAK.fullScopes.count ? "" : ", " + scopes.map(\.rawValue).joined(separator: " "))
+        return "PAK" + kind + (isForDevelopers ? " of a developer" : "")
+            + (isForAdministrators ? " of an administrator" : "") + (isOpenToAppBound ? ", app-bound too" : "")
+            + scopes.map { ", \($0.rawValue)" }.joined()
     }
 
     /// - Parameter clientID: of the application that a PAK may be bound to.
     private func send(_ route: Route, token: String?, clientID: String = "none") -> Answer {
         let path = route.pattern.replacing("{provider}", with: "apple").replacing("{client_id}", with: clientID)
+            .replacing("{id}", with: "1")
         return client.send(route.method, path, [:], token: token)
     }
 }
@@ -114,15 +147,19 @@ extension Requirement {
     fileprivate var name: String {
         switch self {
         case .anyone: "anyone"
-        case .pak(let scope, let appBound):
-            "PAK" + (appBound ? ", app-bound too" : "") + (scope.map { ", \($0.rawValue)" } ?? "")
+        case .pak(let scopes, let appBound):
+            "PAK" + (appBound ? ", app-bound too" : "") + scopes.map { ", \($0.rawValue)" }.joined()
         case .anonymousPAK(let scope): "PAK of an anonymous user, \(scope.rawValue)"
         case .identifiedPAK(let scope): "PAK of an identified user, \(scope.rawValue)"
         case .developerPAK(let scope): "PAK of a developer, \(scope.rawValue)"
+        case .administratorPAK(let scope): "PAK of an administrator, \(scope.rawValue)"
+        case .administratorSession: "web session of an administrator"
         case .accessToken: "access token"
+        case .agent: "agent"
         case .client: "client"
         case .confidentialClient(let basicOnly): "confidential client" + (basicOnly ? " by Basic" : "")
         case .apiKey(let permission): permission.rawValue
+        case .webSession: "web session"
         }
     }
 }

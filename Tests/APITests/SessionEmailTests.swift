@@ -89,8 +89,9 @@ import Testing
         (Provider.apple, "ada@icloud.com"), (Provider.google, "ada@gmail.com"),
     ])
     func anotherIdentityOfTheProviderStandsInTheWay(_ provider: Provider, _ email: String) throws {
-        _ = try client.signIn(app.proof("first", of: provider, email: email), with: provider.rawValue, on: 1)
-        try app.expectUnchanged {
+        let first = app.proof("first", of: provider, email: email)
+        let phone = try client.signIn(first, with: provider.rawValue, on: 1)
+        try app.expectOnlyRefusals(1, of: phone.userID) {
             let answer = client.send(
                 .post, "/auth/\(provider.rawValue)/session", app.proof("second", of: provider, email: email))
             #expect("\(answer)" == refusal(422, "email_linked_to_other_\(provider.rawValue)_account"))
@@ -118,7 +119,7 @@ import Testing
         try app.change(
             "UPDATE users SET deleted_at = NOW(), purge_at = '2026-06-01 07:00:00' WHERE id = ?", survivor.userID)
         try app.change("DELETE FROM identities WHERE sub = '3'")
-        try app.expectUnchanged {
+        try app.expectOnlyRefusals(1, of: survivor.userID) {
             let answer = client.send(.post, "/auth/apple/session", app.proof("3", email: "ada@icloud.com"))
             #expect("\(answer)" == #"422 {"error":"account_deleted","purge_at":"2026-06-01T07:00:00Z"}"#)
         }

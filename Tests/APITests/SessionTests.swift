@@ -131,7 +131,7 @@ import Testing
         let user = try userID(signIn(app.proof("ada", email: "ada@icloud.com")))
         try app.change("UPDATE users SET deleted_at = '2026-05-01', purge_at = '2026-05-31 07:00:00.999'")
         let byIdentity = app.proof("ada")
-        try app.expectUnchanged {
+        try app.expectOnlyRefusals(2, of: user) {
             let expected = #"422 {"error":"account_deleted","purge_at":"2026-05-31T07:00:00Z"}"#
             #expect("\(signIn(byIdentity))" == expected)
             // A device makes no difference.

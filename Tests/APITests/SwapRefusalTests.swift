@@ -36,7 +36,8 @@ import Time
     @Test func theFirstOfTwoFaultsIsAnswered() throws {
         let cast = try Cast(scene)
         let faults = faults(cast)
-        try app.expectUnchanged {
+        // The history of whoever was to take the account says that somebody tried.
+        try app.expectUnchanged(butFor: ["login_events", "rate_limits"]) {
             for isDryRun in [false, true] {
                 for first in faults {
                     #expect(send([first], cast, isDryRun) == first.answer, "\(first.name)")
@@ -47,6 +48,8 @@ import Time
                 }
             }
         }
+        let noted = try app.column("SELECT DISTINCT event FROM login_events WHERE user_id <> ?", cast.b.id)
+        #expect(noted.contains("refused"))
         #expect(send([], cast, false).hasPrefix("200 "), "nothing wrong but the faults")
         #expect(!app.log.lines.contains { $0.hasPrefix("warning") || $0.hasPrefix("error") })
     }

@@ -445,9 +445,18 @@ import Time
             VALUES (?, UNHEX(SHA2('target', 256)), UNHEX(SHA2('code', 256)), ?)
             """, a.userID, app.time.now + .seconds(300))
 
-        // Nobody anonymous survives a merge, and whom one absorbed has no PAK to swap with, so these cannot name A.
+        try scene.db.execute(
+            """
+            INSERT INTO agent_approval_history
+                (approval, sequence, user_id, event, at, display_payload_hash, previous_digest, digest)
+            VALUES ('aar_1', 1, ?, 'requested', ?, '', REPEAT('a', 32), REPEAT('b', 32))
+            """, a.userID, app.time.now)
+
+        // Nobody anonymous survives a merge, and whom one absorbed has no PAK to swap with; whoever unlinks an identity has
+        // another one, and is not anonymous. So these cannot name A.
         let never: Set = [
             "identity_links.primary_user_id", "identity_links.linked_user_id", "absorbed_subs.canonical_user_id",
+            "deletion_notices.user_id", "apple_revocations.user_id",
         ]
         let before = try scene.mentions(of: [a.userID])
         #expect(Set(before.filter { $0.value == 0 }.keys) == never, "every column must be tried")

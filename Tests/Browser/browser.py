@@ -62,8 +62,8 @@ class Browser:
         log = self.driver.get_log("browser")
         return [entry["message"] for entry in log if "Content Security Policy" in entry["message"]]
 
-    def screenshot(self, path):
-        picture = self.tell("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def screenshot(self, path, **parameters):
+        picture = self.tell("Page.captureScreenshot", format="png", captureBeyondViewport=True, **parameters)
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture["data"]))
 
@@ -144,6 +144,7 @@ class BrowserTestCase(unittest.TestCase):
 
     script = False
     language = "en"
+    widths = WIDTHS
 
     @classmethod
     def setUpClass(cls):
@@ -168,6 +169,6 @@ class BrowserTestCase(unittest.TestCase):
         self.assertTrue(self.browser.url.startswith(URL + "/"), self.browser.url)
         if heading:
             self.assertEqual(self.browser.heading, heading)
-        for fault in page_checks.faults(self.browser, self.language, WIDTHS):
+        for fault in page_checks.faults(self.browser, self.language, self.widths):
             with self.subTest(page=self.browser.url.split("?")[0]):
                 self.fail(fault)

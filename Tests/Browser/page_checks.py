@@ -1,4 +1,8 @@
-"""What is true of every page (accounts §2.4): structure, names, contrast, no sideways scrolling."""
+"""What is true of every page (accounts §2.4): structure, names, contrast, no sideways scrolling, axe-core's rules."""
+
+import functools
+import importlib.util
+import pathlib
 
 STRUCTURE = """
 const faults = [];
@@ -76,6 +80,10 @@ const wide = [...document.body.querySelectorAll('*')].filter(element => {
   return box.width && (box.right > root.clientWidth + 0.5 || box.left < -0.5);
 });
 const faults = wide.map(element => `${element.tagName} ${element.className} sticks out`);
+for (const text of document.querySelectorAll('svg text')) {
+  const box = text.parentElement.querySelector('rect').getBoundingClientRect();
+  if (text.getBoundingClientRect().right > box.right) faults.push(`${text.textContent} sticks out of its box`);
+}
 if (root.scrollWidth > root.clientWidth) faults.push('scrolls sideways');
 return faults;
 """
@@ -88,6 +96,24 @@ return [...document.querySelectorAll('a, button, input:not([type=hidden])')].fil
 }).map(control => `${control.innerText || control.name} is too small to hit`);
 """
 
+# The rules of WCAG 2.2 A and AA, and what axe-core calls best practice. Where script is off no timer runs; axe-core only
+# waits its turn with them. It need not fetch style sheets: there is one, of this server.
+AXE = """
+const done = arguments[arguments.length - 1];
+window.setTimeout = (task, delay, ...values) => { Promise.resolve().then(() => task(...values)); return 0; };
+axe.run(document, {preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(
+  results => done(results.violations.flatMap(rule => rule.nodes.map(
+    node => `${rule.id} (${rule.help}): ${node.target.join(' ')} ${node.failureSummary}`))),
+  error => done([`axe-core failed: ${error}`]));
+"""
+
+
+@functools.cache
+def axe_core():
+    """axe-core itself, which a package carries whose Python code nobody here needs."""
+    [folder] = importlib.util.find_spec("axe_playwright_python").submodule_search_locations
+    return (pathlib.Path(folder) / "axe.min.js").read_text(encoding="utf-8")
+
 
 def faults(browser, language, widths):
     """What is wrong with the page that the browser shows, in words."""
@@ -99,8 +125,18 @@ def faults(browser, language, widths):
         for scheme in ("light", "dark"):
             browser.color(scheme)
             found += [f"{fault} ({scheme}, {width} px)" for fault in run(CONTRAST)]
+            # Its rules ask for the width and the color only of what is hidden or laid out anew.
+            if width in (widths[0], widths[-1]):
+                found += [f"{fault} ({scheme}, {width} px)" for fault in violations(browser)]
     browser.color("light")
     return found
+
+
+def violations(browser):
+    """What axe-core finds on the page that the browser shows."""
+    if not browser.driver.execute_script("return typeof axe === 'object'"):
+        browser.driver.execute_script(axe_core())
+    return browser.driver.execute_async_script(AXE)
 
 
 def unnamed(browser):

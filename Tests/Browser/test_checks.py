@@ -24,6 +24,10 @@ class Checks(BrowserTestCase):
     def test_sideways(self):
         self.expect("document.styleSheets[0].insertRule('main { width: 40rem !important }', 0)", "scrolls sideways")
 
+    def test_drawing(self):
+        drawing = "<svg viewBox='0 0 100 20'><g><rect width='20' height='20'/><text y='15'>Too long</text></g></svg>"
+        self.expect(f'document.querySelector("main").insertAdjacentHTML("beforeend", "{drawing}")', "of its box")
+
     def test_target(self):
         self.expect(
             "const a = document.createElement('a'); a.href = '/'; a.innerText = 'A long link';"
@@ -39,6 +43,9 @@ class Checks(BrowserTestCase):
 
     def test_name(self):
         self.expect("document.querySelector('main').append(document.createElement('button'))", "a button has no name")
+
+    def test_axe_core(self):
+        self.expect("document.querySelector('h1').setAttribute('role', 'unheard-of')", "aria-roles")
 
     def test_language(self):
         self.expect("document.documentElement.lang = ''", "lang is")

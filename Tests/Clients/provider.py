@@ -81,7 +81,7 @@ class Developer(Phone):
 
     def __init__(self, **members):
         super().__init__(Account())
-        merganserctl("user", "set-role", self.user_id, "developer", "--json")
+        merganserctl("user", "role", self.user_id, "developer", "--json")
         self.path = "/api/v1/applications"
         application = {"name": "Tests", "client_type": "confidential", **members}
         self.application = self.send("POST", "", application=application)

@@ -16,7 +16,7 @@ struct BadValue: CustomTestStringConvertible, Sendable {
 private let development = ["MERGANSER_ENVIRONMENT": "development", "MERGANSER_ISSUER": "http://127.0.0.1:8080"]
 
 let badValues =
-    issuers + keys + providers + mail + apps + analytics + databases + servers + [
+    issuers + keys + providers + mail + brand + apps + analytics + databases + servers + [
         BadValue(
             ["MERGANSER_ENVIRONMENT": "staging"],
             "MERGANSER_ENVIRONMENT: is \"staging\"; set one of: production, development"),
@@ -31,6 +31,38 @@ let badValues =
             ["MERGANSER_DEV_KEYS_DIRECTORY": "/keys"],
             "MERGANSER_DEV_KEYS_DIRECTORY: is only for MERGANSER_ENVIRONMENT=development; unset it"),
     ]
+
+private let brand = [
+    BadValue(
+        ["MERGANSER_BRAND_NAME": "a\nb"], "MERGANSER_BRAND_NAME: is \"a?b\"; set 1 to 60 characters on one line"),
+    BadValue(["MERGANSER_BRAND_NAME": " "], "MERGANSER_BRAND_NAME: is \" \"; set 1 to 60 characters on one line"),
+    BadValue(
+        ["MERGANSER_BRAND_LOGO": "logo.svg"], "MERGANSER_BRAND_LOGO: is \"logo.svg\"; set an absolute path"),
+    BadValue(
+        ["MERGANSER_BRAND_LOGO": "/nowhere/logo.svg"],
+        "MERGANSER_BRAND_LOGO: names \"/nowhere/logo.svg\", which cannot be read; set the path of a file this process can "
+            + "read"),
+    BadValue(
+        ["MERGANSER_BRAND_LOGO": "/etc/passwd"],
+        "MERGANSER_BRAND_LOGO: names \"/etc/passwd\", which is neither a PNG nor an SVG in UTF-8"),
+    BadValue(
+        ["MERGANSER_BRAND_ACCENT": "green"],
+        "MERGANSER_BRAND_ACCENT: is \"green\"; set #rrggbb, or #rrggbb,#rrggbb for light and dark pages"),
+    BadValue(
+        ["MERGANSER_BRAND_ACCENT": "#0a6b63,#ffffff,#ffffff"],
+        "MERGANSER_BRAND_ACCENT: is \"#0a6b63,#ffffff,#ffffff\"; set #rrggbb, or #rrggbb,#rrggbb for light and dark pages"
+    ),
+    BadValue(
+        ["MERGANSER_BRAND_ACCENT": "#ffff00"],
+        "MERGANSER_BRAND_ACCENT: is \"#ffff00\": the accent #ffff00 on the sheet #ffffff of light pages has a contrast of "
+            + "1.0:1; 4.5:1 is the least"),
+    BadValue(
+        ["MERGANSER_BRAND_SUPPORT_URL": "http://example.com"],
+        "MERGANSER_BRAND_SUPPORT_URL: is \"http://example.com\"; set an https URL, such as https://example.com/help"),
+    BadValue(
+        ["MERGANSER_BRAND_PRIVACY_URL": "javascript:x"],
+        "MERGANSER_BRAND_PRIVACY_URL: is \"javascript:x\"; set an https URL, such as https://example.com/help"),
+]
 
 private let issuers =
     [
@@ -141,8 +173,17 @@ private let apps =
             ["MERGANSER_ASSETLINKS_FINGERPRINTS": fingerprint],
             "MERGANSER_ASSETLINKS_PACKAGE: is not set, but MERGANSER_ASSETLINKS_FINGERPRINTS is; set both, or neither"),
         BadValue(
+            ["MERGANSER_RESTORE_WITHIN_GRACE": "yes"], "MERGANSER_RESTORE_WITHIN_GRACE: is \"yes\"; set one of: on, off"
+        ),
+        BadValue(
+            ["MERGANSER_ANONYMOUS_INACTIVE_DAYS": "-1"],
+            "MERGANSER_ANONYMOUS_INACTIVE_DAYS: is \"-1\"; set a whole number from 0 to 3650"),
+        BadValue(
             ["MERGANSER_AUTO_APPROVE_APPLICATIONS": "yes"],
             "MERGANSER_AUTO_APPROVE_APPLICATIONS: is \"yes\"; set one of: on, off"),
+        BadValue(
+            ["MERGANSER_AGENTS_BEARER_ONLY": "false"], "MERGANSER_AGENTS_BEARER_ONLY: is \"false\"; set one of: on, off"
+        ),
     ]
 private let fingerprint = (1...32).map { _ in "14" }.joined(separator: ":")
 

@@ -4,6 +4,8 @@ import Configuration
 import IdentityTokens
 import Logging
 import MariaDB
+import Pages
+import TestSupport
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -16,7 +18,9 @@ import Testing
         #expect(configuration.pakLifetime == nil)
         #expect(configuration.loginHistoryLifetime == .seconds(180 * 86_400))
         #expect(configuration.linkByEmail == .authoritative)
-        #expect(!configuration.autoApprovesApplications)
+        #expect(!configuration.autoApprovesApplications && !configuration.restoresWithinGrace)
+        #expect(configuration.allowsBearerOnlyAgents)
+        #expect(configuration.anonymousInactivity == nil)
         #expect(configuration.mail == nil)
         #expect(configuration.ownApps.appleAppIDs == [] && configuration.ownApps.androidPackage == nil)
         let analytics = configuration.analytics
@@ -52,6 +56,25 @@ import Testing
         #expect(!apple.allowsLoopbackHTTP)
     }
 
+    @Test func takesTheBrand() throws {
+        #expect(try Configuration.load(environment: good).brand.name == "Merganser")
+        let folder = try TemporaryDirectory()
+        let drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\"><path d=\"M0 0h1\"/></svg>"
+        let logo = try folder.write(drawing, to: "logo.svg")
+        let brand = try Configuration.load(
+            environment: good.setting([
+                "MERGANSER_BRAND_NAME": "연못 ID", "MERGANSER_BRAND_LOGO": logo,
+                "MERGANSER_BRAND_ACCENT": "#7a1fa2, #d0a0f0",
+                "MERGANSER_BRAND_SUPPORT_URL": "https://pond.example/help",
+                "MERGANSER_BRAND_PRIVACY_URL": "https://pond.example/privacy",
+            ])
+        ).brand
+        #expect(brand.name == "연못 ID" && brand.logo?.contents == Array(drawing.utf8))
+        #expect(brand.support == "https://pond.example/help" && brand.privacy == "https://pond.example/privacy")
+        let sheet = String(decoding: brand.styleSheet.contents, as: UTF8.self)
+        #expect(sheet.contains("--accent: #7a1fa2;") && sheet.contains("--accent: #d0a0f0;"))
+    }
+
     @Test func takesWhatIsSet() throws {
         let configuration = try Configuration.load(
             environment: good.setting([
@@ -63,6 +86,8 @@ import Testing
                 "MERGANSER_GOOGLE_WEB_CLIENT_ID": "web.apps.example",
                 "MERGANSER_PAK_TTL_DAYS": "30", "MERGANSER_LOGIN_HISTORY_DAYS": "1",
                 "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_AUTO_APPROVE_APPLICATIONS": "on",
+                "MERGANSER_AGENTS_BEARER_ONLY": "off",
+                "MERGANSER_RESTORE_WITHIN_GRACE": "on", "MERGANSER_ANONYMOUS_INACTIVE_DAYS": "400",
                 "MERGANSER_AASA_APP_IDS": "A1B2C3D4E5.com.example.app, A1B2C3D4E5.com.example.app-beta",
                 "MERGANSER_ASSETLINKS_PACKAGE": "com.example.app",
                 "MERGANSER_ASSETLINKS_FINGERPRINTS": (1...32).map { _ in "a1" }.joined(separator: ":"),
@@ -95,7 +120,9 @@ import Testing
         #expect(configuration.pakLifetime == .seconds(30 * 86_400))
         #expect(configuration.loginHistoryLifetime == .seconds(86_400))
         #expect(configuration.linkByEmail == .never)
-        #expect(configuration.autoApprovesApplications)
+        #expect(configuration.autoApprovesApplications && configuration.restoresWithinGrace)
+        #expect(!configuration.allowsBearerOnlyAgents)
+        #expect(configuration.anonymousInactivity == .seconds(400 * 86_400))
         #expect(
             configuration.ownApps.appleAppIDs == ["A1B2C3D4E5.com.example.app", "A1B2C3D4E5.com.example.app-beta"])
         #expect(configuration.ownApps.androidPackage == "com.example.app")

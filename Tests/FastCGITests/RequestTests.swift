@@ -22,7 +22,8 @@ import Testing
         let answer = try #require(try client.receiveAnswer())
         #expect(answer.status == 200 && answer.body == Array("{}".utf8))
         let expected = [
-            "X-Method: PATCH", "X-Path: /a b/ü", "X-Query: q=1&r=%32", "X-Remote: 2001:db8::1",
+            "X-Method: PATCH", "X-Path: /a b/ü", "X-Query: q=1&r=%32", "X-Target: /raw%20line?x",
+            "X-Remote: 2001:db8::1",
             "X-Request-Id: 0123abcd", "X-Length: 2", "X-Echo-content-type: application/json",
             "X-Echo-content-length: 2", "X-Echo-if-match: \"v1\"", "X-Echo-x-device-uuid: ",
             "X-Echo-authorization: Bearer one", "X-Echo-authorization: Bearer two", "Content-Length: 2",

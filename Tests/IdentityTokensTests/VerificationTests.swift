@@ -53,11 +53,14 @@ import Time
             try verify(token)
                 == IdentityToken(
                     provider: .apple, subject: "001", email: "a@example.com", emailVerified: true, isPrivateEmail: true,
-                    hostedDomain: "example.com", issuedAt: clock.now))
+                    hostedDomain: "example.com", issuedAt: clock.now, audience: issuer.audience))
     }
 
     @Test func tokenWithLittleIsBelieved() throws {
-        #expect(try verify(token([:])) == IdentityToken(provider: .apple, subject: "subject", issuedAt: clock.now))
+        #expect(
+            try verify(token([:]))
+                == IdentityToken(
+                    provider: .apple, subject: "subject", issuedAt: clock.now, audience: issuer.audience))
     }
 
     @Test func ellipticCurveTokenIsBelieved() throws {

@@ -54,6 +54,14 @@ def identity(subject: str, provider: str = "apple") -> Members:
     return {"identity_token": token.strip(), "raw_nonce": nonce}
 
 
+def notification() -> str:
+    """What Apple's server says of somebody, signed."""
+    parameters = {"type": "email-disabled", "sub": secrets.token_hex(8)}
+    answer = requests.get(os.environ["MERGANSER_PROVIDER"] + "/apple/notification", params=parameters, timeout=10)
+    answer.raise_for_status()
+    return answer.text
+
+
 def code(pak: str, client_id: str) -> Members:
     """A code of that client and what it is exchanged with."""
     verifier = secrets.token_urlsafe(32)
@@ -79,6 +87,25 @@ def connected_pak() -> str:
     pak = anonymous_pak()
     code(pak, CLIENT_ID)
     return pak
+
+
+def agent(pak: str) -> Members:
+    """A new agent that does not sign."""
+    forget_limits()
+    return post("/api/v1/me/agents", pak, name="Agent", type="custom", auth_mode="bearer_only")
+
+
+def approval(token: str) -> Members:
+    """A request that waits. Only ten may."""
+    forget_limits()
+    subprocess.run(
+        [os.environ["MERGANSER_DB"], "-e", "UPDATE agent_approvals SET status = 'expired' WHERE status = 'pending'"],
+        check=True)
+    body = {"action_type": secrets.token_hex(4), "title": "Title", "body": "Body"}
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": secrets.token_hex(8)}
+    answer = requests.post(URL + "/api/agents/approvals", json=body, headers=headers, timeout=10)
+    answer.raise_for_status()
+    return answer.json()
 
 
 def device_request() -> Members:
@@ -163,8 +190,14 @@ class People:
     @cached_property
     def developer_pak(self) -> str:
         answer = post("/api/v1/auth/apple/session", **identity("developer"))
-        merganserctl("user", "set-role", str(answer["user"]["id"]), "developer")
+        merganserctl("user", "role", str(answer["user"]["id"]), "developer")
         return answer["access_token"]
+
+    @cached_property
+    def administrator(self) -> dict:
+        answer = post("/api/v1/auth/apple/session", **identity("administrator"))
+        merganserctl("user", "role", str(answer["user"]["id"]), "admin")
+        return answer
 
     @cached_property
     def application(self) -> str:
@@ -178,6 +211,11 @@ class People:
         members = {"name": "Webhooks", "client_type": "confidential", "redirect_uris": [CALLBACK]}
         members["webhook_url"] = "https://hooks.example.com/in"
         return post("/api/v1/applications", self.developer_pak, application=members)["client_id"]
+
+    @cached_property
+    def agent(self) -> str:
+        """The token of an agent that does not sign."""
+        return agent(self.pak)["token"]
 
     @cached_property
     def access_token(self) -> str:
@@ -204,15 +242,22 @@ def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
                 return tokens(anonymous_pak())["access_token"]
             case "accessToken":
                 return PEOPLE.access_token
+            case "agent":
+                return PEOPLE.agent
+            case "pak" if operation_id == "createAgent":
+                forget_limits()
+                return PEOPLE.pak
             case "anonymousPAK":
                 return anonymous_pak()
             case "developerPAK":
                 if operation_id == "registerApplication":
                     forget_limits()
                 return PEOPLE.developer_pak
+            case "administratorPAK":
+                return PEOPLE.administrator["access_token"]
             case "identifiedPAK":
                 return PEOPLE.pak
-            case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice"):
+            case "pak" if operation_id in ("endSession", "linkIdentity", "decideDevice", "deleteAccount"):
                 return anonymous_pak()
             case "pak" if operation_id == "disconnectApp":
                 return connected_pak()
@@ -226,6 +271,12 @@ def bearer(scheme: str, roles: list[str], operation_id: str) -> str:
 def merge_token() -> str:
     """Of a new account that may be absorbed."""
     return post("/api/v1/me/merge/session-token", anonymous_pak())["session_token"]
+
+
+def merge() -> int:
+    """The id of a merge that the user survived."""
+    token = merge_token()
+    return post("/api/v1/me/merge", PEOPLE.pak, target_session_token=token)["identity_link_id"]
 
 
 def furnish() -> None:

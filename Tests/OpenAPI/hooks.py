@@ -22,6 +22,9 @@ class Authorization:
         if not operation["security"] or operation["operationId"] == "issueTokens":
             return None
         [(scheme, roles)] = operation["security"][0].items()
+        if scheme in ("webSession", "administratorSession"):
+            # Only a person at a browser has one, which Tests/Browser drives.
+            return None
         if scheme == "client":
             return credentials.CONFIDENTIAL_CLIENT
         return credentials.bearer(scheme, roles, operation["operationId"])
@@ -77,11 +80,17 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
             return {"sub": str(PEOPLE.user["user"]["id"])} if PEOPLE.confidential_token else {}
         case "startSession" | "startSessionByAlias" | "linkIdentity":
             return {"provider": "apple"} | PEOPLE.identities[checksum(case) % len(PEOPLE.identities)]
+        case "receiveAppleNotification":
+            return {"payload": credentials.notification()}
         case "swapAnonymousAccount":
             case.body.pop("swap_ticket", None)
             return {"provider": "apple"} | PEOPLE.identities[0]
         case "mergeAccounts":
             return {"target_session_token": credentials.merge_token()}
+        case "revokeAgent":
+            return {"id": credentials.agent(PEOPLE.pak)["id"]}
+        case "showAgentApproval" | "decideAgentApproval" | "pollApproval" | "cancelApproval":
+            return {"id": credentials.approval(PEOPLE.agent)["auth_req_id"]}
         case "decideDevice":
             return {"user_code": credentials.device_request()["user_code"]}
         case "showLogin" | "showConsent" | "startProviderSignIn":
@@ -91,6 +100,10 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
             return {"client_id": PEOPLE.application}
         case "testWebhook" | "listWebhookDeliveries" | "replayWebhookEvents" | "enableWebhook":
             return {"client_id": PEOPLE.application_with_webhook}
+        case "readUser":
+            return {"id": PEOPLE.administrator["user"]["id"]}
+        case "readMerge":
+            return {"id": credentials.merge()}
         case "showEvent":
             return {"id": credentials.first("/v1/events", "events")}
         case "showAppUser":

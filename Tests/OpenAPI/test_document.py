@@ -32,14 +32,22 @@ class Route(NamedTuple):
                 return [{"pak": []}, {"appBoundPAK": []}]
             case ["PAK", "app-bound too", scope]:
                 return [{"pak": [scope]}, {"appBoundPAK": [scope]}]
-            case ["PAK", scope]:
-                return [{"pak": [scope]}]
+            case ["PAK", *scopes]:
+                return [{"pak": scopes}]
             case ["PAK of an anonymous user", scope]:
                 return [{"anonymousPAK": [scope]}]
             case ["PAK of a developer", scope]:
                 return [{"developerPAK": [scope]}]
+            case ["PAK of an administrator", scope]:
+                return [{"administratorPAK": [scope]}]
+            case ["web session of an administrator"]:
+                return [{"administratorSession": []}]
             case ["PAK of an identified user", scope]:
                 return [{"identifiedPAK": [scope]}]
+            case ["web session"]:
+                return [{"webSession": []}]
+            case ["agent"]:
+                return [{"agent": []}]
             case ["access token"]:
                 return [{"accessToken": []}]
             case ["client"]:
@@ -124,7 +132,7 @@ class Document(unittest.TestCase):
     def test_error_codes_stand_at_statuses_of_theirs(self) -> None:
         codes = error_codes()
         described = set()
-        for operation, status, code in self.described_codes(codes, "/api/", "/oauth/", "/auth/", "/session/"):
+        for operation, status, code in self.described_codes(codes, "/api/", "/oauth/", "/auth/", "/session/", "/admin"):
             with self.subTest(f"{operation} {status} {code}"):
                 fitting = {s for s in codes[code] if re.fullmatch(status.replace("X", "[0-9]"), s)}
                 self.assertTrue(fitting, f"it comes with {codes[code]}")

@@ -128,6 +128,7 @@ import Threads
         #expect(answer.header("x-method") == "GET")
         #expect(answer.header("x-path") == "/api/v1/me")
         #expect(answer.header("x-query") == "a=%20")
+        #expect(answer.header("x-target") == "/api/v1/%6De?a=%20", "as the client wrote it")
         #expect(answer.header("x-remote") == "127.0.0.1")
         #expect(answer.header("x-echo-authorization") == "Bearer x")
         #expect(answer.header("x-echo-x-echo") == "1")

@@ -9,8 +9,9 @@ import Testing
 
     @Test(arguments: [
         ("/api/v1/devices", 100), ("/api/v1/auth/anonymous_bootstrap", 100), ("/api/v1/auth/google/session", 100),
-        ("/auth/apple/session", 100), ("/oauth/device_authorization", 100),
-        ("/oauth/authorize?client_id=a", 200), ("/oauth/device", 200), ("/oauth/qr/start", 200),
+        ("/auth/apple/session", 100), ("/oauth/device_authorization", 100), ("/auth/apple/notifications", 100),
+        ("/oauth/authorize?client_id=a", 200), ("/oauth/device", 200), ("/oauth/push/start", 200),
+        ("/oauth/qr/start", 200), ("/admin", 200), ("/admin/users/1?a=b", 200),
         ("/auth/apple/web/start", 200), ("/auth/google/web/callback", 200),
     ])
     func whoComesWithoutCredentialsIsLimitedPerAddress(path: String, burst: Int) throws {
@@ -77,7 +78,8 @@ import Testing
         ("/oauth/authorize?state=secret", "ko-KR,ko;q=0.9,en;q=0.8", "잠시 후 다시 시도해 주세요"),
         ("/oauth/device", "en-US,en;q=0.9", "Please try again in a moment"),
         ("/auth/apple/web/callback", "fr", "Please try again in a moment"),
-        ("/diagnose", "", "Please try again in a moment"),
+        ("/diagnose", "", "Please try again in a moment"), ("/admin", "en", "Please try again in a moment"),
+        ("/admin/users/1", "ko", "잠시 후 다시 시도해 주세요"),
     ])
     func peopleGetAPage(path: String, languages: String, title: String) throws {
         let front = try Front()

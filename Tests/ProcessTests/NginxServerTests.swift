@@ -42,12 +42,15 @@ import Testing
         let connection = try front.connect()
         for path in paths + ["/v1/nothing", "/nothing", "/healthz", "/metrics", "/dev/callback"] {
             for headers in [[], [authorization], [("Authorization", "Bearer \(pak)")]] {
-                let get = try connection.ask("GET", path, headers: headers)
+                // HEAD first: it changes nothing that GET shows.
                 let head = try connection.ask("HEAD", path, headers: headers)
+                let get = try connection.ask("GET", path, headers: headers)
                 #expect(head.status == get.status, "\(path)")
-                let names = get.headers.map(\.name).filter { $0 != "set-cookie" }
-                #expect(head.headers.map(\.name) == names, "\(path)")
-                if !["/metrics", "/v1/nothing"].contains(path) {
+                // An export is read only for GET, and so nobody knows its length.
+                let isUnread = path == "/api/v1/me/export" && get.status == 200
+                let missing = isUnread ? ["set-cookie", "content-length"] : ["set-cookie"]
+                #expect(head.headers.map(\.name) == get.headers.map(\.name).filter { !missing.contains($0) }, "\(path)")
+                if !isUnread && !["/metrics", "/v1/nothing"].contains(path) {
                     #expect(head.header("content-length") == get.header("content-length"), "\(path)")
                 }
             }
@@ -99,7 +102,7 @@ import Testing
                 method: "POST", path: "/api/v1/nothing", length: 65_537, status: 404, body: #"{"error":"not_found"}"#),
             Announced(
                 method: "PUT", path: "/api/v1/me", status: 405, body: #"{"error":"method_not_allowed"}"#,
-                allow: "GET, HEAD, PATCH"),
+                allow: "DELETE, GET, HEAD, PATCH"),
             Announced(
                 method: "POST", path: "/v1/nothing", status: 404,
                 body: #"{"statusCode":404,"error":"Not Found","message":"Route POST:/v1/nothing not found"}"#),

@@ -9,6 +9,7 @@ import IdentityTokens
 import Mail
 import MariaDB
 import Migrations
+import Push
 import TestSupport
 import Testing
 
@@ -38,7 +39,10 @@ import Testing
             (["signing keys"], "idle transaction"),
             (["repeats of a transaction"], "idle transaction"),
             // The server answers before nginx gives up.
-            (["queue", "key set", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`"),
+            (
+                ["queue", "key set", "Apple's code", "repeats of a transaction", "database answer"],
+                "`fastcgi_read_timeout`"
+            ),
             (["idle transaction"], "`fastcgi_read_timeout`"),
             (["queue", "ad network", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, `/v1`"),
             (["repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, uploads"),
@@ -54,6 +58,8 @@ import Testing
             (["upstream `keepalive_time`", "upstream `keepalive_timeout`"], "drain"),
             (["mail connection"], "mail"),
             (["mail"], "drain"),
+            (["notification's connection"], "notification"),
+            (["notification"], "drain"),
             (["drain", "`fastcgi_read_timeout`, `/v1`"], "systemd's `TimeoutStopSec`"),
             (["`fastcgi_read_timeout`, `/v1`"], "stuck workers"),
             // An outcome is recorded before anybody else sends the event.
@@ -112,9 +118,12 @@ import Testing
             "key set": keySets.patience,
             "key set fetch": keySets.fetchTimeout,
             "signing keys": SigningKeyring.patience,
+            "Apple's code": AppleClient.timeout,
             "ad network": AdNetwork.timeout,
             "mail connection": mail.connectTimeout,
             "mail": mail.timeout,
+            "notification's connection": APNsSettings.connectTimeout,
+            "notification": APNsSettings.timeout,
             "repeats of a transaction": RetryPolicy.standard.patience,
             "database connection": connection.connectTimeout,
             "database answer": connection.readTimeout,

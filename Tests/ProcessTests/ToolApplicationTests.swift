@@ -80,7 +80,7 @@ import Testing
                 ["user.merged", "user.deleted"],
                 "https://93.184.216.34/logout", ["https://notes.example/bye", "notes://bye"], "active", "N",
             ])
-        #expect(shown["owner_user_id"] == .null)
+        #expect(shown["owner_user_id"] == nil)
 
         let changed = try installation.tool(
             "application", "set", "notes", "--status", "suspended", "--name", "M", "--no-first-party",
@@ -158,6 +158,32 @@ import Testing
         #expect(try refused.errorJSON()["message"] == "chess is a public client, which has no secret")
     }
 
+    @Test func aWebhookKeyIsRotated() throws {
+        let installation = try Installation()
+        let first = try installation.tool(
+            "application", "create", "--name", "N", "--client-type", "public", "--client-id", "notes",
+            "--redirect-uri", "https://notes.example/cb", "--json"
+        ).json()["webhook_key"]
+        let rotated = try installation.tool("webhook-key", "rotate", "notes", "--json").json()
+        #expect(JSONObject.names(rotated) == ["client_id", "kid", "secret"] && rotated["client_id"] == "notes")
+        #expect(rotated["secret"]?.string?.hasPrefix("whsec_") == true && rotated["secret"] != first?["secret"])
+        let words = try installation.tool("webhook-key", "rotate", "notes")
+        #expect(words.output.contains(#/^webhook kid     whk_\S+\nwebhook secret  whsec_\S+\n$/#))
+        // The older ones stay.
+        let connection = try installation.database.connect()
+        let active = try connection.all("SELECT kid FROM webhook_keys WHERE retired_at IS NULL ORDER BY id") { row in
+            try row.read(String.self)
+        }
+        #expect(active.count == 3 && active.first == first?["kid"]?.string && active[1] == rotated["kid"]?.string)
+        let actors = try connection.all("SELECT actor FROM audit_log WHERE action = 'webhook_key.created'") { row in
+            try row.read(String.self)
+        }
+        #expect(actors == ["operator", "operator", "operator"])
+        let unknown = try installation.tool("webhook-key", "rotate", "chess", "--json")
+        #expect(unknown.exit == .status(1))
+        #expect(try unknown.errorJSON()["message"]?.string?.hasPrefix("there is no application chess") == true)
+    }
+
     @Test func aCompromisedWebhookKeyIsReplaced() throws {
         let installation = try Installation()
         let key = try installation.tool(
@@ -187,7 +213,7 @@ import Testing
             "application", "create", "--name", "Notes", "--client-type", "public", "--client-id", "notes",
             "--redirect-uri", "https://notes.example/1", "https://notes.example/2")
         let before = try installation.tool("application", "show", "notes", "--json").json()
-        #expect(before["pending_changes"] == .null)
+        #expect(before["pending_changes"] == nil)
         #expect(try installation.tool("application", "show", "notes").output.contains("pending        nothing\n"))
         let connection = try installation.database.connect()
         try connection.execute(
@@ -227,7 +253,7 @@ import Testing
         #expect(approved.exit == .status(0), "\(approved)")
         let after = try installation.tool("application", "show", "notes", "--json").json()
         #expect(try approved.json() == after)
-        #expect(after["name"] == "Chess" && after["pending_changes"] == .null && after["status"] == "active")
+        #expect(after["name"] == "Chess" && after["pending_changes"] == nil && after["status"] == "active")
         #expect(after["redirect_uris"] == ["https://notes.example/2", "https://chess.example/cb"])
 
         try connection.execute("UPDATE applications SET pending_changes = '{\"name\":\"Go\"}'")
@@ -237,6 +263,20 @@ import Testing
         #expect(refused.exit == .status(0), "\(refused)")
         #expect(try refused.json() == after)
         #expect(try installation.tool("doctor").output.contains("none are waiting for approval"))
+    }
+
+    @Test func suspends() throws {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            "INSERT INTO applications (client_id, name, client_type, status) VALUES ('notes', 'Notes', 'public', 'active')"
+        )
+        let suspended = try installation.tool("application", "suspend", "notes", "--json")
+        #expect(suspended.exit == .status(0), "\(suspended)")
+        #expect(try suspended.json()["status"] == "suspended")
+        #expect(try installation.tool("application", "show", "notes", "--json").json() == suspended.json())
+        let unknown = try installation.tool("application", "suspend", "none", "--json")
+        #expect(unknown.exit == .status(1))
+        #expect(try unknown.errorJSON()["error"] == "refused")
     }
 
     @Test func registersAPublicClientUnderItsOldID() throws {

@@ -134,6 +134,14 @@ import Testing
         }
         #expect(hashes.count == 10 && Set(hashes).count == 10)
 
+        #expect(
+            try connection.all(
+                """
+                SELECT DISTINCT CONCAT_WS(' ', r.history_length, r.history_digest = h.digest, r.sealed_request IS NULL)
+                FROM agent_approvals r JOIN agent_approval_history h ON h.approval = r.public_id
+                """
+            ) { row in try row.read(String.self) } == ["1 1 0"])
+
         let again = try installation.tool("dev", "seed", "--user", "\(users[0])", "--application", "notes", "--json")
         #expect(try again.json()["grants"] == 0)
         let shown = try installation.tool("user", "show", "\(users[0])", "--json").json()

@@ -4,6 +4,8 @@ import MariaDB
 import TestSupport
 import Testing
 
+@testable import Accounts
+
 @Suite struct ToolDoctorTests {
     @Test func findsASoundInstallationHealthy() throws {
         let installation = try Installation()
@@ -96,6 +98,25 @@ import Testing
                 setting: ["MERGANSER_SERVER_KEY": other, "MERGANSER_SERVER_KEY_PREVIOUS": old]))
         #expect(between["fail"].isEmpty)
         #expect(between.mend("server key")?.hasPrefix("merganserctl server-key rotate") == true)
+    }
+
+    /// The doctor says what is missing before the previous key goes.
+    @Test func countsTokensOfApple() throws {
+        let installation = try Installation()
+        let handle = [UInt8](repeating: 7, count: 16)
+        let key = ServerKey(current: [UInt8](repeating: 0xC4, count: 32))
+        try installation.database.connect().execute(
+            "INSERT INTO apple_revocations (client_id, token_handle, token, next_attempt_at) VALUES ('c', ?, ?, NOW(3))",
+            handle, key.seal([7], for: SealedAppleGrant.row(handle)))
+        let other = String(repeating: "d5", count: 32)
+        let old = installation.environment["MERGANSER_SERVER_KEY"] ?? ""
+        let between = try Findings(
+            installation.tool(
+                "doctor", "--json",
+                setting: ["MERGANSER_SERVER_KEY": other, "MERGANSER_SERVER_KEY_PREVIOUS": old]))
+        #expect(between.mend("server key")?.hasPrefix("merganserctl server-key rotate") == true)
+        let wrong = try Findings(installation.tool("doctor", "--json", setting: ["MERGANSER_SERVER_KEY": other]))
+        #expect(wrong["fail"].contains("server key"))
     }
 
     @Test func namesWhatIsWrongWithTheMachine() throws {

@@ -65,7 +65,8 @@ import Testing
         let plan = try installation.tool(["server-key", "rotate", "--dry-run", "--json"], setting: both)
         let counts: JSONValue = [
             "signing_keys": 1, "webhook_keys": 101, "idempotency_records": 0, "refresh_families": 0,
-            "provider_sign_ins": 0, "merge_tokens": 0,
+            "provider_sign_ins": 0, "merge_tokens": 0, "agent_approvals": 0, "push_approval_requests": 0,
+            "identities": 0, "apple_revocations": 0,
         ]
         #expect(try plan.json() == ["dry_run": true, "resealed": counts])
         #expect(try installation.database.dump() == before)
@@ -106,6 +107,35 @@ import Testing
         #expect(rest.exit == .status(0))
         #expect(try openWebhookKeys(Self.nextKey) == count)
         #expect(try installation.readyServer(setting: nextOnly).isRunning)
+    }
+
+    /// An identity that is linked again takes its token back from the queue, while the command is at the queue and has done
+    /// the identities.
+    @Test func whatMovesMeanwhileIsSealedAgain() throws {
+        try db.execute("INSERT INTO users (id, anonymous) VALUES (1, FALSE)")
+        try db.execute("INSERT INTO identities (user_id, provider, sub) VALUES (1, 'apple', 'ada')")
+        for byte in [7, 8] as [UInt8] {
+            let handle = [UInt8](repeating: byte, count: 16)
+            try db.execute(
+                """
+                INSERT INTO apple_revocations (client_id, token_handle, token, next_attempt_at)
+                VALUES ('c', ?, ?, NOW(3))
+                """, handle, oldKey.seal([byte], for: SealedAppleGrant.row(handle)))
+        }
+        try db.executeScript(
+            """
+            CREATE TRIGGER take_back BEFORE UPDATE ON apple_revocations FOR EACH ROW
+            UPDATE identities SET apple_client_id = 'c', apple_token_handle = OLD.token_handle, apple_token = OLD.token
+            WHERE apple_token IS NULL
+            """)
+        let outcome = try installation.tool(["server-key", "rotate", "--json"], setting: both)
+        let resealed = try #require(try outcome.json()["resealed"], "\(outcome)")
+        #expect(resealed["identities"] == 1, "\(resealed)")
+        let opened = try db.first("SELECT apple_token_handle, apple_token FROM identities") { row in
+            let handle = try row.read([UInt8].self)
+            return try Self.nextKey.open(row.read(), for: SealedAppleGrant.row(handle))
+        }
+        #expect(opened == [7])
     }
 
     // MARK: Wrong keys

@@ -21,22 +21,52 @@ import Testing
         #expect(outcome.exit == .status(0))
         #expect(
             outcome.output
-                == #"{"id":7,"anonymous":true,"previously_anonymous":false,"name":null,"nickname":null,"#
+                == #"{"user":{"id":7,"anonymous":true,"previously_anonymous":false,"name":null,"nickname":null,"#
                 + #""contact_email":null,"role":"user","created_at":"2026-05-12T07:00:00Z","#
-                + #""last_active_at":"2026-05-27T09:14:22Z","deleted_at":null,"purge_at":null,"merged_into":null,"#
+                + #""last_active_at":"2026-05-27T09:14:22Z","deleted_at":null,"purge_at":null,"merged_into":null},"#
                 + #""identities":[],"devices":[{"id":3,"device_uuid":"A0000000-0000-0000-0000-000000000000","#
                 + #""platform":"ios","has_secret":true,"last_seen_at":"2026-05-27T09:14:22Z"},"#
                 + #"{"id":4,"device_uuid":"b0000000-0000-0000-0000-000000000000","platform":"web","has_secret":false,"#
-                + #""last_seen_at":"2026-05-27T09:14:22Z"}],"grants":[],"live_paks":1,"#
-                + #""pending_agent_approvals":0,"push_approvals":0}"# + "\n")
+                + #""last_seen_at":"2026-05-27T09:14:22Z"}],"grants":[],"links":[],"absorbed_subs":[],"live_paks":1,"#
+                + #""web_sessions":0,"pending_agent_approvals":0,"push_approvals":0}"# + "\n")
         let words = try installation.tool("user", "show", "7").output
         #expect(words.hasPrefix("user             7, anonymous, user\n"))
         #expect(words.contains("device           4 web b0000000-0000-0000-0000-000000000000, secret voided\n"))
 
         let deleted = try installation.tool("user", "show", "8", "--json").json()
-        #expect(deleted["deleted_at"] == "2026-05-27T09:14:22Z")
-        #expect(deleted["purge_at"] == "2026-06-26T09:14:22Z")
+        #expect(deleted["user"]?["deleted_at"] == "2026-05-27T09:14:22Z")
+        #expect(deleted["user"]?["purge_at"] == "2026-06-26T09:14:22Z")
         #expect(deleted["identities"]?.array?.first?["email"] == .null)
+        #expect(deleted["identities"]?.array?.first?["sub"] == "s")
+    }
+
+    @Test func listsMerges() throws {
+        let installation = try Installation()
+        try installation.database.connect().executeScript(
+            """
+            INSERT INTO users (id) VALUES (1), (2), (3), (4);
+            INSERT INTO identity_links (id, primary_user_id, linked_user_id, merged_via, idempotency_key, created_at) VALUES
+                (1, 1, 2, 'session_token', 'st:1', '2026-05-12 07:00:00'), (2, 1, 3, 't3_otp', 't3:1', '2026-05-13 07:00:00');
+            """)
+        let second =
+            #"{"id":2,"primary_user_id":1,"linked_user_id":3,"merged_via":"t3_otp","created_at":"2026-05-13T07:00:00Z"}"#
+        let list = try installation.tool("merge", "list", "--limit", "1", "--json")
+        #expect(list.output == #"{"merges":[\#(second)],"next":"2"}"# + "\n")
+        #expect(
+            try installation.tool("merge", "list", "--before", "2").output
+                == "1  2026-05-12T07:00:00Z  user 2 into user 1  session_token\n")
+        #expect(
+            try installation.tool("merge", "list", "--user", "3", "--json").output
+                == #"{"merges":[\#(second)],"next":null}"# + "\n")
+        #expect(
+            try installation.tool("merge", "list", "--user", "4", "--json").output == #"{"merges":[],"next":null}"#
+                + "\n")
+        #expect(try installation.tool("merge", "show", "2", "--json").output == second + "\n")
+        let unknown = try installation.tool("merge", "show", "9", "--json")
+        #expect(unknown.exit == .status(1))
+        #expect(try unknown.errorJSON()["error"] == "not_found")
+        let links = try installation.tool("user", "show", "1", "--json").json()["links"]?.array
+        #expect(links?.map { $0["linked_user_id"] } == [2, 3])
     }
 
     @Test func saysThatThereIsNone() throws {
@@ -47,14 +77,31 @@ import Testing
         #expect(error["message"]?.string?.hasPrefix("there is no user 7") == true)
     }
 
+    /// A person's whole record is not handed out without a trace.
+    @Test func exportsAnAccountAndNotesIt() throws {
+        let installation = try Installation()
+        let db = try installation.database.connect()
+        try db.executeScript("INSERT INTO users (id, name) VALUES (7, 'Ada')")
+        let exported = try installation.tool("user", "export", "7", "--json").json()
+        #expect(exported["account"]?["name"] == "Ada")
+        #expect(exported["activity"]?.array?.map { $0["action"] } == ["user.exported"])
+        let unknown = try installation.tool("user", "export", "8", "--json")
+        #expect(unknown.exit == .status(1) && unknown.output.isEmpty)
+        #expect(try unknown.errorJSON()["error"] == "not_found")
+        let audited = try db.all("SELECT CONCAT_WS(' ', user_id, actor, action) FROM audit_log") { row in
+            try row.read(String.self)
+        }
+        #expect(audited == ["7 operator user.exported"])
+    }
+
     @Test func givesARole() throws {
         let installation = try Installation()
         let db = try installation.database.connect()
         try db.executeScript("INSERT INTO users (id) VALUES (7); INSERT INTO users (id, deleted_at) VALUES (8, NOW());")
         for role in ["developer", "developer", "user", "admin"] {
-            let outcome = try installation.tool("user", "set-role", "7", role, "--json")
+            let outcome = try installation.tool("user", "role", "7", role, "--json")
             #expect(outcome.output == #"{"id":7,"role":"\#(role)"}"# + "\n")
-            #expect(try installation.tool("user", "show", "7", "--json").json()["role"] == .string(role))
+            #expect(try installation.tool("user", "show", "7", "--json").json()["user"]?["role"] == .string(role))
         }
         let audited = try db.all("SELECT CONCAT_WS(' ', user_id, actor, action, details) FROM audit_log ORDER BY id") {
             row in try row.read(String.self)
@@ -66,11 +113,11 @@ import Testing
                 #"7 operator user.role_changed {"from":"user","to":"admin"}"#,
             ])
         for id in ["8", "9"] {
-            let outcome = try installation.tool("user", "set-role", id, "admin", "--json")
+            let outcome = try installation.tool("user", "role", id, "admin", "--json")
             #expect(outcome.exit == .status(1))
             #expect(try outcome.errorJSON()["message"] == .string("there is no user \(id)"))
         }
-        #expect(try installation.tool("user", "set-role", "7", "king").exit == .status(64))
+        #expect(try installation.tool("user", "role", "7", "king").exit == .status(64))
     }
 
     // MARK: Merging
@@ -127,7 +174,7 @@ import Testing
             try db.all("SELECT CONCAT_WS(' ', user_id, actor, action) FROM audit_log ORDER BY id") { row in
                 try row.read(String.self)
             } == ["2 operator pak.revoked", "1 operator user.merged"])
-        #expect(try installation.tool("user", "show", "2", "--json").json()["merged_into"] == 1)
+        #expect(try installation.tool("user", "show", "2", "--json").json()["user"]?["merged_into"] == 1)
     }
 
     @Test func mergesByADeviceOfOneOfThem() throws {
@@ -247,6 +294,8 @@ import Testing
             INSERT INTO provider_sign_ins (provider, state_digest, browser_digest, expires_at) VALUES
                 ('apple', REPEAT('a', 32), REPEAT('a', 32), NOW(3) - INTERVAL 1 SECOND),
                 ('apple', REPEAT('b', 32), REPEAT('b', 32), NOW(3) + INTERVAL 10 MINUTE);
+            INSERT INTO push_approval_requests (requested_user_id, expires_at) VALUES
+                (1, NOW(3) - INTERVAL 61 MINUTE), (1, NOW(3) - INTERVAL 59 MINUTE);
             INSERT INTO signing_keys (kid, public_jwk, sealed_private_key, published_at, activated_at, retired_at) VALUES
                 (REPEAT('a', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 91 DAY),
                 (REPEAT('b', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 89 DAY);
@@ -259,8 +308,10 @@ import Testing
                 + #""merge_otps":1,"authorization_codes":1,"web_sessions":1,"login_events":1,"paks":1,"rate_limits":1,"#
                 + #""refresh_tokens":2,"refresh_families":1,"#
                 + #""refresh_answers":2,"keyed_refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"#
-                + #""authorization_requests":1,"provider_sign_ins":1,"webhook_outbox":0,"logout_tokens":0,"#
-                + #""webhook_attempts":0,"signing_keys":1}}"# + "\n")
+                + #""authorization_requests":1,"provider_sign_ins":1,"push_approval_requests":1,"webhook_outbox":0,"#
+                + #""logout_tokens":0,"webhook_attempts":0,"agent_nonces":0,"agent_approvals":0,"#
+                + #""ended_agent_approvals":0,"revoked_agents":0,"agent_approval_history":0,"#
+                + #""apple_notifications":0,"signing_keys":1},"counted_days":30}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
             """
@@ -272,11 +323,12 @@ import Testing
                 (SELECT COUNT(*) FROM refresh_tokens), (SELECT COUNT(*) FROM refresh_families),
                 (SELECT COUNT(sealed_answer) FROM refresh_families), (SELECT COUNT(*) FROM revoked_access_tokens),
                 (SELECT COUNT(*) FROM device_codes), (SELECT COUNT(*) FROM authorization_requests),
-                (SELECT COUNT(*) FROM provider_sign_ins), (SELECT COUNT(public_jwk) FROM signing_keys)
+                (SELECT COUNT(*) FROM provider_sign_ins), (SELECT COUNT(*) FROM push_approval_requests),
+                (SELECT COUNT(public_jwk) FROM signing_keys)
             """)
         #expect(
             left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } }
-                == ["1", "1", "2", "1", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1"])
+                == ["1", "1", "2", "1", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1", "1"])
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))

@@ -5,25 +5,37 @@ import Testing
 /// The metrics about the jobs, before and after each job has run.
 @Suite struct UpkeepTests {
     @Test func workLeftUndoneShowsUntilItsJobHasRun() throws {
-        let installation = try Installation(["MERGANSER_TOMBSTONE_GRACE_SECONDS": "0"])
+        let installation = try Installation([
+            "MERGANSER_TOMBSTONE_GRACE_SECONDS": "0", "MERGANSER_ANONYMOUS_INACTIVE_DAYS": "30",
+        ])
         let db = try installation.database.connect()
         let idle = try upkeep(of: installation)
         #expect(idle["gc"] == 0 && idle["compact"] == 0 && idle["attachments"] == 0 && idle["dispatch"] == 0)
+        #expect(idle["purge"] == 0 && idle["prune"] == 0)
         #expect(idle["months"] == 0 && idle["signing key"] == nil)
 
         try db.execute(
             "INSERT INTO rate_limits (digest, count, expires_at) VALUES (?, 1, UTC_TIMESTAMP(3) - INTERVAL 5 HOUR)",
             [UInt8](repeating: 1, count: 32))
+        try db.executeScript(
+            """
+            INSERT INTO users (deleted_at, purge_at)
+                VALUES (UTC_TIMESTAMP() - INTERVAL 31 DAY, UTC_TIMESTAMP() - INTERVAL 5 HOUR);
+            INSERT INTO users (anonymous, last_active_at) VALUES (TRUE, UTC_TIMESTAMP() - INTERVAL (30 * 24 + 5) HOUR);
+            """)
         for command in ["generate", "activate"] {
             #expect(try installation.tool("signing-key", command).exit == .status(0))
         }
         let late = try upkeep(of: installation)
         #expect((18_000..<18_600).contains(try #require(late["gc"])))
+        for task in ["purge", "prune"] { #expect((18_000..<18_600).contains(try #require(late[task])), "\(task)") }
         #expect((0..<600).contains(try #require(late["signing key"])))
 
-        for command in ["gc", "retention"] { #expect(try installation.tool(command).exit == .status(0)) }
+        for command in [["gc"], ["retention"], ["purge"], ["anonymous", "prune"]] {
+            #expect(try installation.tool(command).exit == .status(0))
+        }
         let done = try upkeep(of: installation)
-        #expect(done["gc"] == 0)
+        #expect(done["gc"] == 0 && done["purge"] == 0 && done["prune"] == 0)
         #expect(try #require(done["months"]) > 80 * 86_400)
     }
 
@@ -36,7 +48,7 @@ import Testing
             let metrics = try Exposed(text)
             found["months"] = metrics["merganser_event_partitions_ahead_seconds"]
             found["signing key"] = metrics["merganser_signing_key_age_seconds"]
-            for task in ["gc", "compact", "attachments", "dispatch"] {
+            for task in ["gc", "compact", "attachments", "dispatch", "purge", "prune"] {
                 found[task] = metrics["merganser_upkeep_delay_seconds", "{task=\"\(task)\"}"]
             }
             return found["months"] != nil

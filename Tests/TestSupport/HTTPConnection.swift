@@ -62,7 +62,7 @@ package final class HTTPConnection {
         return !received.isEmpty || poll(&ready, 1, Int32(time / .milliseconds(1))) == 1
     }
 
-    /// The next answer; it must announce its length, unless its status says that it has no body (RFC 9112 §6.3).
+    /// The next answer; it must announce its length, unless it has no body (RFC 9112 §6.3).
     ///
     /// - Parameter toHead: whether HEAD was asked, so that no body follows.
     package func receiveAnswer(toHead isHead: Bool = false) throws -> Answer {
@@ -77,7 +77,8 @@ package final class HTTPConnection {
         }
         var answer = Answer(status: 0, headers: fields, body: [])
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }),
-            let length = status < 200 || status == 204 ? 0 : answer.header("content-length").flatMap({ Int($0) })
+            let length = isHead || status < 200 || status == 204
+                ? 0 : answer.header("content-length").flatMap({ Int($0) })
         else { throw TestSupportError("an answer without status or length: \(lines)") }
         answer.status = status
         if isHead { return answer }

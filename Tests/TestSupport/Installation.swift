@@ -36,6 +36,7 @@ package final class Installation: Sendable {
             "MERGANSER_SQL_DIRECTORY": TestDatabase.sqlDirectory,
             "MERGANSER_DEV_KEYS_DIRECTORY": directory.file("keys"),
             "MERGANSER_OTP_SENDER": "spool:" + directory.file("mail"),
+            "MERGANSER_PUSH_SENDER": "spool:" + directory.file("push"),
             "MERGANSER_ATTACHMENT_DIR": directory.file("attachments"),
             "MERGANSER_ATTACHMENT_SECRET": String(repeating: "a7", count: 32),
             "MERGANSER_THREADS": "4",

@@ -32,6 +32,7 @@ package final class LocalHTTPServer: Sendable {
     private let listener: Int32
     private let state = Monitor(State())
     private let respond: @Sendable (Request) -> Reply
+    private let keepsRequests: Bool
 
     private struct State {
         var requests: [Request] = []
@@ -41,10 +42,13 @@ package final class LocalHTTPServer: Sendable {
     /// - Parameters:
     ///   - address: one of 127.0.0.0/8.
     ///   - port: 0 for any free port.
+    ///   - keepsRequests: false if there are too many for `requests`.
     package init(
-        address: String = "127.0.0.1", port: UInt16 = 0, _ respond: @escaping @Sendable (Request) -> Reply
+        address: String = "127.0.0.1", port: UInt16 = 0, keepsRequests: Bool = true,
+        _ respond: @escaping @Sendable (Request) -> Reply
     ) throws {
         self.respond = respond
+        self.keepsRequests = keepsRequests
         self.address = address
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var place = sockaddr_in()
@@ -89,7 +93,7 @@ package final class LocalHTTPServer: Sendable {
         defer { close(connection) }
         state.change { $0.connections += 1 }
         guard let request = read(connection) else { return }
-        state.change { $0.requests.append(request) }
+        if keepsRequests { state.change { $0.requests.append(request) } }
         switch respond(request) {
         case .response(let status, let headers, let body):
             var head = "HTTP/1.1 \(status) -\r\nconnection: close\r\ncontent-length: \(body.count)\r\n"

@@ -3,24 +3,39 @@ package import MariaDB
 import Migrations
 import Synchronization
 
-/// A schema of one test, dropped with the last reference to it.
+/// A schema of one test.
+///
+/// One with all tables on the server that tests share is emptied for a later test when the last reference is gone: making its
+/// tables takes longer than most tests. Any other is dropped then.
 package final class TestDatabase: Sendable {
     package let name: String
     package let options: Connection.Options
 
     private let socket: String
+    /// Nil: nobody uses the schema again.
+    private let definition: SchemaDefinition?
 
     /// With all tables that `sql/` creates if `migrated`, otherwise empty.
     package convenience init(migrated: Bool = true) throws {
-        try self.init(socket: try MariaDBServer.sharedSocket, script: migrated ? try Self.template.get() : "")
+        let socket = try MariaDBServer.sharedSocket
+        guard migrated else {
+            try self.init(socket: socket, script: "")
+            return
+        }
+        let used = try UsedSchemas.take(socket, seed: try Self.template.get().rows)
+        if let used {
+            self.init(socket: socket, used)
+        } else {
+            try self.init(socket: socket, script: try Self.template.get().script, isKept: true)
+        }
     }
 
     /// The same on a server that belongs to the test.
     package convenience init(on server: MariaDBServer, migrated: Bool = true) throws {
-        try self.init(socket: server.socket, script: migrated ? try Self.template.get() : "")
+        try self.init(socket: server.socket, script: migrated ? try Self.template.get().script : "")
     }
 
-    private init(socket: String, script: String) throws {
+    private init(socket: String, script: String, isKept: Bool = false) throws {
         self.socket = socket
         name = "test_\(getpid())_\(Self.count.add(1, ordering: .relaxed).newValue)"
         options = MariaDBServer.options(socket: socket, database: name)
@@ -28,11 +43,22 @@ package final class TestDatabase: Sendable {
         try db.executeScript(
             "DROP DATABASE IF EXISTS \(name); CREATE DATABASE \(name) COLLATE utf8mb4_unicode_ci; USE \(name)")
         if !script.isEmpty { try db.executeScript(script) }
+        definition = isKept ? try SchemaDefinition(db) : nil
+    }
+
+    private init(socket: String, _ used: UsedSchema) {
+        self.socket = socket
+        name = used.name
+        options = MariaDBServer.options(socket: socket, database: name)
+        definition = used.definition
     }
 
     deinit {
-        let db = try? Connection(MariaDBServer.options(socket: socket))
-        try? db?.executeScript("DROP DATABASE IF EXISTS \(name)")
+        if let definition {
+            UsedSchemas.add(UsedSchema(name: name, definition: definition))
+        } else if let db = try? Connection(MariaDBServer.options(socket: socket)) {
+            try? db.executeScript("DROP DATABASE IF EXISTS \(name)")
+        }
     }
 
     package func connect() throws -> Connection { try Connection(options) }
@@ -69,19 +95,26 @@ package final class TestDatabase: Sendable {
 
     private static let count = Atomic(0)
 
+    private struct Template {
+        let tables: String
+        /// The rows that the migrations insert, as statements.
+        let rows: String
+
+        var script: String { tables + rows }
+    }
+
     /// The schema as one script, made once. Running the migrations takes a connection and several statements for each
     /// table.
-    private static let template: Result<String, any Error> = Result {
+    private static let template: Result<Template, any Error> = Result {
         let database = try TestDatabase(migrated: false)
         let db = try Connection(database.options.forMigrations)
         try Migrator(directory: sqlDirectory).up(db)
-        return try SchemaText.render(db) + rows(db)
+        return Template(tables: try SchemaText.render(db), rows: try rows(db))
     }
 
     /// Where the migrations are.
     package static let sqlDirectory = Repository.root + "/sql"
 
-    /// The rows that the migrations insert, as statements.
     private static func rows(_ db: Connection) throws -> String {
         try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { table in
             let table = table[0].text

@@ -6,20 +6,20 @@ extension Response {
     ///
     /// - Parameter formTarget: where a form of the page may redirect to, besides this server.
     static func page(
-        _ page: some WebPage, _ status: Status = .ok, in language: Language, formTarget: FormTarget? = nil,
+        _ page: some WebPage, _ status: Status = .ok, in edition: Edition, formTarget: FormTarget? = nil,
         headers: [Field] = []
     ) -> Response {
         Response(
             status,
             headers: [
                 Field("Content-Type", "text/html; charset=utf-8"),
-                Field("Content-Language", language.rawValue),
+                Field("Content-Language", edition.language.rawValue),
                 Field("Content-Security-Policy", contentSecurityPolicy(formTarget)),
                 Field("Referrer-Policy", "no-referrer"),
                 Field("X-Content-Type-Options", "nosniff"),
                 Field("Cache-Control", "no-store"),
             ] + headers,
-            body: Array(page.document(in: language).markup.utf8))
+            body: Array(page.document(in: edition).markup.utf8))
     }
 
     private static func contentSecurityPolicy(_ formTarget: FormTarget?) -> String {
@@ -30,6 +30,8 @@ extension Response {
 }
 
 extension Call {
-    /// The language that the browser prefers.
-    var language: Language { Language(accepting: request.headers.first("accept-language")) }
+    /// The pages in the language that the browser prefers, with the operator's brand.
+    var language: Edition {
+        Edition(Language(accepting: request.headers.first("accept-language")), of: service.brand)
+    }
 }

@@ -46,15 +46,31 @@ extension Surface {
         case .invalidCursor: refusal(with: .invalidCursor)
         case .notFound: refusal(with: .notFound)
         case .developerRequired: refusal(with: .developerRequired)
+        case .adminRequired: refusal(with: .adminRequired)
         case .clientTypeImmutable: refusal(with: .clientTypeImmutable)
         case .invalidRedirectURI(let reason):
             refusal(ErrorReply(error: .invalidRedirectURI, errorDescription: reason.rawValue))
         case .invalidWebhookURL: refusal(with: .invalidWebhookURL)
         case .unknownSub: refusal(with: .unknownSub)
         case .unknownUserCode: refusal(with: .unknownUserCode)
-        case .rateLimited(let wait):
-            refusal(
-                with: .rateLimited, headers: [Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp))])
+        case .invalidSignature: refusal(with: .invalidSignature)
+        case .nonceReplay: refusal(with: .nonceReplay)
+        case .missingIdempotencyKey: refusal(with: .missingIdempotencyKey)
+        case .actionNotAllowed: refusal(with: .actionNotAllowed)
+        case .ipNotAllowed: refusal(with: .ipNotAllowed)
+        case .bearerOnlyDisabled: refusal(with: .bearerOnlyDisabled)
+        case .tooManyAgents: refusal(with: .tooManyAgents)
+        case .approvalNotFound: refusal(with: .approvalNotFound)
+        case .idempotencyConflict: refusal(with: .idempotencyConflict)
+        case .invalidApproval(let fields): refusal(ErrorReply(error: .invalidApproval, fields: fields))
+        case .alreadyDecided: refusal(with: .alreadyDecided)
+        case .approvalExpired: refusal(with: .approvalExpired)
+        case .payloadChanged: refusal(with: .payloadChanged)
+        case .numberMismatch: refusal(with: .numberMismatch)
+        case .slowDown(let wait): refusal(with: .slowDown, .tooManyRequests, after: wait)
+        case .coolDown(let wait): refusal(with: .coolDown, after: wait)
+        case .tooManyPending(let wait): refusal(with: .tooManyPending, after: wait)
+        case .rateLimited(let wait): refusal(with: .rateLimited, after: wait)
         case .temporarilyUnavailable:
             refusal(with: .temporarilyUnavailable, headers: [Response.Field("Retry-After", "1")])
         }
@@ -68,6 +84,13 @@ extension Surface {
         let triedBasic = error.code == .invalidClient && request.headers.first("authorization") != nil
         return refusal(
             reply, headers: triedBasic ? [Response.Field("WWW-Authenticate", "Basic realm=\"merganser\"")] : [])
+    }
+
+    /// A refusal of what may be asked again later.
+    private func refusal(with code: ErrorCode, _ status: Status? = nil, after wait: Duration) -> Response {
+        refusal(
+            ErrorReply(error: code), status,
+            headers: [Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp))])
     }
 
     /// A refusal of a bearer token (RFC 6750 §3).

@@ -62,16 +62,19 @@ struct Surface {
     /// - Parameter status: nil for the code's own status.
     func refusal(_ reply: ErrorReply, _ status: Status? = nil, headers: [Response.Field] = []) -> Response {
         let status = status ?? reply.error.status
-        switch shape {
-        case .api, .analytics: return .json(status, reply, headers: headers)
-        case .oauth:
-            return .json(
-                status,
-                OAuthErrorReply(
-                    error: reply.error, errorDescription: reply.errorDescription ?? status.reason,
-                    errorURI: "\(errorDocsBase)#\(reply.error.rawValue)", requestID: requestID),
-                headers: headers)
-        }
+        var response: Response =
+            switch shape {
+            case .api, .analytics: .json(status, reply, headers: headers)
+            case .oauth:
+                .json(
+                    status,
+                    OAuthErrorReply(
+                        error: reply.error, errorDescription: reply.errorDescription ?? status.reason,
+                        errorURI: "\(errorDocsBase)#\(reply.error.rawValue)", requestID: requestID),
+                    headers: headers)
+            }
+        response.refusal = reply.error.rawValue
+        return response
     }
 
     /// An unexpected error. The cause is logged; the answer has only the request's id, by which the log line can be
@@ -92,6 +95,7 @@ struct ErrorReply: Encodable {
     var purgeAt: String?
     var swapTicket: String?
     var expiresIn: Int64?
+    var fields: [String]?
 }
 
 private struct OAuthErrorReply: Encodable {

@@ -34,6 +34,9 @@ extension ErrorPage.Problem {
         case .forged:
             ErrorReply(error: .invalidRequest, errorDescription: "the form does not come from a page of this browser")
         case .notFound: ErrorReply(error: .notFound)
+        case .adminRequired: ErrorReply(error: .adminRequired)
+        case .refused:
+            ErrorReply(error: .invalidRequest, errorDescription: "what the form asks for cannot be done any more")
         case .rateLimited: ErrorReply(error: .rateLimited)
         case .unavailable: ErrorReply(error: .temporarilyUnavailable)
         case .unforeseen: ErrorReply(error: .internalError)
@@ -46,10 +49,12 @@ extension Call {
     ///
     /// - Parameter diagnosis: as for `ErrorPage`.
     func refusal(_ problem: ErrorPage.Problem, diagnosis: String? = nil) -> Response {
-        prefersJSON
-            ? surface.refusal(problem.reply, problem.status)
-            : .page(
-                ErrorPage(problem, reference: requestID, diagnosis: diagnosis), problem.status, in: language)
+        if prefersJSON { return surface.refusal(problem.reply, problem.status) }
+        var response = Response.page(
+            ErrorPage(problem, reference: requestID, isFromApplication: isFromApplication, diagnosis: diagnosis),
+            problem.status, in: language)
+        response.refusal = problem.reply.error.rawValue
+        return response
     }
 
     /// The answer of a route with pages. If a refusal is not a page, it becomes one, unless the client prefers JSON.
@@ -57,8 +62,17 @@ extension Call {
         guard response.status.code >= 400, response.header("Content-Type") == "application/json", !prefersJSON else {
             return response
         }
-        let page = ErrorPage(ErrorPage.Problem(response.status), reference: requestID)
-        return .page(
+        let page = ErrorPage(
+            ErrorPage.Problem(response.status), reference: requestID, isFromApplication: isFromApplication)
+        var shown = Response.page(
             page, response.status, in: language, headers: response.headers.filter { $0.name == "Retry-After" })
+        shown.refusal = response.refusal
+        return shown
+    }
+
+    /// Whether the page is one to which only applications send people. Who signs in may also come from the console, the account
+    /// page or a device.
+    private var isFromApplication: Bool {
+        ["/oauth/authorize", "/oauth/logout"].contains { request.path.utf8.elementsEqual($0.utf8) }
     }
 }

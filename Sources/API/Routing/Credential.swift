@@ -18,15 +18,20 @@ struct Credential<Principal>: Sendable {
 /// What a credential lets in. The check is what counts; a test compares the two for every route.
 enum Requirement: Sendable {
     case anyone
-    /// nil: a PAK with any scopes.
-    case pak(Scope?, appBound: Bool)
+    /// A PAK with all of these scopes, if any.
+    case pak([Scope], appBound: Bool)
     case anonymousPAK(Scope)
     case identifiedPAK(Scope)
     case developerPAK(Scope)
+    case administratorPAK(Scope)
+    /// A browser whose web session is an administrator's.
+    case administratorSession
     case accessToken
+    case agent
     case client
     case confidentialClient(basicOnly: Bool)
     case apiKey(Permission)
+    case webSession
 }
 
 /// The principal of a route that needs no credential.
@@ -52,12 +57,12 @@ extension Credential<Anyone> {
 }
 
 extension Credential<Caller> {
-    /// A PAK with a scope. A PAK that is bound to an application is accepted only if the route says so (accounts §1.1).
-    static func pak(_ scope: Scope?, appBound: Bool = false) -> Credential {
-        Credential(.pak(scope, appBound: appBound)) { call in
+    /// A PAK with all of these scopes. A PAK that is bound to an application is accepted only if the route says so (accounts §1.1).
+    static func pak(_ scopes: Scope..., appBound: Bool = false) -> Credential {
+        Credential(.pak(scopes, appBound: appBound)) { call in
             let caller = try call.authenticate()
             if caller.application != nil && !appBound { throw Failure.insufficientScope }
-            if let scope, !caller.scopes.contains(scope.rawValue) { throw Failure.insufficientScope }
+            if !scopes.allSatisfy({ caller.scopes.contains($0.rawValue) }) { throw Failure.insufficientScope }
             return caller
         }
     }
@@ -91,6 +96,13 @@ extension Credential<Developer> {
         let caller = try Credential<Caller>.pak(.profileWrite).check(call)
         guard caller.user.role.registersApplications else { throw Failure.developerRequired }
         return Developer(caller: caller)
+    }
+}
+
+extension Credential<Administrator> {
+    /// The full PAK of an administrator (accounts §4.7).
+    static let administrator = Credential(.administratorPAK(.profileWrite)) { call in
+        try Administrator(try Credential<Caller>.pak(.profileWrite).check(call).user)
     }
 }
 

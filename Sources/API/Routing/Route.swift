@@ -31,6 +31,20 @@ struct Route: Sendable {
         handle = { call in try handler(call, try credential.check(call)) }
     }
 
+    /// A route with pages that handles its credential itself.
+    init<Principal>(
+        _ method: Method, _ pattern: String, _ credential: Credential<Principal>, page: Bool,
+        answering handle: @escaping @Sendable (Call) throws -> Response
+    ) {
+        self.method = method
+        self.pattern = pattern
+        requirement = credential.requirement
+        replay = nil
+        isCrossOrigin = false
+        isPage = page
+        self.handle = handle
+    }
+
     /// A route of the analytics surface. The body is checked after the credential (analytics §2.3). Only a POST body is
     /// read here; an upload (PUT) reads its own.
     init(

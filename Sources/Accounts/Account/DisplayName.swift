@@ -4,6 +4,11 @@ package enum DisplayName {
     /// characters that change the direction of the text around it.
     package static func isAcceptable(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isAcceptable) }
 
+    /// Whether a text of several lines may be shown: as a name, but for tabs and line breaks.
+    static func isAcceptable(lines text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\r" || $0 == "\t" || isAcceptable($0) }
+    }
+
     /// The text without unacceptable characters, and with spaces in place of tabs and line breaks. A name that comes
     /// with a sign-in is cleaned, because refusing it would refuse the sign-in.
     static func cleaned(_ text: String) -> String {

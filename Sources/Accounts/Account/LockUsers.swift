@@ -20,10 +20,10 @@ extension AccountsTransaction {
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
 
-    /// Locks the caller, and another user if one is given. Then reads again whether the PAK and the account are still
-    /// valid.
+    /// Locks the caller, and another user if one is given. Then reads again whether the account and what the caller is
+    /// signed in by are still valid.
     ///
-    /// - Throws: `invalidToken` if the account or its PAK was revoked or deleted in the meantime.
+    /// - Throws: `invalidToken` if the account was deleted, or the PAK or web session ended in the meantime.
     func lockCaller(_ caller: Caller, and other: User.ID? = nil) throws -> (caller: User, other: User?) {
         let (user, others) = try lockCaller(caller, and: [other].compactMap { $0 })
         return (user, other == caller.id ? user : others.first)
@@ -32,11 +32,26 @@ extension AccountsTransaction {
     /// - Returns: the others in ascending order, without the caller and those that no longer exist.
     func lockCaller(_ caller: Caller, and others: [User.ID]) throws -> (caller: User, others: [User]) {
         let users = try lockUsers(others + [caller.id])
-        let isLive = try connection.first(
-            "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", caller.pak, caller.id
-        ) { row in try row.read(Int64.self) }
-        guard let user = users[caller.id], user.deletedAt == nil, isLive != nil else { throw Failure.invalidToken }
+        guard let user = users[caller.id], user.deletedAt == nil, try isLive(caller) else {
+            throw Failure.invalidToken
+        }
         return (user, users.values.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
+    }
+
+    /// Whoever revokes a PAK holds the user, who is locked here. A session may end without: what it does then came before.
+    private func isLive(_ caller: Caller) throws -> Bool {
+        let found =
+            switch caller.credential {
+            case .pak(let pak):
+                try connection.first(
+                    "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", pak, caller.id
+                ) { row in try row.read(Int64.self) }
+            case .webSession(let session):
+                try connection.first(
+                    "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session, caller.id
+                ) { row in try row.read(Int64.self) }
+            }
+        return found != nil
     }
 
     /// Locks the caller, and checks that the caller may still register applications.

@@ -21,10 +21,19 @@ package struct User: Equatable, Sendable {
     package var deletedAt: Timestamp?
     package var purgeAt: Timestamp?
 
+    /// `accountDeleted` if the user is soft-deleted.
+    var deletion: Failure? {
+        graceEnd.map { .accountDeleted(purgeAt: $0) }
+    }
+
     /// - Throws: `accountDeleted` if the user is soft-deleted.
     func checkNotDeleted() throws {
-        if let deletedAt { throw Failure.accountDeleted(purgeAt: purgeAt ?? deletedAt + User.deletionGrace) }
+        if let deletion { throw deletion }
     }
+
+    /// When a soft-deleted account may be purged, and until when it can be restored; nil if it is not deleted. Imported
+    /// rows may have no `purge_at`.
+    var graceEnd: Timestamp? { deletedAt.map { purgeAt ?? $0 + User.deletionGrace } }
 
     /// Whether activity should be recorded. It is recorded at most once an hour (accounts §0.6).
     func isDueForActivity(at now: Timestamp) -> Bool { lastActiveAt + .seconds(3600) <= now }
@@ -33,5 +42,5 @@ package struct User: Equatable, Sendable {
     static let longestName = 200
 
     /// How long a soft-deleted account is kept before it is purged (accounts §4.5).
-    static let deletionGrace = Duration.seconds(30 * 86_400)
+    package static let deletionGrace = Duration.seconds(30 * 86_400)
 }

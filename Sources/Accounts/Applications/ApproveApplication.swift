@@ -9,11 +9,13 @@ extension AccountsTransaction {
     ///   - revision: the one that the operator saw. Without it, only a new application without pending changes is
     ///     approved.
     ///   - rules: the current ones. They may have changed since the developer asked.
+    ///   - approving: whoever approves.
     /// - Throws: `RefusedOperation` if the application has changed since that revision, if nothing is pending, or if a
     ///   pending value breaks a rule.
     package func approveApplication(
-        _ clientID: String, revision: String?, by rules: ApprovedChanges.Rules
+        _ clientID: String, revision: String?, by rules: ApprovedChanges.Rules, approving: Operator = .tool
     ) throws -> RegisteredApplication {
+        _ = try lock(approving)
         let application = try lockApplication(clientID)
         if revision != nil || !application.pendingChanges.isEmpty { try check(revision, of: application) }
         guard application.awaitsApproval else {
@@ -36,7 +38,7 @@ extension AccountsTransaction {
         if application.status == .pending { approved.status = .active }
         try connection.update(approved)
         audit(
-            .applicationApproved, user: nil, actor: .operator,
+            .applicationApproved, user: nil, actor: approving.actor,
             [
                 "client_id": .string(clientID), "status": .string(approved.status.rawValue),
                 "from": application.served(application.pendingChanges.members), "to": application.pendingChanges.json,

@@ -1,4 +1,5 @@
 import MariaDB
+import Text
 
 extension AccountsTransaction {
     /// Registers an application for the operator. It is active at once (accounts §2.1).
@@ -25,8 +26,11 @@ extension AccountsTransaction {
     }
 
     /// Changes any setting of an application, including those that only an operator may set.
-    package func setApplication(_ clientID: String, _ changes: ApprovedChanges) throws -> RegisteredApplication {
-        try change(try lockApplication(clientID), changes, user: nil, actor: .operator)
+    package func setApplication(
+        _ clientID: String, _ changes: ApprovedChanges, by changer: Operator = .tool
+    ) throws -> RegisteredApplication {
+        _ = try lock(changer)
+        return try change(try lockApplication(clientID), changes, user: nil, actor: changer.actor)
     }
 
     /// - Parameter immediately: whether the previous secret stops working at once, and not in 24 hours.

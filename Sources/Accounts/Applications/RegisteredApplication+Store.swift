@@ -17,6 +17,18 @@ extension Connection {
         return try all(sql) { row in try RegisteredApplication(from: &row) }
     }
 
+    /// The newest first.
+    ///
+    /// - Parameter before: the last application of the page before.
+    package func registeredApplications(
+        before: Application.ID?, limit: Int
+    ) throws -> ListPage<RegisteredApplication> {
+        var sql = ComposedSQL(Self.select)
+        sql.append(" WHERE a.id < ? ORDER BY a.id DESC LIMIT ?", before ?? .last, limit + 1)
+        let found = try all(sql) { row in try RegisteredApplication(from: &row) }
+        return ListPage(found, limit: limit) { String($0.id.rawValue) }
+    }
+
     package func registeredApplication(_ clientID: String) throws -> RegisteredApplication? {
         guard clientID.isASCII else { return nil }
         var sql = ComposedSQL(Self.select)

@@ -30,6 +30,14 @@ package struct WebhookKey: Sendable {
 }
 
 extension AccountsTransaction {
+    /// Adds a webhook key for the operator, as a developer does: from now on events are signed with it; the older keys stay
+    /// valid.
+    ///
+    /// - Throws: `RefusedOperation` if there is no such application; `rateLimited` as below.
+    package func addWebhookKey(to clientID: String, serverKey: ServerKey) throws -> WebhookKey {
+        try addWebhookKey(to: try lockApplication(clientID), actor: .operator, serverKey: serverKey)
+    }
+
     /// - Parameter application: locked or new.
     /// - Throws: `rateLimited` when all 256 ids of the quarter are used.
     func addWebhookKey(

@@ -3,9 +3,9 @@ import OpenSSL
 import Text
 import Time
 
-/// An application that has events to be sent now.
-struct DueApplication: Sendable {
-    let id: Application.ID
+/// A receiver that has messages to be sent now.
+struct DueTarget<ID: Hashable & Sendable>: Sendable {
+    let id: ID
     let url: String
     /// Whether its last attempt failed.
     let isFailing: Bool
@@ -14,6 +14,13 @@ struct DueApplication: Sendable {
     /// Whether all that is due has been sent before, so that it comes after what others wait for.
     var hasOnlyReplays = false
 }
+
+typealias DueApplication = DueTarget<Application.ID>
+
+/// If fewer rows of a queue are due, all are read, in the order of their time. The applications of more are found by a jump
+/// from each to the next, which MariaDB does only while its statistics fit: after a burst of events that nobody waits for it
+/// would read the whole index.
+let dueRowsReadAtOnce = 64
 
 extension Connection {
     /// The time that leases and waits are counted by, one for all dispatchers.
@@ -29,21 +36,32 @@ extension Connection {
     ///
     /// The work grows with the number of applications, not with that of waiting events.
     func dueApplications(at now: Timestamp) throws -> [DueApplication] {
+        let waiting = try first(
+            """
+            SELECT COUNT(*) FROM (SELECT 1 FROM webhook_outbox FORCE INDEX (webhook_outbox_due)
+                                  WHERE next_attempt_at <= ? LIMIT ?) AS few
+            """, now, dueRowsReadAtOnce, read: { row in try row.read(Int.self) })
+        guard let waiting, waiting > 0 else { return [] }
         // STRAIGHT_JOIN: with the applications first, MariaDB would read all that waits for each.
-        let due = try all(
+        var sql = ComposedSQL(
             """
             SELECT due.application_id, a.webhook_url, f.application_id IS NOT NULL, f.probe_at IS NOT NULL,
                    due.is_replayed
-            FROM (SELECT application_id, is_replayed, MIN(next_attempt_at) AS due_at
-                  FROM webhook_outbox FORCE INDEX (webhook_outbox_application_due)
-                  WHERE next_attempt_at <= ? GROUP BY application_id, is_replayed) AS due
+            FROM (SELECT application_id, is_replayed, MIN(next_attempt_at) AS due_at FROM webhook_outbox
+            """)
+        sql.append(
+            waiting < dueRowsReadAtOnce
+                ? " FORCE INDEX (webhook_outbox_due)" : " FORCE INDEX (webhook_outbox_application_due)")
+        sql.append(
+            """
+             WHERE next_attempt_at <= ? GROUP BY application_id, is_replayed) AS due
             STRAIGHT_JOIN applications a ON a.id = due.application_id
             LEFT JOIN webhook_failures f ON f.application_id = due.application_id
             WHERE a.webhook_url IS NOT NULL AND a.webhook_disabled_at IS NULL AND a.status = 'active'
               AND (f.probe_at IS NULL OR f.probe_at <= ?)
             ORDER BY due.is_replayed, due.due_at, due.application_id
-            """, now, now
-        ) { row in
+            """, now, now)
+        let due = try all(sql) { row in
             DueApplication(
                 id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: try row.read(),
                 hasOnlyReplays: try row.read())
@@ -82,20 +100,20 @@ extension AccountsTransaction {
     /// skipped.
     ///
     /// - Parameters:
-    ///   - applications: with how many events each may have.
+    ///   - targets: with how many events each may have.
     ///   - time: the database's.
     func claimDeliveries(
-        for applications: [(application: DueApplication, count: Int)], at time: Timestamp, serverKey: ServerKey
+        for targets: [(target: DueApplication, count: Int)], at time: Timestamp, serverKey: ServerKey
     ) throws -> [WebhookDelivery] {
-        let applications = try applications.sorted { $0.application.id < $1.application.id }.filter { choice in
-            try !choice.application.isProbed || takeProbe(of: choice.application.id, at: time)
+        let applications = try targets.sorted { $0.target.id < $1.target.id }.filter { choice in
+            try !choice.target.isProbed || takeProbe(of: choice.target.id, at: time)
         }
-        let keys = try connection.webhookKeys(of: applications.map(\.application.id), serverKey)
+        let keys = try connection.webhookKeys(of: applications.map(\.target.id), serverKey)
         let lease = randomBytes(16)
         var deliveries: [WebhookDelivery] = []
         for start in stride(from: 0, to: applications.count, by: Self.applicationsOfAClaim) {
             let part = applications[start...].prefix(Self.applicationsOfAClaim)
-            let byID = Dictionary(uniqueKeysWithValues: part.map { ($0.application.id, $0.application) })
+            let byID = Dictionary(uniqueKeysWithValues: part.map { ($0.target.id, $0.target) })
             deliveries += try connection.all(Self.lockingDueEvents(of: part, at: time)) { row in
                 let id = try row.read(Application.ID.self)
                 guard let application = byID[id] else { throw MariaDBError("an event of another application") }
@@ -120,7 +138,7 @@ extension AccountsTransaction {
     /// The oldest due events of each application. One statement for many, since a round trip for each would bound how many
     /// events a dispatcher sends in a second.
     private static func lockingDueEvents(
-        of applications: some Sequence<(application: DueApplication, count: Int)>, at time: Timestamp
+        of applications: some Sequence<(target: DueApplication, count: Int)>, at time: Timestamp
     ) -> ComposedSQL {
         var sql = ComposedSQL("")
         for (application, count) in applications {

@@ -2,52 +2,60 @@ import Fetch
 import MariaDB
 import Time
 
-/// The kinds of messages that are sent to relying parties.
+/// The kinds of messages that dispatchers send.
 package enum DeliveryKind: Sendable, CaseIterable {
     /// An event (accounts §3.4).
     case webhook
     /// A logout_token (accounts §3.7).
     case logout
+    /// A refresh token that Apple is to revoke (accounts §4.5).
+    case appleRevocation
 
     /// As it stands in messages to the operator.
     package var plural: String {
         switch self {
         case .webhook: "webhooks"
         case .logout: "logout tokens"
+        case .appleRevocation: "revocations at Apple"
         }
     }
 }
 
-/// A message to a relying party that a dispatcher has claimed by a lease: what one kind does differently from another.
-/// `DeliveryLane` does the rest.
+/// A message that a dispatcher has claimed by a lease: what one kind does differently from another. `DeliveryLane` does the
+/// rest.
 protocol Delivery: Sendable {
+    /// Names a receiver. What goes to the same one shares its places.
+    associatedtype Target: Hashable, Sendable
+
     static var kind: DeliveryKind { get }
 
-    var application: Application.ID { get }
+    var target: Target { get }
     var url: String { get }
-    /// Whether the application's last attempt failed.
+    /// Whether the target's last attempt failed.
     var isFailing: Bool { get }
     /// The database's time.
     var claimedAt: Timestamp { get }
     /// When that happened which the message tells of, or when the message was replayed, in the clock of its writer.
     var occurredAt: Timestamp { get }
 
-    /// What is posted; nil if no key signs it.
+    /// What is posted; nil if no key signs it, or none opens it.
     func request() -> DeliveryRequest?
 
-    /// Whether an answer means that the relying party has taken the message.
+    /// Whether an answer means that the receiver has taken the message.
     static func isTaken(status: Int) -> Bool
 
-    /// Applications that have due messages and may be sent to, those that have waited longest first.
+    /// Targets that have due messages and may be sent to, those that have waited longest first.
     ///
     /// - Parameter time: the database's, here and below.
-    static func dueApplications(_ connection: Connection, at time: Timestamp) throws -> [DueApplication]
+    static func dueTargets(
+        _ connection: Connection, at time: Timestamp, of accounts: Accounts
+    ) throws -> [DueTarget<Target>]
 
-    /// Claims due messages, each application's oldest first, so that nobody else sends them during the lease.
+    /// Claims due messages, each target's oldest first, so that nobody else sends them during the lease.
     ///
-    /// - Parameter applications: with how many messages each may have.
+    /// - Parameter targets: with how many messages each may have.
     static func claim(
-        for applications: [(application: DueApplication, count: Int)], at time: Timestamp, of accounts: Accounts,
+        for targets: [(target: DueTarget<Target>, count: Int)], at time: Timestamp, of accounts: Accounts,
         in transaction: AccountsTransaction
     ) throws -> [Self]
 

@@ -53,8 +53,8 @@ extension Origin {
 }
 
 final class DeliveryLane<Message: Delivery>: Lane {
-    /// How many messages of one application may be under way.
-    private static var perApplication: Int { 2 }
+    /// How many messages to one target may be under way.
+    private static var perTarget: Int { 2 }
 
     private let parts: DispatcherParts
     /// How many messages may be under way.
@@ -65,8 +65,8 @@ final class DeliveryLane<Message: Delivery>: Lane {
     private var outcomes: [AttemptOutcome<Message>] = []
     /// What was sent, but failed by this process's fault.
     private var returned: [Message] = []
-    /// When each application that has due messages was last chosen; larger is later.
-    private var turns: [Application.ID: Int] = [:]
+    /// When each target that has due messages was last chosen; larger is later.
+    private var turns: [Message.Target: Int] = [:]
     private var lastTurn = 0
     private var nextLook = ContinuousClock.now
     private var nextRecord = ContinuousClock.now
@@ -100,7 +100,7 @@ final class DeliveryLane<Message: Delivery>: Lane {
         guard underWay.count < places else { return }
         let (time, due) = try parts.database.read { connection in
             let time = try parts.options.time(connection)
-            return (time, try Message.dueApplications(connection, at: time))
+            return (time, try Message.dueTargets(connection, at: time, of: parts.accounts))
         }
         let chosen = choose(due)
         if chosen.isEmpty { return }
@@ -111,36 +111,36 @@ final class DeliveryLane<Message: Delivery>: Lane {
     }
 
     /// Receivers that fail get half of the room at most, since each of their attempts may take the whole time.
-    private func choose(_ due: [DueApplication]) -> [(application: DueApplication, count: Int)] {
+    private func choose(_ due: [DueTarget<Message.Target>]) -> [(target: DueTarget<Message.Target>, count: Int)] {
         var room = places - underWay.count
         var roomForFailing = places / 2 - underWay.values.count(where: \.isFailing)
-        var counts: [Application.ID: Int] = [:]
-        for message in underWay.values { counts[message.application, default: 0] += 1 }
-        var chosen: [(application: DueApplication, count: Int)] = []
-        for application in byTurn(due) where room > 0 {
-            let (limit, free) = application.isFailing ? (1, min(room, roomForFailing)) : (Self.perApplication, room)
-            let count = min(limit - counts[application.id, default: 0], free)
+        var counts: [Message.Target: Int] = [:]
+        for message in underWay.values { counts[message.target, default: 0] += 1 }
+        var chosen: [(target: DueTarget<Message.Target>, count: Int)] = []
+        for target in byTurn(due) where room > 0 {
+            let (limit, free) = target.isFailing ? (1, min(room, roomForFailing)) : (Self.perTarget, room)
+            let count = min(limit - counts[target.id, default: 0], free)
             guard count > 0 else { continue }
-            chosen.append((application, count))
+            chosen.append((target, count))
             room -= count
-            if application.isFailing { roomForFailing -= count }
+            if target.isFailing { roomForFailing -= count }
             lastTurn += 1
-            turns[application.id] = lastTurn
+            turns[target.id] = lastTurn
         }
         return chosen
     }
 
     /// Those first that were not chosen for longest, but before those that wait for replays only. Otherwise slow receivers
     /// with old messages would keep the room for as long as they have any.
-    private func byTurn(_ due: [DueApplication]) -> [DueApplication] {
-        let applications = due.map { (application: $0, turn: turns[$0.id, default: 0]) }
-        turns = Dictionary(uniqueKeysWithValues: applications.map { ($0.application.id, $0.turn) })
-        let sorted = applications.enumerated().sorted { first, second in
+    private func byTurn(_ due: [DueTarget<Message.Target>]) -> [DueTarget<Message.Target>] {
+        let targets = due.map { (target: $0, turn: turns[$0.id, default: 0]) }
+        turns = Dictionary(uniqueKeysWithValues: targets.map { ($0.target.id, $0.turn) })
+        let sorted = targets.enumerated().sorted { first, second in
             let (one, other) = (first.element, second.element)
-            return (one.application.hasOnlyReplays ? 1 : 0, one.turn, first.offset)
-                < (other.application.hasOnlyReplays ? 1 : 0, other.turn, second.offset)
+            return (one.target.hasOnlyReplays ? 1 : 0, one.turn, first.offset)
+                < (other.target.hasOnlyReplays ? 1 : 0, other.turn, second.offset)
         }
-        return sorted.map(\.element.application)
+        return sorted.map(\.element.target)
     }
 
     private func send(_ message: Message) {

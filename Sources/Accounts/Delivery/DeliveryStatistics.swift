@@ -31,11 +31,24 @@ package final class DeliveryStatistics: Sendable {
     package struct Snapshot: Sendable {
         package var webhooks = Counts()
         package var logouts = Counts()
+        package var appleRevocations = Counts()
         package var disabledEndpoints = 0
 
         fileprivate subscript(kind: DeliveryKind) -> Counts {
-            get { kind == .webhook ? webhooks : logouts }
-            set { if kind == .webhook { webhooks = newValue } else { logouts = newValue } }
+            get {
+                switch kind {
+                case .webhook: webhooks
+                case .logout: logouts
+                case .appleRevocation: appleRevocations
+                }
+            }
+            set {
+                switch kind {
+                case .webhook: webhooks = newValue
+                case .logout: logouts = newValue
+                case .appleRevocation: appleRevocations = newValue
+                }
+            }
         }
     }
 

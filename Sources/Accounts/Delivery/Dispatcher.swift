@@ -4,8 +4,8 @@ package import MariaDB
 internal import Synchronization
 package import Time
 
-/// Sends due messages to their receivers, many at once on one thread: events (accounts §3.4) and logout tokens (accounts
-/// §3.7).
+/// Sends due messages to their receivers, many at once on one thread: events (accounts §3.4), logout tokens (accounts
+/// §3.7), and tokens that Apple is to revoke (accounts §4.5).
 ///
 /// It claims messages by a lease that is committed before anything is sent, so that any number of dispatchers may run; it
 /// sends them without any transaction; then it records what became of them. If it is killed in between, the lease ends
@@ -16,6 +16,8 @@ package final class Dispatcher {
         package var concurrency = 512
         /// How many logout tokens may be.
         package var logoutConcurrency = 128
+        /// How many revocations at Apple may be.
+        package var appleConcurrency = 2
         /// How long it waits before it looks for due messages again, unless it is woken.
         package var lookInterval = Duration.seconds(1)
         package var transfer: Fetcher.Options
@@ -67,10 +69,18 @@ package final class Dispatcher {
         pool = try TransferPool(options.transfer, resolve: options.resolve)
         let parts = DispatcherParts(
             accounts: accounts, database: database, options: options, statistics: statistics, pool: pool)
-        lanes = [
-            DeliveryLane<WebhookDelivery>(parts, places: options.concurrency),
-            DeliveryLane<LogoutDelivery>(parts, places: options.logoutConcurrency),
-        ]
+        lanes = Self.kinds(of: accounts).map { kind in
+            switch kind {
+            case .webhook: DeliveryLane<WebhookDelivery>(parts, places: options.concurrency)
+            case .logout: DeliveryLane<LogoutDelivery>(parts, places: options.logoutConcurrency)
+            case .appleRevocation: DeliveryLane<AppleRevocation>(parts, places: options.appleConcurrency)
+            }
+        }
+    }
+
+    /// What a dispatcher sends: without the settings of Apple's client no revocations, which wait (accounts §4.5).
+    static func kinds(of accounts: Accounts) -> [DeliveryKind] {
+        DeliveryKind.allCases.filter { $0 != .appleRevocation || accounts.apple != nil }
     }
 
     package var waker: Waker { Waker(bell: bell, pool: pool.waker) }

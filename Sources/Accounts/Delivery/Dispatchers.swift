@@ -66,7 +66,7 @@ package final class Dispatchers: Sendable {
                 dispatcher.run(while: { !state.withLock(\.isStopping) }, report: report)
             }
         } catch {
-            for kind in DeliveryKind.allCases { report(kind, error) }
+            for kind in Dispatcher.kinds(of: accounts) { report(kind, error) }
         }
     }
 }

@@ -14,9 +14,12 @@ extension Accounts {
 }
 
 extension AccountsTransaction {
-    /// The same by the operator.
-    package func enableWebhook(_ clientID: String) throws -> RegisteredApplication {
-        try enableWebhook(of: try lockApplication(clientID), user: nil, actor: .operator)
+    /// The same for the installation.
+    ///
+    /// - Throws: `RefusedOperation` if there is no such application; `adminRequired` as `lock` does.
+    package func enableWebhook(_ clientID: String, by changer: Operator = .tool) throws -> RegisteredApplication {
+        _ = try lock(changer)
+        return try enableWebhook(of: try lockApplication(clientID), user: nil, actor: changer.actor)
     }
 
     /// - Parameter application: locked.

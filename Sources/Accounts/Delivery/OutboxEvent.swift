@@ -10,6 +10,8 @@ package enum OutboxState: String, Sendable, CaseIterable {
 
 /// An event in the outbox as operators see it: never its payload.
 package struct OutboxEvent: Sendable {
+    /// The row's key.
+    let row: Int64
     package let eventID: String
     package let clientID: String
     package let type: String
@@ -18,7 +20,34 @@ package struct OutboxEvent: Sendable {
     package let attempts: Int
     package let nextAttemptAt: Timestamp?
     package let deliveredAt: Timestamp?
+    /// When its last attempt failed.
+    package let deadAt: Timestamp?
     package let failureReason: String?
+
+    package var occurredAt: Timestamp { Event.time(ofID: eventID) }
+}
+
+extension OutboxEvent {
+    /// The columns of an event `o` of an application `a` that `init(from:)` reads.
+    static let columns: StaticString = """
+        o.id, o.event_id, a.client_id, o.event_type, o.seq, o.attempts, o.next_attempt_at, o.delivered_at, o.dlq_at,
+        o.failure_reason
+        """
+
+    init(from row: inout Row) throws(MariaDBError) {
+        self.row = try row.read()
+        eventID = try row.read()
+        clientID = try row.read()
+        type = try row.read()
+        seq = try row.read()
+        attempts = try row.read()
+        nextAttemptAt = try row.read()
+        deliveredAt = try row.read()
+        deadAt = try row.read()
+        failureReason = try row.read()
+        state =
+            nextAttemptAt != nil ? .pending : deadAt != nil ? .dead : deliveredAt != nil ? .delivered : .polled
+    }
 }
 
 extension Connection {
@@ -27,11 +56,8 @@ extension Connection {
     /// - Parameters: nil: all.
     package func outboxEvents(in state: OutboxState?, of clientID: String?, limit: Int) throws -> [OutboxEvent] {
         var sql = ComposedSQL(
-            """
-            SELECT o.event_id, a.client_id, o.event_type, o.seq, o.attempts, o.next_attempt_at, o.delivered_at,
-                   o.dlq_at IS NOT NULL, o.failure_reason
-            FROM webhook_outbox o JOIN applications a ON a.id = o.application_id WHERE TRUE
-            """)
+            select: OutboxEvent.columns,
+            from: "webhook_outbox o JOIN applications a ON a.id = o.application_id WHERE TRUE")
         if let clientID { sql.append(" AND a.client_id = ?", clientID) }
         switch state {
         case .pending: sql.append(" AND o.next_attempt_at IS NOT NULL")
@@ -41,16 +67,7 @@ extension Connection {
         case nil: break
         }
         sql.append(" ORDER BY o.event_id DESC LIMIT ?", limit)
-        return try all(sql) { row in
-            let (eventID, clientID) = (try row.read(String.self), try row.read(String.self))
-            let (type, seq, attempts) = (try row.read(String.self), try row.read(Int64.self), try row.read(Int.self))
-            let (next, deliveredAt) = (try row.read(Timestamp?.self), try row.read(Timestamp?.self))
-            let isDead = try row.read(Bool.self)
-            return OutboxEvent(
-                eventID: eventID, clientID: clientID, type: type, seq: seq,
-                state: next != nil ? .pending : isDead ? .dead : deliveredAt != nil ? .delivered : .polled,
-                attempts: attempts, nextAttemptAt: next, deliveredAt: deliveredAt, failureReason: try row.read())
-        }
+        return try all(sql) { row in try OutboxEvent(from: &row) }
     }
 
     /// The client_id of the application that an event is for.

@@ -56,12 +56,25 @@ extension AccountsTransaction {
     /// The same by the operator.
     ///
     /// - Throws: `RefusedOperation` if there is no such application, or nowhere to send to.
-    package func replayEvents(_ events: ReplayedEvents, of clientID: String) throws -> Int {
+    package func replayEvents(
+        _ events: ReplayedEvents, of clientID: String, by changer: Operator = .tool
+    ) throws -> Int {
+        _ = try lock(changer)
         let application = try lockApplication(clientID)
         guard application.webhookURL != nil else {
             throw RefusedOperation("\(clientID) has no webhook URL; its developer polls")
         }
-        return try replay(events, of: application, user: nil, actor: .operator)
+        return try replay(events, of: application, user: nil, actor: changer.actor)
+    }
+
+    /// The same for one event, whosever it is.
+    ///
+    /// - Throws: `RefusedOperation` if there is no such event, or nowhere to send it to.
+    package func replayEvent(_ eventID: String, by changer: Operator) throws {
+        guard let clientID = try connection.application(ofEvent: eventID) else {
+            throw RefusedOperation("there is no event \(eventID)")
+        }
+        _ = try replayEvents(.one(eventID: eventID), of: clientID, by: changer)
     }
 
     /// - Parameter application: locked.

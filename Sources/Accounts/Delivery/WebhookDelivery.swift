@@ -35,6 +35,7 @@ typealias DeliveryOutcome = AttemptOutcome<WebhookDelivery>
 
 extension WebhookDelivery: Delivery {
     static var kind: DeliveryKind { .webhook }
+    var target: Application.ID { application }
 
     func request() -> DeliveryRequest? {
         guard let signature = WebhookSignature(of: payload, eventID: eventID, at: claimedAt, keys) else { return nil }
@@ -47,15 +48,17 @@ extension WebhookDelivery: Delivery {
 
     static func isTaken(status: Int) -> Bool { (200...299).contains(status) }
 
-    static func dueApplications(_ connection: Connection, at time: Timestamp) throws -> [DueApplication] {
+    static func dueTargets(
+        _ connection: Connection, at time: Timestamp, of accounts: Accounts
+    ) throws -> [DueApplication] {
         try connection.dueApplications(at: time)
     }
 
     static func claim(
-        for applications: [(application: DueApplication, count: Int)], at time: Timestamp, of accounts: Accounts,
+        for targets: [(target: DueApplication, count: Int)], at time: Timestamp, of accounts: Accounts,
         in transaction: AccountsTransaction
     ) throws -> [WebhookDelivery] {
-        try transaction.claimDeliveries(for: applications, at: time, serverKey: accounts.serverKey)
+        try transaction.claimDeliveries(for: targets, at: time, serverKey: accounts.serverKey)
     }
 
     static func record(

@@ -31,7 +31,7 @@ extension Accounts {
         _ decision: DeviceDecision, userCode: String, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> Result<Void, Failure> {
         let (user, _) = try transaction.lockCaller(caller)
-        switch try findDeviceRequest(userCode: userCode, by: "pak \(caller.pak.rawValue)", in: transaction) {
+        switch try findDeviceRequest(userCode: userCode, by: caller.credential.name, in: transaction) {
         case .failure(let failure): return .failure(failure)
         case .success(let request):
             try decide(decision, on: request, by: user, authenticatedAt: caller.authenticatedAt, in: transaction)

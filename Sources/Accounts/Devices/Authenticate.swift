@@ -1,19 +1,47 @@
 package import MariaDB
 package import Time
 
-/// The user whose live PAK a request presents, as the authenticating read saw the account, and the PAK.
+/// The user who is signed in, as the authenticating read saw the account, and what they are signed in by.
 package struct Caller: Sendable {
+    package enum Credential: Sendable {
+        case pak(PAK.ID)
+        /// On the pages of the account (accounts §4.8).
+        case webSession(WebSession.ID)
+    }
+
     package var user: User
-    package var pak: PAK.ID
+    package var credential: Credential
     package var device: Device.ID?
     /// If set, the PAK is bound to this application, and few endpoints accept it (accounts §1.1).
     package var application: Application.ID?
     package var scopes: Scopes
-    /// When the PAK was issued. This counts as the time of the sign-in.
+    /// When the PAK was issued, or the web session began. This counts as the time of the sign-in.
     package var authenticatedAt: Timestamp
 
     package var id: User.ID { user.id }
+    /// Nil in a browser.
+    var pak: PAK.ID? { if case .pak(let id) = credential { id } else { nil } }
     var actor: AuditEntry.Actor { .user(user.id) }
+}
+
+extension Caller {
+    /// Whoever is signed in in a browser. They may do what a full PAK may, at the pages of their account.
+    package init(_ session: WebSession) {
+        self.init(
+            user: session.user, credential: .webSession(session.id),
+            scopes: Scopes(PAK.fullScopes.map(\.rawValue).joined(separator: " ")),
+            authenticatedAt: session.authenticatedAt)
+    }
+}
+
+extension Caller.Credential {
+    /// What counts tries by it.
+    var name: String {
+        switch self {
+        case .pak(let id): "pak \(id.rawValue)"
+        case .webSession(let id): "web session \(id.rawValue)"
+        }
+    }
 }
 
 extension Accounts {
@@ -36,7 +64,8 @@ extension Accounts {
             let scopes = Scopes(try row.read(String.self))
             let issuedAt = try row.read(Timestamp.self)
             return Caller(
-                user: try User(from: &row), pak: pak, device: device, application: application, scopes: scopes,
+                user: try User(from: &row), credential: .pak(pak), device: device, application: application,
+                scopes: scopes,
                 authenticatedAt: issuedAt)
         }
         guard let found, found.user.deletedAt == nil, !isExpired(issuedAt: found.authenticatedAt) else {

@@ -1,5 +1,4 @@
 import Database
-import OpenSSL
 
 /// What a device sends at its start (accounts §1.2, §1.3).
 package struct DeviceBootstrap: Sendable {
@@ -20,33 +19,38 @@ extension Accounts {
     /// Creates an anonymous account for an unknown device. A known device that presents its secret gets a new PAK for
     /// its current owner.
     ///
-    /// - Throws: `invalidDeviceSecret` if an unknown device presents a secret, or a known device does not present its
-    ///   own.
-    package func bootstrap(_ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction) throws -> SignedIn {
+    /// - Returns: `invalidDeviceSecret` if an unknown device presents a secret, or a known device does not present its
+    ///   own. It is returned and not thrown, because its row in the owner's login history must be committed.
+    package func bootstrap(
+        _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
+    ) throws -> Result<SignedIn, Failure> {
         if let (device, owner) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
-            guard let presented = bootstrap.secret, let digest = device.secretDigest, owner.deletedAt == nil,
-                constantTimeEqual(Secret(presented: presented).digest, digest)
-            else { throw Failure.invalidDeviceSecret }
-            return try reopen(device, of: owner, label: label(bootstrap), in: transaction)
+            guard owner.deletedAt == nil, device.isOpened(by: bootstrap.secret) else {
+                try transaction.noteLogin(.refused, of: owner.id, on: bootstrap.platform)
+                return .failure(.invalidDeviceSecret)
+            }
+            return .success(try reopen(device, of: owner, bootstrap, in: transaction))
         }
         if bootstrap.secret != nil {
-            if try transaction.deviceOwner(bootstrap.uuid) != nil { throw TransactionMustRestart() }
-            throw Failure.invalidDeviceSecret
+            if try transaction.device(bootstrap.uuid) != nil { throw TransactionMustRestart() }
+            return .failure(.invalidDeviceSecret)
         }
-        return try createAnonymousUser(bootstrap, in: transaction)
+        return .success(try createAnonymousUser(bootstrap, in: transaction))
     }
 
     private func label(_ bootstrap: DeviceBootstrap) -> String { bootstrap.name ?? bootstrap.platform.rawValue }
 
     private func reopen(
-        _ device: Device, of owner: User, label: String, in transaction: AccountsTransaction
+        _ device: Device, of owner: User, _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> SignedIn {
         var (user, device) = (owner, device)
         device.lastSeenAt = transaction.now
         if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, application: device.application, label: label, actor: .user(user.id))
+            to: user.id, device: device.id, application: device.application, label: label(bootstrap),
+            actor: .user(user.id))
         try transaction.touch(device, of: user)
+        try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device)
     }
 
@@ -57,6 +61,7 @@ extension Accounts {
         let (device, secret) = try transaction.createDevice(bootstrap.uuid, bootstrap.platform, of: user.id)
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id), deviceHasOthers: false)
+        try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(
             user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)
     }

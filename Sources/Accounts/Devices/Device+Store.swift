@@ -44,11 +44,10 @@ extension AccountsTransaction {
         return try connection.first(sql) { row in try Device(from: &row) }
     }
 
-    /// The device's owner, read without a lock.
-    func deviceOwner(_ uuid: DeviceUUID) throws -> User.ID? {
-        try connection.first("SELECT user_id FROM devices WHERE device_uuid = ?", uuid.text) {
-            row in try row.read()
-        }
+    /// Read without a lock. Whoever changes a device holds its owner's lock, so under that lock it stays as it was read.
+    func device(_ uuid: DeviceUUID) throws -> Device? {
+        let sql = ComposedSQL(select: Device.columns, from: "devices d WHERE d.device_uuid = ?", uuid.text)
+        return try connection.first(sql) { row in try Device(from: &row) }
     }
 
     /// Inserts a new device. If two transactions insert the same UUID, one gets a duplicate key and runs again.
@@ -100,13 +99,16 @@ extension AccountsTransaction {
     }
 
     /// Voids the secrets of a user's devices, except one.
-    func voidDeviceSecrets(of user: User.ID, except kept: Device.ID?) throws {
+    ///
+    /// - Parameter actor: nil: the user.
+    func voidDeviceSecrets(of user: User.ID, except kept: Device.ID?, by actor: AuditEntry.Actor? = nil) throws {
         let outcome = try connection.execute(
             "UPDATE devices SET secret_digest = NULL WHERE user_id = ? AND secret_digest IS NOT NULL AND NOT id <=> ?",
             user, kept)
         if outcome.affectedRows > 0 {
             audit(
-                .deviceSecretVoided, user: user, actor: .user(user), ["count": .integer(Int64(outcome.affectedRows))])
+                .deviceSecretVoided, user: user, actor: actor ?? .user(user),
+                ["count": .integer(Int64(outcome.affectedRows))])
         }
     }
 }

@@ -1,3 +1,4 @@
+import OpenSSL
 import Text
 package import Time
 
@@ -16,6 +17,12 @@ package struct Device: Equatable, Sendable {
     var application: Application.ID?
     /// Nil if the secret was voided: no secret opens the device.
     var secretDigest: [UInt8]?
+
+    /// Whether this is its secret. Compared in constant time.
+    func isOpened(by presented: String?) -> Bool {
+        guard let presented, let secretDigest else { return false }
+        return constantTimeEqual(Secret(presented: presented).digest, secretDigest)
+    }
 }
 
 /// The text form of a UUID (RFC 9562 §4): 8-4-4-4-12 hexadecimal digits in upper or lower case, of any version; also

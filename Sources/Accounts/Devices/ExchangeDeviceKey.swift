@@ -1,5 +1,4 @@
 import Database
-import OpenSSL
 
 /// A request of a relying party's app for a PAK, made with its access token (accounts §1.4).
 package struct PAKExchange: Sendable {
@@ -35,6 +34,15 @@ extension Accounts {
         _ exchange: PAKExchange, for token: AccessToken, in transaction: AccountsTransaction
     ) throws -> Result<ExchangedPAK, Failure> {
         let (token, user) = try lockUser(behind: token, transaction)
+        let result = try issuePAK(for: exchange, to: user, token, transaction)
+        let event = if case .success = result { LoginEvent.exchange } else { LoginEvent.refused }
+        try transaction.noteLogin(event, of: user.id, on: exchange.platform)
+        return result
+    }
+
+    private func issuePAK(
+        for exchange: PAKExchange, to user: User, _ token: AccessToken, _ transaction: AccountsTransaction
+    ) throws -> Result<ExchangedPAK, Failure> {
         let limited = "\(user.id.rawValue) \(token.application.rawValue)"
         if let wait = try transaction.count(.pakExchange, for: limited) {
             return .failure(.rateLimited(retryAfter: wait))
@@ -44,9 +52,7 @@ extension Accounts {
         var secret: Secret?
         if let found = try transaction.lockDevice(exchange.uuid) {
             guard found.owner == user.id else { return .failure(.deviceClaimedByOtherUser) }
-            guard let presented = exchange.secret, let digest = found.secretDigest,
-                constantTimeEqual(Secret(presented: presented).digest, digest)
-            else { return .failure(.invalidDeviceSecret) }
+            guard found.isOpened(by: exchange.secret) else { return .failure(.invalidDeviceSecret) }
             device = found
             device.lastSeenAt = transaction.now
             try transaction.touch(device, of: user)
@@ -57,7 +63,6 @@ extension Accounts {
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, application: device.application, label: exchange.platform.rawValue,
             actor: .user(user.id), deviceHasOthers: secret == nil)
-        try transaction.noteLogin(.exchange, of: user.id, on: exchange.platform)
         return .success(
             ExchangedPAK(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
     }

@@ -18,12 +18,6 @@ package struct EventPoll: Sendable {
         self.limit = limit
         self.types = types
     }
-
-    /// The number of the event that a cursor names; nil if it is no cursor. Only one text stands for a number.
-    package static func seq(ofCursor cursor: String) -> Int64? {
-        guard let seq = Int64(cursor), seq >= 0, String(seq).utf8.elementsEqual(cursor.utf8) else { return nil }
-        return seq
-    }
 }
 
 package struct EventPage: Sendable {
@@ -80,7 +74,7 @@ extension Connection {
                 """, application, Event.firstID(at: now - Accounts.recent)
             ) { row in try row.read() }
         }
-        if let seq = EventPoll.seq(ofCursor: since) { return seq }
+        if let seq = Int64(cursor: since) { return seq }
         guard since.isASCII, let seq = try seq(ofEvent: since, application) else { throw Failure.invalidCursor }
         return seq
     }

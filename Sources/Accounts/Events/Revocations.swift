@@ -3,8 +3,11 @@ import JSON
 /// Why tokens or a consent were revoked, if not by their relying party (accounts §3.3).
 package enum RevocationReason: String, Sendable {
     case userDisconnected = "user_disconnected"
+    case accountDeleted = "account_deleted"
+    case pruned
     case refreshReuse = "refresh_reuse"
     case codeReplay = "code_replay"
+    case `operator`
 }
 
 extension Event {

@@ -43,12 +43,14 @@ extension Connection {
 extension AccountsTransaction {
     /// Links the token's identity. If two transactions link the same subject, one gets a duplicate key and runs again.
     func insertIdentity(_ token: IdentityToken, for user: User.ID) throws {
+        let apple = token.provider == .apple ? token.issuedAt : nil
         try connection.execute(
             """
-            INSERT INTO identities (user_id, provider, sub, email, email_verified, email_authoritative, linked_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO identities (user_id, provider, sub, email, email_verified, email_authoritative, linked_at,
+                                    consented_at, forwarding_changed_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, user, token.provider.rawValue, token.subject, EmailAddress.present(token.email), token.emailVerified,
-            token.loginEmail?.isAuthoritative ?? false, now)
+            token.loginEmail?.isAuthoritative ?? false, now, apple, apple)
         audit(.identityLinked, user: user, actor: .user(user), ["provider": .string(token.provider.rawValue)])
     }
 

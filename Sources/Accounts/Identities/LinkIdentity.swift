@@ -29,6 +29,7 @@ extension Accounts {
         if let holder, holder.canonical != user.id {
             guard let owner else { throw TransactionMustRestart() }
             try owner.checkNotDeleted()
+            try transaction.renewAppleConsent(by: token)
             guard user.anonymous, !owner.anonymous else { return .ownedByAnotherAccount(swapTicket: nil) }
             return .ownedByAnotherAccount(swapTicket: try transaction.issueSwapTicket(to: user.id, for: token).text)
         }
@@ -45,7 +46,11 @@ extension Accounts {
                 try transaction.updateUser(linked)
             }
             try transaction.insertIdentity(token, for: user.id)
+            try transaction.noteLogin(
+                user.anonymous ? .promoted : .linked, of: user.id, provider: token.provider, on: nil,
+                device: caller.device)
         }
+        try transaction.renewAppleConsent(by: token)
         return .linked(linked, try connection.identities(of: user.id))
     }
 }

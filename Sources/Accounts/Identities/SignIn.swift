@@ -1,30 +1,71 @@
 import Database
 import IdentityTokens
+import Time
+
+/// Whose account a verified identity token opens, with that user locked.
+struct RecognizedPerson {
+    /// Nil if the sign-in creates an account.
+    let user: User?
+    /// `accountDeleted` or `emailLinkedToOtherIdentity`, if the token does not open the account.
+    let refusal: Failure?
+    /// The other user that was to be locked.
+    let other: User?
+    fileprivate let resolution: Accounts.Resolution
+
+    /// Whether the sign-in makes an anonymous account an identified one.
+    var isPromoted: Bool { user?.anonymous == true }
+}
 
 extension Accounts {
-    /// Finds the account of a verified identity token, or creates it. The account is found by the identity, otherwise
-    /// by a verified e-mail address (accounts §1.6). Blank fields are filled from the token and the name.
+    /// Finds the account of a verified identity token: by the identity, otherwise by a verified e-mail address (accounts
+    /// §1.6). Nothing is written.
     ///
     /// - Parameter other: another user to lock in the same statement, because locks are taken in the order of ids.
-    /// - Returns: the user and the other one, both locked.
-    /// - Throws: `accountDeleted` and `emailLinkedToOtherIdentity`. Both are thrown before anything is written.
-    func signIn(
-        _ token: IdentityToken, _ fullName: PersonName?, locking other: User.ID? = nil,
-        in transaction: AccountsTransaction
-    ) throws -> (user: User, other: User?) {
+    func recognize(
+        _ token: IdentityToken, locking other: User.ID? = nil, in transaction: AccountsTransaction
+    ) throws -> RecognizedPerson {
         let resolved = try resolve(token, transaction)
         let users = try transaction.lockUsers(resolved.user, other)
         guard try resolve(token, transaction) == resolved else { throw TransactionMustRestart() }
+        let user = resolved.user.flatMap { users[$0] }
+        if resolved.user != nil, user == nil { throw TransactionMustRestart() }
+        return RecognizedPerson(
+            user: user, refusal: try user.flatMap { try refusal(of: token, to: $0, resolved, transaction) },
+            other: other.flatMap { users[$0] }, resolution: resolved)
+    }
 
-        let user: User
-        if let id = resolved.user {
-            guard let found = users[id] else { throw TransactionMustRestart() }
-            try found.checkNotDeleted()
-            user = try signIn(found, by: resolved, token, fullName, transaction)
-        } else {
-            user = try createUser(token, fullName, transaction)
-        }
-        return (user, other.flatMap { users[$0] })
+    private func refusal(
+        of token: IdentityToken, to user: User, _ resolution: Resolution, _ transaction: AccountsTransaction
+    ) throws -> Failure? {
+        if !isRestorable(user, at: transaction.now), let deletion = user.deletion { return deletion }
+        guard case .email = resolution else { return nil }
+        let identities = try transaction.connection.identities(of: user.id)
+        let isTaken = identities.contains { $0.provider == token.provider.rawValue }
+        return isTaken ? .emailLinkedToOtherIdentity(token.provider) : nil
+    }
+
+    /// Signs in whom the token stands for, and creates an account for somebody new. Blank fields are filled from the token
+    /// and the name.
+    ///
+    /// - Parameter person: not refused.
+    func signIn(
+        _ person: RecognizedPerson, _ token: IdentityToken, _ fullName: PersonName?,
+        in transaction: AccountsTransaction
+    ) throws -> User {
+        let user =
+            if let known = person.user {
+                try signIn(known, by: person.resolution, token, fullName, transaction)
+            } else {
+                try createUser(token, fullName, transaction)
+            }
+        try transaction.renewAppleConsent(by: token)
+        return user
+    }
+
+    /// Whether a sign-in takes the deletion of an account back (accounts §4.5).
+    private func isRestorable(_ user: User, at now: Timestamp) -> Bool {
+        guard settings.restoresWithinGrace, let graceEnd = user.graceEnd else { return false }
+        return now < graceEnd
     }
 
     enum Resolution: Equatable {
@@ -41,7 +82,7 @@ extension Accounts {
     }
 
     /// Finds the account without a lock.
-    func resolve(_ token: IdentityToken, _ transaction: AccountsTransaction) throws -> Resolution {
+    private func resolve(_ token: IdentityToken, _ transaction: AccountsTransaction) throws -> Resolution {
         let connection = transaction.connection
         if let holder = try connection.holder(of: token.provider, token.subject) { return .identity(holder.canonical) }
         guard let email = token.loginEmail, settings.linkByEmail.trusts(isAuthoritative: email.isAuthoritative),
@@ -55,15 +96,10 @@ extension Accounts {
         _ found: User, by resolution: Resolution, _ token: IdentityToken, _ fullName: PersonName?,
         _ transaction: AccountsTransaction
     ) throws -> User {
-        if case .email = resolution {
-            let identities = try transaction.connection.identities(of: found.id)
-            if identities.contains(where: { $0.provider == token.provider.rawValue }) {
-                throw Failure.emailLinkedToOtherIdentity(token.provider)
-            }
-            try transaction.insertIdentity(token, for: found.id)
-        }
-        var user = try transaction.filled(found, from: token, fullName)
-        var isVouchedFor = user.loginEmail != found.loginEmail
+        if case .email = resolution { try transaction.insertIdentity(token, for: found.id) }
+        let live = try found.deletedAt == nil ? found : transaction.restore(found, actor: .user(found.id))
+        var user = try transaction.filled(live, from: token, fullName)
+        var isVouchedFor = user.loginEmail != live.loginEmail
         if let email = token.loginEmail, email.isAuthoritative, email.address != user.loginEmail?.address {
             isVouchedFor = try transaction.raiseAbsorbed(email.address, of: user.id)
         }
@@ -71,7 +107,7 @@ extension Accounts {
         if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
         if user.anonymous {
             user = try transaction.promoted(user, keeping: nil)
-        } else if user != found {
+        } else if user != live {
             try transaction.updateUser(user)
         }
         return user

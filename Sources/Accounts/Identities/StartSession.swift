@@ -1,6 +1,5 @@
 import Database
 package import IdentityTokens
-import OpenSSL
 
 /// A sign-in with a provider's identity token, which is already verified (accounts §1.6).
 package struct SignInRequest: Sendable {
@@ -23,40 +22,58 @@ package struct SignInRequest: Sendable {
 
 extension Accounts {
     /// Signs in. Finds the account by the identity, otherwise by a verified e-mail address, otherwise creates one.
-    package func startSession(_ request: SignInRequest, in transaction: AccountsTransaction) throws -> SignedIn {
-        let owner = try request.device.flatMap { try transaction.deviceOwner($0.uuid) }
-        let (user, lockedOwner) = try signIn(request.token, request.fullName, locking: owner, in: transaction)
-        guard try request.device.flatMap({ try transaction.deviceOwner($0.uuid) }) == owner else {
-            throw TransactionMustRestart()
+    ///
+    /// - Returns: `accountDeleted`, `emailLinkedToOtherIdentity` or `deviceClaimedByOtherUser` as a result and not as an
+    ///   error, because its row in the login history must be committed. Nothing else is written then.
+    package func startSession(
+        _ request: SignInRequest, in transaction: AccountsTransaction
+    ) throws -> Result<SignedIn, Failure> {
+        let owner = try request.device.flatMap { try transaction.device($0.uuid)?.owner }
+        let person = try recognize(request.token, locking: owner, in: transaction)
+        let device = try request.device.flatMap { try transaction.device($0.uuid) }
+        guard device?.owner == owner else { throw TransactionMustRestart() }
+        let (provider, platform) = (request.token.provider, request.device?.platform)
+        let isClaimable = device.map { $0.owner == person.user?.id || $0.isOpened(by: request.deviceSecret) } ?? true
+        if let failure = person.refusal ?? (isClaimable ? nil : .deviceClaimedByOtherUser) {
+            if let user = person.user {
+                try transaction.noteLogin(.refused, of: user.id, provider: provider, on: platform)
+            }
+            return .failure(failure)
         }
-        guard let named = request.device else {
+        let user = try signIn(person, request.token, request.fullName, in: transaction)
+        let signedIn = try open(user, on: request.device, device, of: person.other, in: transaction)
+        try transaction.noteLogin(
+            person.isPromoted ? .promoted : .session, of: user.id, provider: provider, on: platform)
+        return .success(signedIn)
+    }
+
+    /// - Parameters:
+    ///   - device: as it is registered; nil if it is not.
+    ///   - owner: the device's.
+    private func open(
+        _ user: User, on named: (uuid: DeviceUUID, platform: DevicePlatform)?, _ device: Device?, of owner: User?,
+        in transaction: AccountsTransaction
+    ) throws -> SignedIn {
+        guard let named else {
             let pak = try transaction.issuePAK(to: user.id, device: nil, label: nil, actor: .user(user.id))
             return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes)
         }
-        let (device, secret) = try claim(
-            named.uuid, named.platform, presenting: request.deviceSecret, for: user,
-            from: lockedOwner, transaction)
+        let (claimed, secret) =
+            try device.map { try claim($0, for: user, from: owner, transaction) }
+            ?? transaction.createDevice(named.uuid, named.platform, of: user.id)
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, label: named.platform.rawValue, actor: .user(user.id))
+            to: user.id, device: claimed.id, label: named.platform.rawValue, actor: .user(user.id))
         return SignedIn(
-            user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)
+            user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: claimed, deviceSecret: secret.text)
     }
 
-    /// Makes the user the owner of the named device. For the user's own device the identity token is enough; for
-    /// another user's device its secret is needed.
+    /// Makes the user the owner of the device. For the user's own device the identity token is enough; for another user's
+    /// device its secret was presented.
     private func claim(
-        _ uuid: DeviceUUID, _ platform: DevicePlatform, presenting presented: String?, for user: User,
-        from owner: User?,
-        _ transaction: AccountsTransaction
+        _ device: Device, for user: User, from owner: User?, _ transaction: AccountsTransaction
     ) throws -> (Device, Secret) {
-        guard let owner else { return try transaction.createDevice(uuid, platform, of: user.id) }
-        guard let device = try transaction.lockDevice(uuid), device.owner == owner.id else {
-            throw TransactionMustRestart()
-        }
+        guard let owner else { throw TransactionMustRestart() }
         if owner.id == user.id { return try transaction.assign(device, to: user.id) }
-        guard let presented, let digest = device.secretDigest,
-            constantTimeEqual(Secret(presented: presented).digest, digest)
-        else { throw Failure.deviceClaimedByOtherUser }
         if owner.anonymous {
             // The PAKs stay valid without a device, so that the account they open can still be linked or swapped.
             try transaction.detachPAKs(of: owner.id, from: device.id)

@@ -1,4 +1,5 @@
 import Database
+import IdentityTokens
 import JSON
 import MariaDB
 
@@ -23,7 +24,24 @@ extension Accounts {
         if remaining.isEmpty { throw Failure.lastIdentity }
 
         others.append(user)
-        for holder in others {
+        try transaction.forgetAddresses(of: others, vouchedForBy: removed, remaining)
+        user.loginEmail = user.loginEmail?.without(removed, remaining)
+        if provider == Provider.apple.rawValue { try transaction.revokeAppleGrants(of: user.id) }
+        try connection.execute("DELETE FROM identities WHERE user_id = ? AND provider = ?", user.id, provider)
+        transaction.audit(
+            .identityUnlinked, user: user.id, actor: caller.actor, ["provider": .string(provider)])
+        return (user, remaining)
+    }
+}
+
+extension AccountsTransaction {
+    /// Removes the addresses, or their marks, that only removed identities vouched for.
+    ///
+    /// - Parameter holders: who had the identities, and those whom it absorbed; locked.
+    func forgetAddresses(
+        of holders: [User], vouchedForBy removed: [Identity], _ remaining: [Identity]
+    ) throws {
+        for holder in holders {
             guard let email = holder.loginEmail else { continue }
             let rest = email.without(removed, remaining)
             if rest == email { continue }
@@ -31,12 +49,7 @@ extension Accounts {
                 """
                 UPDATE users SET version = version + 1, login_email = ?, login_email_authoritative = ? WHERE id = ?
                 """, rest?.address, rest?.isAuthoritative ?? false, holder.id)
-            if holder.id == user.id { user.loginEmail = rest }
         }
-        try connection.execute("DELETE FROM identities WHERE user_id = ? AND provider = ?", user.id, provider)
-        transaction.audit(
-            .identityUnlinked, user: user.id, actor: caller.actor, ["provider": .string(provider)])
-        return (user, remaining)
     }
 }
 
@@ -57,7 +70,7 @@ extension LoginEmail {
 
 extension Connection {
     /// In ascending order, without a lock. Only a merge into the survivor adds one.
-    fileprivate func usersAbsorbed(by survivor: User.ID) throws -> [User.ID] {
+    func usersAbsorbed(by survivor: User.ID) throws -> [User.ID] {
         try all(
             "SELECT linked_user_id FROM identity_links WHERE primary_user_id = ? ORDER BY linked_user_id", survivor
         ) { row in try row.read() }

@@ -36,6 +36,20 @@ package struct Limit: Sendable {
     /// … and that one user is sent, under whatever name.
     package static let mergeOTPsOfTarget = Limit(
         "merge_otp_target", Window(count: 3, length: .hour), Window(count: 10, length: .day))
+    /// Copies of their data that one user asks for (accounts §4.8).
+    package static let accountExports = Limit("account_exports", Window(count: 3, length: .day))
+    /// Agents that one user creates (accounts §4.1).
+    package static let agentCreation = Limit("agent_creation", Window(count: 60, length: .hour))
+    /// Requests for approval under new keys, of one agent (accounts §4.1) …
+    package static let approvalRequests = Limit("approval_requests", Window(count: 30, length: .seconds(60)))
+    /// … and of all agents of one user.
+    package static let approvalRequestsOfUser = Limit("approval_requests_user", Window(count: 1000, length: .day))
+    /// Refusals that are noted in one user's login history (accounts §4.3).
+    static let notedRefusals = Limit("noted_refusals", Window(count: 20, length: .hour))
+    /// Sign-ins to approve on a phone that are begun for one address, whether somebody has it or not (accounts §4.2) …
+    static let pushStartsOfAddress = Limit("push_starts_address", Window(count: 5, length: .seconds(600)))
+    /// … and for one user, under whatever address.
+    static let pushStartsOfUser = Limit("push_starts_user", Window(count: 5, length: .seconds(600)))
     /// User codes tried by one web session or PAK (accounts §2.11).
     package static let userCodeTries = Limit("user_code_tries", Window(count: 10, length: .seconds(600)))
 }

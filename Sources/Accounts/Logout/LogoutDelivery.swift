@@ -6,10 +6,8 @@ import Text
 import Time
 
 /// One attempt to send a logout_token, claimed by a lease (OpenID Connect Back-Channel Logout 1.0 §2.5, accounts §3.7).
-struct LogoutDelivery: Delivery {
-    typealias ID = Identifier<LogoutDelivery>
-
-    let id: ID
+struct LogoutDelivery: QueuedDelivery {
+    let id: Identifier<LogoutDelivery>
     let notice: LogoutNotice
     /// `backchannel_logout_uri`
     let url: String
@@ -18,7 +16,6 @@ struct LogoutDelivery: Delivery {
     let attempt: Int
     /// Whether a token that waits for the application has failed before.
     let isFailing: Bool
-    /// What the row must have for a failure to count.
     let lease: [UInt8]
     let claimedAt: Timestamp
     /// When the session ended.
@@ -39,7 +36,9 @@ struct LogoutDelivery: Delivery {
     private static let tokenLifetime = Duration.seconds(120)
 
     static var kind: DeliveryKind { .logout }
+    static var table: StaticString { "logout_tokens" }
     var application: Application.ID { notice.application }
+    var target: Application.ID { application }
 
     // MARK: The request
 
@@ -69,28 +68,42 @@ struct LogoutDelivery: Delivery {
 
     // MARK: The queue
 
-    static func dueApplications(_ connection: Connection, at time: Timestamp) throws -> [DueApplication] {
-        // STRAIGHT_JOIN: with the applications first, MariaDB would read all that waits for each.
-        try connection.all(
+    static func dueTargets(
+        _ connection: Connection, at time: Timestamp, of accounts: Accounts
+    ) throws -> [DueApplication] {
+        let waiting = try connection.first(
+            """
+            SELECT COUNT(*) FROM (SELECT 1 FROM logout_tokens FORCE INDEX (logout_tokens_due)
+                                  WHERE next_attempt_at <= ? LIMIT ?) AS few
+            """, time, dueRowsReadAtOnce, read: { row in try row.read(Int.self) })
+        guard let waiting, waiting > 0 else { return [] }
+        // STRAIGHT_JOIN: with the applications first, MariaDB would read all that waits for each. A descending order
+        // finds a failed token at the end of the index, where "attempts > 0" would read all others before it.
+        var sql = ComposedSQL(
             """
             SELECT due.application_id, a.backchannel_logout_uri,
-                   EXISTS (SELECT 1 FROM logout_tokens f
-                           WHERE f.application_id = due.application_id AND f.attempts > 0)
-            FROM (SELECT application_id, MIN(next_attempt_at) AS due_at
-                  FROM logout_tokens FORCE INDEX (logout_tokens_application_due)
-                  WHERE next_attempt_at <= ? GROUP BY application_id) AS due
+                   (SELECT f.attempts FROM logout_tokens f FORCE INDEX (logout_tokens_application_attempts)
+                    WHERE f.application_id = due.application_id ORDER BY f.attempts DESC LIMIT 1) > 0
+            FROM (SELECT application_id, MIN(next_attempt_at) AS due_at FROM logout_tokens
+            """)
+        sql.append(
+            waiting < dueRowsReadAtOnce
+                ? " FORCE INDEX (logout_tokens_due)" : " FORCE INDEX (logout_tokens_application_due)")
+        sql.append(
+            """
+             WHERE next_attempt_at <= ? GROUP BY application_id) AS due
             STRAIGHT_JOIN applications a ON a.id = due.application_id
             WHERE a.backchannel_logout_uri IS NOT NULL AND a.status = 'active'
             ORDER BY due.due_at, due.application_id
-            """, time
-        ) { row in
+            """, time)
+        return try connection.all(sql) { row in
             DueApplication(id: try row.read(), url: try row.read(), isFailing: try row.read(), isProbed: false)
         }
     }
 
     /// - Throws: also if no key signs. Then nothing is claimed, so that no attempt is spent.
     static func claim(
-        for applications: [(application: DueApplication, count: Int)], at time: Timestamp, of accounts: Accounts,
+        for targets: [(target: DueApplication, count: Int)], at time: Timestamp, of accounts: Accounts,
         in transaction: AccountsTransaction
     ) throws -> [LogoutDelivery] {
         let connection = transaction.connection
@@ -99,7 +112,7 @@ struct LogoutDelivery: Delivery {
             time: transaction.now)
         let lease = randomBytes(16)
         var deliveries: [LogoutDelivery] = []
-        for (application, count) in applications.sorted(by: { $0.application.id < $1.application.id }) {
+        for (application, count) in targets.sorted(by: { $0.target.id < $1.target.id }) {
             // A subquery's rows are not locked.
             deliveries += try connection.all(
                 """
@@ -125,39 +138,8 @@ struct LogoutDelivery: Delivery {
         return deliveries
     }
 
-    /// A token that was taken, or whose last attempt failed, is forgotten.
-    ///
-    /// A success counts even if the lease has passed to another dispatcher; a failure does not.
-    static func record(
-        _ outcomes: [AttemptOutcome<LogoutDelivery>], at time: Timestamp, in transaction: AccountsTransaction
-    ) throws -> RecordedOutcomes {
-        let connection = transaction.connection
-        var recorded = RecordedOutcomes()
-        for outcome in outcomes.sorted(by: { $0.delivery.id < $1.delivery.id }) {
-            let delivery = outcome.delivery
-            if outcome.failure == nil {
-                try connection.execute("DELETE FROM logout_tokens WHERE id = ?", delivery.id)
-            } else if delivery.attempt <= waits.count {
-                try connection.execute(
-                    """
-                    UPDATE logout_tokens SET attempts = attempts + 1, next_attempt_at = ?, lease = NULL
-                    WHERE id = ? AND lease = ?
-                    """, time + waits[delivery.attempt - 1], delivery.id, delivery.lease)
-            } else {
-                recorded.dead += try connection.execute(
-                    "DELETE FROM logout_tokens WHERE id = ? AND lease = ?", delivery.id, delivery.lease
-                ).affectedRows
-            }
-        }
-        return recorded
-    }
-
-    static func release(
-        _ deliveries: [LogoutDelivery], at time: Timestamp, in transaction: AccountsTransaction
-    ) throws {
-        try transaction.connection.executeMany(
-            "UPDATE logout_tokens SET lease = NULL, next_attempt_at = ? WHERE id = ? AND lease = ?",
-            deliveries.sorted { $0.id < $1.id }
-        ) { [time, $0.id, $0.lease] }
+    static func wait(after outcome: AttemptOutcome<LogoutDelivery>) -> Duration? {
+        let attempt = outcome.delivery.attempt
+        return attempt <= waits.count ? waits[attempt - 1] : nil
     }
 }

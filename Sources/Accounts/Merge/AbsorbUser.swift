@@ -27,9 +27,12 @@ extension AccountsTransaction {
         try useUp(evidence.credential)
         try endWebSessions(of: a)
         let loginEvents = try moveLoginHistory(from: a, to: b)
+        try noteLogin(.merged, of: b, on: nil)
         counts.grants = try moveGrants(from: a, to: b)
         counts.agents = try moveAgents(from: a, to: b)
         counts.agentApprovals = try moveAgentApprovals(from: a, to: b)
+        // As the sessions end: a browser that the absorbed account let in would be signed in as the survivor.
+        try denyPushApprovals(of: a, by: actor, because: "merged", notedFor: b)
         counts.notifications = try movePushApprovals(from: a, to: b)
         // Before the link: nobody is both absorbed and a survivor.
         try repointAbsorbedSubs(from: a, to: b)

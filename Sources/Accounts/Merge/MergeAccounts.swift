@@ -98,7 +98,7 @@ extension Accounts {
     }
 
     /// - Returns: those of both that a merge absorbed.
-    private func check(_ requester: User, or target: User?, _ connection: Connection) throws -> Set<User.ID> {
+    func check(_ requester: User, or target: User?, _ connection: Connection) throws -> Set<User.ID> {
         let linked = try connection.absorbedUsers(among: requester.id, target?.id)
         if linked.contains(requester.id) { throw Failure.invalidToken }
         if requester.anonymous { throw Failure.anonymousRequester }

@@ -66,7 +66,7 @@ extension Accounts {
         let isWithinLimit = try transaction.count(.mergeOTPsOfTarget, for: counted) == nil
         let recipient = found?.id != requester && isWithinLimit ? found : nil
         let key = TargetKey(of: recipient?.id, named: target)
-        let code = Self.digits(8)
+        let code = randomText(8, of: .digits)
         let expiresAt = transaction.now + MergeOTP.lifetime
         try transaction.connection.execute(
             """
@@ -102,10 +102,6 @@ extension Accounts {
 
     private static func message(_ code: String, _ requester: User.ID, _ key: TargetKey) -> [UInt8] {
         Array("merge_otp\n\(requester.rawValue)\n".utf8) + key.digest + Array(code.utf8)
-    }
-
-    private static func digits(_ count: Int) -> String {
-        String((0..<count).map { _ in Character(String(Int.random(in: 0...9))) })
     }
 }
 

@@ -42,19 +42,31 @@ extension Accounts {
             let text = try serverKey.open(sealed, for: MergeToken.row(digest))
             return MergeToken(text: String(decoding: text, as: UTF8.self), expiresAt: expiresAt)
         }
-        if let wait = try transaction.count(.mergeTokens, for: "\(user.rawValue)") {
-            throw Failure.rateLimited(retryAfter: wait)
-        }
         let secret = Secret(.mergeToken)
-        let token = MergeToken(text: secret.text, expiresAt: transaction.now + MergeToken.lifetime)
-        let copy = keyDigest.map { _ in serverKey.seal(Array(secret.text.utf8), for: MergeToken.row(secret.digest)) }
-        try transaction.connection.execute(
+        let copy = keyDigest.map {
+            (key: $0, sealed: serverKey.seal(Array(secret.text.utf8), for: MergeToken.row(secret.digest)))
+        }
+        _ = try transaction.insertMergeToken(secret, of: user, copy: copy)
+        return MergeToken(text: secret.text, expiresAt: transaction.now + MergeToken.lifetime)
+    }
+}
+
+extension AccountsTransaction {
+    /// - Parameters:
+    ///   - user: who would be absorbed; locked.
+    ///   - copy: of the token, sealed, and the digest of the key that returns it again.
+    /// - Throws: `rateLimited`.
+    func insertMergeToken(
+        _ secret: Secret, of user: User.ID, copy: (key: [UInt8], sealed: [UInt8])? = nil
+    ) throws -> MergeToken.ID {
+        if let wait = try count(.mergeTokens, for: "\(user.rawValue)") { throw Failure.rateLimited(retryAfter: wait) }
+        let expiresAt = now + MergeToken.lifetime
+        let outcome = try connection.execute(
             """
             INSERT INTO merge_tokens (digest, user_id, key_digest, sealed_token, copy_expires_at, created_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, secret.digest, user, keyDigest, copy, copy.map { _ in token.expiresAt }, transaction.now,
-            token.expiresAt)
-        return token
+            """, secret.digest, user, copy?.key, copy?.sealed, copy.map { _ in expiresAt }, now, expiresAt)
+        return MergeToken.ID(rawValue: Int64(outcome.lastInsertID))
     }
 }
 

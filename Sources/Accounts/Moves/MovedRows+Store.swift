@@ -10,35 +10,45 @@ extension Connection {
         try all("SELECT id FROM devices WHERE user_id = ? ORDER BY id", user) { row in try row.read() }
     }
 
-    /// Those that name the user in either column.
+    /// Those that name the user in either column. One read of each index: of a condition with OR the plan would depend on
+    /// statistics.
     func pushApprovals(naming user: User.ID) throws -> [Int64] {
         try all(
             """
-            SELECT id FROM push_approval_requests WHERE requested_user_id = ? OR approved_user_id = ? ORDER BY id
+            SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_requested)
+            WHERE requested_user_id = ?
+            UNION SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_approved)
+            WHERE approved_user_id = ?
+            ORDER BY id
             """, user, user
         ) { row in try row.read() }
     }
 }
 
-/// Moves of one statement each, however many rows; they return how many. Both users are locked.
+/// Moves, which return of how many rows. Both users are locked.
 extension AccountsTransaction {
     func moveAgents(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE agents SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }
 
+    /// With their histories.
     func moveAgentApprovals(from a: User.ID, to b: User.ID) throws -> Int {
-        try connection.execute("UPDATE agent_approvals SET user_id = ? WHERE user_id = ?", b, a).affectedRows
+        let outcome = try connection.execute("UPDATE agent_approvals SET user_id = ? WHERE user_id = ?", b, a)
+        try connection.execute("UPDATE agent_approval_history SET user_id = ? WHERE user_id = ?", b, a)
+        return outcome.affectedRows
     }
 
     /// Both columns at once: no row can name A afterwards, for naming it takes a lock on A that we hold.
     func movePushApprovals(from a: User.ID, to b: User.ID) throws -> Int {
-        try connection.execute(
+        let ids = try connection.pushApprovals(naming: a)
+        try connection.executeMany(
             """
             UPDATE push_approval_requests
             SET requested_user_id = IF(requested_user_id = ?, ?, requested_user_id),
                 approved_user_id = IF(approved_user_id = ?, ?, approved_user_id)
-            WHERE requested_user_id = ? OR approved_user_id = ?
-            """, a, b, a, b, a, a
-        ).affectedRows
+            WHERE id = ?
+            """, ids
+        ) { [a, b, a, b, $0] }
+        return ids.count
     }
 }

@@ -25,18 +25,30 @@ package enum Garbage: String, Sendable, CaseIterable {
     case deviceCodes = "device_codes"
     case authorizationRequests = "authorization_requests"
     case providerSignIns = "provider_sign_ins"
+    /// An hour after they ended, so that a second decision is told from an unknown request.
+    case pushApprovals = "push_approval_requests"
     /// Delivered or not.
     case events = "webhook_outbox"
     /// Those that nobody has tried to send for a day.
     case logoutTokens = "logout_tokens"
     case webhookAttempts = "webhook_attempts"
+    case agentNonces = "agent_nonces"
+    /// Requests of agents that nobody decided in time. They are marked.
+    case agentApprovals = "agent_approvals"
+    /// With their keys. Their history stays.
+    case endedAgentApprovals = "ended_agent_approvals"
+    /// Those that were revoked, after their requests.
+    case revokedAgents = "revoked_agents"
+    case agentApprovalHistory = "agent_approval_history"
+    /// Of Apple, which would not be accepted again.
+    case appleNotifications = "apple_notifications"
     /// The key material of retired keys. The rows stay.
     case signingKeys = "signing_keys"
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
     /// Codes, merge tokens, revoked PAKs and ended families are kept for a while, so that their misuse can be
-    /// distinguished from unknown values.
+    /// distinguished from unknown values; agents and their requests, so that their users can look at them.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
     /// How long developers see attempts to send them events (accounts §3.4).
     fileprivate static let attemptHistory = Duration.seconds(7 * 86_400)
@@ -133,6 +145,10 @@ extension AccountsTransaction {
             case .providerSignIns:
                 try connection.execute(
                     "DELETE FROM provider_sign_ins WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
+            case .pushApprovals:
+                try connection.execute(
+                    "DELETE FROM push_approval_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT 500",
+                    now - .seconds(3600))
             case .events:
                 try connection.execute(
                     "DELETE FROM webhook_outbox WHERE event_id < ? ORDER BY event_id LIMIT 500",
@@ -144,6 +160,22 @@ extension AccountsTransaction {
             case .webhookAttempts:
                 try connection.execute(
                     "DELETE FROM webhook_attempts WHERE at <= ? ORDER BY at LIMIT 500", now - Garbage.attemptHistory)
+            case .agentNonces:
+                try connection.execute(
+                    "DELETE FROM agent_nonces WHERE expires_at < ? ORDER BY expires_at LIMIT 500", now)
+            case .agentApprovals: try expireApprovals()
+            case .endedAgentApprovals: try deleteApprovals(expiredBefore: now - Garbage.afterlife)
+            case .revokedAgents: try deleteAgents(revokedBefore: now - Garbage.afterlife)
+            case .agentApprovalHistory:
+                // A day later than the trigger allows it, by whatever clock the database has.
+                try connection.execute(
+                    """
+                    DELETE FROM agent_approval_history WHERE at <= ? - INTERVAL 7 YEAR - INTERVAL 1 DAY
+                    ORDER BY at LIMIT 500
+                    """, now)
+            case .appleNotifications:
+                try connection.execute(
+                    "DELETE FROM apple_notifications WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)
             case .signingKeys:
                 try connection.execute(
                     """

@@ -13,6 +13,9 @@ package struct DevelopmentSeed: Sendable {
     package var agentApprovals: Int
     package var pushApprovals: Int
 
+    /// How long approvals wait: a day of work.
+    fileprivate static let lifetime = Duration.seconds(86_400)
+
     package init(user: User.ID, clientIDs: [String], agentApprovals: Int, pushApprovals: Int) {
         self.user = user
         self.clientIDs = clientIDs
@@ -22,32 +25,21 @@ package struct DevelopmentSeed: Sendable {
 }
 
 extension AccountsTransaction {
-    /// Creates live grants and pending approvals for a user. No two approvals are alike, also between users.
+    /// Creates live grants and pending approvals for a user. No two approvals are alike, also between users. Their agents cannot
+    /// call, so the number that approves a request is in its title.
     ///
     /// - Returns: the number of new grants. The user may have had others before.
-    package func seed(_ seed: DevelopmentSeed) throws -> Int {
+    package func seed(_ seed: DevelopmentSeed, serverKey: ServerKey) throws -> Int {
         guard try lockUsers(seed.user)[seed.user] != nil else {
             throw RefusedOperation("there is no user \(seed.user.rawValue)")
         }
         var grants = 0
         for clientID in seed.clientIDs { grants += try seedGrant(of: seed.user, clientID) ? 1 : 0 }
-        if seed.agentApprovals > 0 {
-            let agent = try connection.execute(
-                "INSERT INTO agents (user_id, public_id, name, created_at) VALUES (?, ?, 'Development agent', ?)",
-                seed.user, "agt_" + letters(16), now
-            ).lastInsertID
-            for _ in 0..<seed.agentApprovals {
-                try connection.execute(
-                    """
-                    INSERT INTO agent_approvals (user_id, agent_id, public_id, display_payload_hash, created_at)
-                    VALUES (?, ?, ?, ?, ?)
-                    """, seed.user, agent, "aar_" + letters(16), randomBytes(32).hexadecimal, now)
-            }
-        }
+        if seed.agentApprovals > 0 { try seedApprovals(seed.agentApprovals, of: seed.user, serverKey) }
         for _ in 0..<seed.pushApprovals {
             try connection.execute(
                 "INSERT INTO push_approval_requests (requested_user_id, created_at, expires_at) VALUES (?, ?, ?)",
-                seed.user, now, now + .seconds(86_400))
+                seed.user, now, now + DevelopmentSeed.lifetime)
         }
         return grants
     }
@@ -72,6 +64,48 @@ extension AccountsTransaction {
         return (user, true)
     }
 
+    private func seedApprovals(_ count: Int, of user: User.ID, _ serverKey: ServerKey) throws {
+        let (name, kind) = ("Development agent", Agent.Kind.custom)
+        let agent = try connection.execute(
+            "INSERT INTO agents (user_id, public_id, name, agent_type, created_at) VALUES (?, ?, ?, ?, ?)", user,
+            "agt_" + randomText(16, of: .lowerCaseAndDigits), name, kind, now
+        ).lastInsertID
+        // As many as fit into a packet.
+        for start in stride(from: 1, through: count, by: 500) {
+            try seedApprovals(start...min(start + 499, count), of: agent, name, kind, user, serverKey)
+        }
+    }
+
+    private func seedApprovals(
+        _ positions: ClosedRange<Int>, of agent: Int, _ name: String, _ kind: Agent.Kind, _ user: User.ID,
+        _ serverKey: ServerKey
+    ) throws {
+        let requests = positions.map { position in
+            let publicID = "aar_" + randomText(16, of: .lettersAndDigits)
+            let secrets = SealedRequest(
+                context: .object(JSONObject([("request", .string(publicID))])),
+                numberMatch: randomText(6, of: .digits))
+            let payload = DisplayPayload(
+                actionType: "development", agentName: name, agentType: kind.rawValue, body: "Nothing happens.",
+                context: secrets.context, title: "Approval \(position), number \(secrets.numberMatch)")
+            return (publicID: publicID, payload: payload, sealed: secrets.sealed(with: serverKey, for: publicID))
+        }
+        let histories = try note(.requested, of: requests.map { ($0.publicID, user, $0.payload.hash, .none) })
+        try connection.executeMany(
+            """
+            INSERT INTO agent_approvals (user_id, agent_id, public_id, display_payload_hash, action_type, title, body,
+                                         sealed_request, created_at, expires_at, history_length, history_digest)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, Array(zip(requests, histories))
+        ) { [now] request, history in
+            [
+                user, agent, request.publicID, request.payload.hash, request.payload.actionType, request.payload.title,
+                request.payload.body, request.sealed, now, now + DevelopmentSeed.lifetime, history.length,
+                history.digest,
+            ]
+        }
+    }
+
     private func seedGrant(of user: User.ID, _ clientID: String) throws -> Bool {
         let application = try connection.first(
             "SELECT id, allowed_scopes FROM applications WHERE client_id = ?", clientID
@@ -88,11 +122,5 @@ extension AccountsTransaction {
             """, user, application.id, String(user.rawValue), application.scopes, now)
         audit(.grantCreated, user: user, actor: .operator, ["client_id": .string(clientID)])
         return true
-    }
-
-    private func letters(_ count: Int) -> String {
-        let alphabet = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
-        var generator = SystemRandomNumberGenerator()
-        return String(decoding: (0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }, as: UTF8.self)
     }
 }

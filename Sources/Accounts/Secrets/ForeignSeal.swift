@@ -12,28 +12,21 @@ package struct ForeignSeal: Sendable, CustomStringConvertible {
 }
 
 extension Connection {
-    /// A lasting value that neither key sealed; nil if there is none.
+    /// A lasting value that neither key sealed; nil if there is none. What each user may have is too much to look through:
+    /// the others say enough, because a rotation seals everything again. A server also works without Apple's tokens.
     package func foreignSeal(to serverKey: ServerKey) throws -> ForeignSeal? {
         let (current, previous) = serverKey.ids
-        return try first(
-            """
-            SELECT CONCAT('signing key ', kid) FROM signing_keys
-            WHERE SUBSTR(sealed_private_key, 2, 4) NOT IN (?, ?)
-            UNION ALL
-            SELECT CONCAT('webhook key ', kid) FROM webhook_keys WHERE SUBSTR(sealed_secret, 2, 4) NOT IN (?, ?)
-            LIMIT 1
-            """, current, previous ?? current, current, previous ?? current
-        ) { row in ForeignSeal(value: try row.read()) }
+        for column in SealedColumn.all {
+            if let name = try column.firstName(sealedByNoneOf: [current, previous ?? current], self) {
+                return ForeignSeal(value: name)
+            }
+        }
+        return nil
     }
 
     /// The number of lasting values that the previous key sealed.
     package func countValues(sealedUnderPredecessorOf serverKey: ServerKey) throws -> Int {
         guard let previous = serverKey.ids.previous else { return 0 }
-        return try first(
-            """
-            SELECT (SELECT COUNT(*) FROM signing_keys WHERE SUBSTR(sealed_private_key, 2, 4) = ?)
-                 + (SELECT COUNT(*) FROM webhook_keys WHERE SUBSTR(sealed_secret, 2, 4) = ?)
-            """, previous, previous
-        ) { row in try row.read() } ?? 0
+        return try SealedColumn.all.filter(\.isLasting).reduce(0) { try $0 + $1.count(sealedBy: previous, self) }
     }
 }

@@ -9,6 +9,7 @@ package struct Secret: Sendable {
         case device = "ds_"
         case swapTicket = "swt_"
         case mergeToken = "ltgt_"
+        case agent = "logi_agt_"
         /// No prefix: codes, refresh tokens, device codes and cookies.
         case plain = ""
     }

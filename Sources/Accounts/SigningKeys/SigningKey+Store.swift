@@ -11,6 +11,14 @@ extension Connection {
         ) { row in try SigningKey(from: &row) }
     }
 
+    /// The public keys that were not removed, as JSON by their ids.
+    package func publicKeys() throws -> [String: String] {
+        let keys = try all("SELECT kid, public_jwk FROM signing_keys WHERE public_jwk IS NOT NULL") { row in
+            (try row.read(String.self), try row.read(String.self))
+        }
+        return Dictionary(uniqueKeysWithValues: keys)
+    }
+
     /// The same keys, locked.
     func lockSigningKeys() throws -> [SigningKey] {
         try all(

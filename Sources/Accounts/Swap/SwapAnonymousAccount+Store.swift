@@ -36,12 +36,13 @@ extension Connection {
     func plannedGrants(
         from a: User.ID, into b: User.ID, _ selection: SwapSelection
     ) throws -> [SwapPlan.PlannedGrant] {
+        // STRAIGHT_JOIN: with few applications first, MariaDB would read the grants of all users.
         try all(
             """
             SELECT g.id, g.application_id, app.client_id, app.name, g.sub, app.notify_anonymous_swap,
                    EXISTS (SELECT 1 FROM grants own WHERE own.user_id = ? AND own.application_id = g.application_id
                            AND own.revoked_at IS NULL)
-            FROM grants g JOIN applications app ON app.id = g.application_id
+            FROM grants g STRAIGHT_JOIN applications app ON app.id = g.application_id
             WHERE g.user_id = ? AND g.revoked_at IS NULL ORDER BY g.id
             """, b, a
         ) { row in
@@ -58,18 +59,18 @@ extension Connection {
     /// sessions and history.
     /// - Parameter device: the calling PAK's device, which moves to B. A's other devices are dropped.
     func swapPlan(
-        from a: User.ID, into b: User.ID, _ selection: SwapSelection, keeping device: Device.ID?
+        from a: User.ID, into b: User.ID, _ selection: SwapSelection, keeping device: Device.ID?, at now: Timestamp
     ) throws -> SwapPlan {
         var plan = SwapPlan(grants: try plannedGrants(from: a, into: b, selection))
         let agentFate: SwapPlan.Fate = selection.agentApprovals ? .moved : .dropped
         plan.others += try agents(of: a).map { SwapPlan.PlannedRow(table: "agents", id: $0, fate: agentFate) }
         plan.others += try all(
             """
-            SELECT mine.id, mine.status = 'pending' AND EXISTS (
+            SELECT mine.id, mine.status = 'pending' AND COALESCE(mine.expires_at > ?, TRUE) AND EXISTS (
                 SELECT 1 FROM agent_approvals own WHERE own.user_id = ? AND own.status = 'pending'
-                AND own.display_payload_hash = mine.display_payload_hash)
+                AND own.display_payload_hash = mine.display_payload_hash AND COALESCE(own.expires_at > ?, TRUE))
             FROM agent_approvals mine WHERE mine.user_id = ? ORDER BY mine.id
-            """, b, a
+            """, now, b, now, a
         ) { row in
             let (id, isDuplicate) = (try row.read(Int64.self), try row.read(Bool.self))
             return SwapPlan.PlannedRow(
@@ -112,16 +113,16 @@ extension AccountsTransaction {
         }
         if selection.agentApprovals {
             _ = try moveAgents(from: a, to: b)
-            counts.approvalsSkipped = try connection.execute(
-                """
-                DELETE mine FROM agent_approvals mine JOIN agent_approvals own
-                    ON own.user_id = ? AND own.status = 'pending' AND own.display_payload_hash = mine.display_payload_hash
-                WHERE mine.user_id = ? AND mine.status = 'pending'
-                """, b, a
-            ).affectedRows
+            let duplicates = try cancelApprovals(of: a, duplicating: b)
+            try connection.executeMany("DELETE FROM agent_approvals WHERE id = ?", duplicates) { [$0] }
+            counts.approvalsSkipped = duplicates.count
             counts.approvalsTransferred = try moveAgentApprovals(from: a, to: b)
+        } else {
+            try cancelApprovals(of: a)
         }
         if selection.notifications {
+            // A's sessions go with A: a browser that A let in must not be signed in as B.
+            try denyPushApprovals(of: a, by: .user(a), because: "swapped", notedFor: b)
             counts.notificationsTransferred = try movePushApprovals(from: a, to: b)
         }
         let absorbed = grants.filter { $0.fate != .dropped }

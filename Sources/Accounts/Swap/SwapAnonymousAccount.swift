@@ -50,9 +50,12 @@ extension Accounts {
     ///
     /// Nothing is decided before both users are locked. Everything is written in the caller's transaction, so if any
     /// statement fails, A, its PAK and B stay as they were. The caller has already been checked to be anonymous.
+    ///
+    /// - Returns: that B does not take A, as a result and not as an error, because its row in B's login history must be
+    ///   committed.
     package func swap(
         _ swap: Swap, by caller: Caller, in transaction: AccountsTransaction
-    ) throws -> (SignedIn, MergedCounts) {
+    ) throws -> Result<(SignedIn, MergedCounts), Failure> {
         let connection = transaction.connection
         let proven = try connection.identity(behind: swap.proof, of: caller, at: transaction.now)
         let holder = try connection.holder(of: proven)
@@ -62,26 +65,40 @@ extension Accounts {
         guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proven,
             try connection.holder(of: proven) == holder
         else { throw TransactionMustRestart() }
-        if proven == nil { throw Failure.invalidSwapTicket }
-        var b = try survivor(holder, other, caller: a)
+        guard let proven else { throw Failure.invalidSwapTicket }
+        var b: User
+        do {
+            b = try survivor(holder, other, caller: a)
+        } catch let failure as Failure {
+            if let other, other.id != a.id {
+                try transaction.noteLogin(
+                    .refused, of: other.id, provider: proven.provider, on: nil, device: caller.device)
+            }
+            return .failure(failure)
+        }
 
         let grants: [SwapPlan.PlannedGrant]
         if swap.precondition == .none {
             grants = try connection.plannedGrants(from: a.id, into: b.id, swap.selection)
         } else {
-            let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
+            let plan = try connection.swapPlan(
+                from: a.id, into: b.id, swap.selection, keeping: caller.device, at: transaction.now)
             try swap.precondition.check(against: plan.name(into: b.id, swap.selection))
             grants = plan.grants
         }
 
+        if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
             deviceHasOthers: false)
+        try transaction.noteLogin(
+            .swapped, of: b.id, provider: proven.provider, on: nil, device: reassigned?.device.id)
         let counts = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)
+        try transaction.clearAuditByOthers(about: a.id)
         // The cascade deletes the ticket, A's other PAKs, devices and sessions, and what was not selected.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
 
@@ -94,7 +111,7 @@ extension Accounts {
         let signedIn = SignedIn(
             user: b, accessToken: pak.secret.text, scopes: pak.scopes, device: reassigned?.device,
             deviceSecret: reassigned?.secret.text)
-        return (signedIn, counts)
+        return .success((signedIn, counts))
     }
 
     /// Makes the same checks and the same plan on a consistent snapshot, without a lock or a write.
@@ -108,7 +125,8 @@ extension Accounts {
         if !a.anonymous { throw Failure.nonAnonymousCaller }
         if proven == nil { throw Failure.invalidSwapTicket }
         let b = try survivor(holder, holder.flatMap { users[$0.canonical] }, caller: a)
-        let plan = try connection.swapPlan(from: a.id, into: b.id, swap.selection, keeping: caller.device)
+        let plan = try connection.swapPlan(
+            from: a.id, into: b.id, swap.selection, keeping: caller.device, at: clock.now)
         let name = plan.name(into: b.id, swap.selection)
         try swap.precondition.check(against: name)
         return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)

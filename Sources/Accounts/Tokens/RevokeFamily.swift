@@ -34,13 +34,16 @@ extension AccountsTransaction {
     }
 
     /// - Parameter grant: locked for writing, so that no family can start at the same time.
-    func revokeFamilies(of grant: Grant.ID) throws {
+    /// - Returns: whether one of them was live.
+    @discardableResult
+    func revokeFamilies(of grant: Grant.ID) throws -> Bool {
         try connection.execute(
             """
             UPDATE refresh_families SET revoked_at = ?, current_expires_at = LEAST(current_expires_at, ?),
                                         sealed_answer = NULL, answer_expires_at = NULL,
                                         answer_key_digest = NULL, answer_key_expires_at = NULL
             WHERE grant_id = ? AND revoked_at IS NULL
-            """, now, now, grant)
+            """, now, now, grant
+        ).affectedRows > 0
     }
 }

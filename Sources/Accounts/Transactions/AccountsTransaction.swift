@@ -15,6 +15,8 @@ package final class AccountsTransaction {
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
     private var logouts: [LogoutNotice] = []
+    /// Made when the rule has ended.
+    var appleRevocations = AppleRevocationChanges()
     /// Whether something is due to be sent after the commit.
     fileprivate private(set) var hasDueMessages = false
 
@@ -29,6 +31,11 @@ package final class AccountsTransaction {
     ) {
         auditEntries.append(
             AuditEntry(action: action, user: user, actor: actor, details: details.map { ($0.key, $0.value) }))
+    }
+
+    /// Keeps the entries about a user whose row is gone, without the user.
+    func forgetInAudit(_ user: User.ID) {
+        for index in auditEntries.indices where auditEntries[index].user == user { auditEntries[index].user = nil }
     }
 
     /// - Parameter event: written when the rule has ended, in the order of application ids.
@@ -51,6 +58,7 @@ package final class AccountsTransaction {
         try connection.lockApplications(told.sorted(), exclusively: false)
         try appendToOutbox(events)
         try appendToLogoutTokens(logouts)
+        try changeAppleRevocations()
         try appendToAuditLog(auditEntries)
     }
 }

@@ -15,7 +15,7 @@ extension Accounts {
             let stored = try StoredParameters(json: Array($0.utf8))
             return PendingRequest(
                 handle: handle, browser: browser,
-                purpose: stored.authorization.map { .authorization($0) } ?? .device(userCode: stored.userCode),
+                purpose: stored.purpose,
                 staleSession: stored.staleSession.map(WebSession.ID.init(rawValue:)))
         }
     }
@@ -31,11 +31,14 @@ extension AccountsTransaction {
         _ purpose: PendingRequest.Purpose, of application: Application.ID?, in browser: Browser,
         staleSession: WebSession.ID? = nil
     ) throws -> PendingRequest {
+        try forgetExpiredRequests()
         let handle = Secret(.plain)
         var stored = StoredParameters(staleSession: staleSession?.rawValue)
         switch purpose {
         case .authorization(let request): stored.authorization = request
         case .device(let userCode): stored.userCode = userCode
+        case .page(let path): stored.page = path
+        case .account(let user, let trip): (stored.user, stored.trip) = (user.rawValue, trip)
         }
         try connection.execute(
             """
@@ -50,5 +53,15 @@ extension AccountsTransaction {
 private struct StoredParameters: Codable {
     var authorization: AuthorizationRequest?
     var userCode: String?
+    var page: String?
+    var user: Int64?
+    var trip: AccountTrip?
     var staleSession: Int64?
+
+    var purpose: PendingRequest.Purpose {
+        if let authorization { return .authorization(authorization) }
+        if let page { return .page(path: page) }
+        if let user, let trip { return .account(User.ID(rawValue: user), trip) }
+        return .device(userCode: userCode)
+    }
 }

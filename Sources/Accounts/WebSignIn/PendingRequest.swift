@@ -8,12 +8,16 @@ package struct PendingRequest: Sendable {
         case authorization(AuthorizationRequest)
         /// A visit to the device page, with the user code from its URL.
         case device(userCode: String?)
+        /// A visit to another page of this server, by its path with its query.
+        case page(path: String)
+        /// A trip to a provider for an account that is signed in.
+        case account(User.ID, AccountTrip)
     }
 
     package let handle: String
     package let browser: Browser
     package let purpose: Purpose
-    /// A session that is not accepted for this request, because the relying party wants a new sign-in.
+    /// A session that is not accepted for this request, because a new sign-in is wanted.
     package let staleSession: WebSession.ID?
 
     /// How long a user has to sign in and decide.
@@ -21,6 +25,14 @@ package struct PendingRequest: Sendable {
 
     /// The session, if it is accepted for this request.
     package func counting(_ session: WebSession?) -> WebSession? { session?.id == staleSession ? nil : session }
+}
+
+/// What becomes of the identity that somebody proves who is signed in already (accounts §4.8).
+package enum AccountTrip: String, Codable, Sendable {
+    /// It becomes one more way to sign in to the account.
+    case link
+    /// Its own account goes into the one that is signed in.
+    case merge
 }
 
 /// A browser, identified by its cookie.

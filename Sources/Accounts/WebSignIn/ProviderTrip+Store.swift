@@ -10,6 +10,7 @@ extension Accounts {
     package func setOut(
         to provider: Provider, for request: PendingRequest, _ transaction: AccountsTransaction
     ) throws -> (trip: ProviderTrip, state: String) {
+        try transaction.forgetExpiredTrips()
         let state = Secret(.plain)
         let outcome = try transaction.connection.execute(
             """
@@ -51,23 +52,39 @@ extension Accounts {
         return updated.affectedRows == 1 ? handle.text : nil
     }
 
-    /// Ends a trip. Only the browser that started it can end it.
-    ///
-    /// - Returns: the outcome, and the handle of the pending request.
-    package func arrive(
+    /// What waits at the end of a trip, locked. Only the browser that started the trip finds it.
+    package func arrival(
         _ handle: String, from provider: Provider, in browser: Browser, _ transaction: AccountsTransaction
-    ) throws -> (outcome: ProviderTrip.Outcome, requestHandle: String)? {
-        let found = try transaction.connection.first(
+    ) throws -> ProviderArrival? {
+        try arrival(
             """
             SELECT id, sealed FROM provider_sign_ins
             WHERE finish_digest = ? AND provider = ? AND browser_digest = ? AND expires_at > ? FOR UPDATE
-            """, Secret(presented: handle).digest, provider.rawValue, browser.digest, transaction.now
+            """, handle, from: provider, in: browser, transaction.connection)
+    }
+
+    /// The same without a lock, to show what waits.
+    package func arrival(
+        _ handle: String, from provider: Provider, in browser: Browser, _ connection: Connection
+    ) throws -> ProviderArrival? {
+        try arrival(
+            """
+            SELECT id, sealed FROM provider_sign_ins
+            WHERE finish_digest = ? AND provider = ? AND browser_digest = ? AND expires_at > ?
+            """, handle, from: provider, in: browser, connection)
+    }
+
+    private func arrival(
+        _ sql: StaticString, _ handle: String, from provider: Provider, in browser: Browser, _ connection: Connection
+    ) throws -> ProviderArrival? {
+        let found = try connection.first(
+            sql, Secret(presented: handle).digest, provider.rawValue, browser.digest, clock.now
         ) { row in (id: try row.read(ProviderTrip.ID.self), sealed: try row.read([UInt8].self)) }
         guard let found else { return nil }
         let sealed = try open(found.sealed, found.id)
-        guard let outcome = sealed.outcome(of: provider) else { return nil }
-        try transaction.connection.execute("DELETE FROM provider_sign_ins WHERE id = ?", found.id)
-        return (outcome, sealed.handle)
+        return sealed.outcome(of: provider).map { outcome in
+            ProviderArrival(trip: found.id, outcome: outcome, requestHandle: sealed.handle)
+        }
     }
 
     private func seal(_ content: Sealed, _ trip: ProviderTrip.ID) -> [UInt8] {
@@ -76,6 +93,13 @@ extension Accounts {
 
     private func open(_ sealed: [UInt8], _ trip: ProviderTrip.ID) throws -> Sealed {
         try Sealed(json: try serverKey.open(sealed, for: ProviderTrip.row(trip)))
+    }
+}
+
+extension AccountsTransaction {
+    /// Ends a trip, so that nobody finds what waits there again.
+    package func end(_ arrival: ProviderArrival) throws {
+        try connection.execute("DELETE FROM provider_sign_ins WHERE id = ?", arrival.trip)
     }
 }
 

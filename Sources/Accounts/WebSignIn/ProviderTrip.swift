@@ -32,3 +32,11 @@ package struct ProviderTrip: Sendable {
     /// The value that the provider puts into the token (accounts §1.5).
     package var nonce: String { sha256(rawNonce.utf8).hexadecimal }
 }
+
+/// The end of a trip: how it ended, and for what.
+package struct ProviderArrival: Sendable {
+    let trip: ProviderTrip.ID
+    package let outcome: ProviderTrip.Outcome
+    /// The handle of the pending request.
+    package let requestHandle: String
+}

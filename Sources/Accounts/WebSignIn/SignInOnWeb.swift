@@ -11,17 +11,14 @@ extension Accounts {
         _ token: IdentityToken, _ fullName: PersonName?, replacing cookie: String?,
         in transaction: AccountsTransaction
     ) throws -> WebSignIn {
-        let user: User
-        do {
-            (user, _) = try signIn(token, fullName, in: transaction)
-        } catch let failure as Failure {
-            if let refused = try resolve(token, transaction).user {
-                try transaction.noteLogin(.refused, of: refused, provider: token.provider)
-            }
+        let person = try recognize(token, in: transaction)
+        if let failure = person.refusal {
+            if let user = person.user { try transaction.noteLogin(.refused, of: user.id, provider: token.provider) }
             return .refused(failure)
         }
+        let user = try signIn(person, token, fullName, in: transaction)
         let fresh = try transaction.insertWebSession(for: user.id, token.provider, replacing: cookie)
-        try transaction.noteLogin(.webLogin, of: user.id, provider: token.provider)
+        try transaction.noteLogin(person.isPromoted ? .promoted : .webLogin, of: user.id, provider: token.provider)
         return .signedIn(cookie: fresh.text)
     }
 }

@@ -71,15 +71,17 @@ extension AccountsTransaction {
 
     /// Inserts a new session of a locked user.
     ///
-    /// - Parameter cookie: of the session that it takes the place of.
-    func insertWebSession(for user: User.ID, _ provider: Provider, replacing cookie: String?) throws -> Secret {
+    /// - Parameters:
+    ///   - provider: nil if none was involved.
+    ///   - cookie: of the session that it takes the place of.
+    func insertWebSession(for user: User.ID, _ provider: Provider?, replacing cookie: String?) throws -> Secret {
         let handle = try cookie.flatMap { try replaceWebSession($0, by: user) } ?? SessionHandle()
         let cookie = Secret(.plain)
         try connection.execute(
             """
             INSERT INTO web_sessions (digest, user_id, provider, handle, created_at, last_used_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, cookie.digest, user, provider.rawValue, handle, now, now, now + WebSession.lifetime)
+            """, cookie.digest, user, provider?.rawValue, handle, now, now, now + WebSession.lifetime)
         return cookie
     }
 }

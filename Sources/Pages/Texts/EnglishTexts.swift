@@ -9,12 +9,15 @@ struct EnglishTexts: Texts {
     let cancelButton = "Cancel"
     let errorPrefix = "Error"
     let reference = "Reference"
+    let help = "Help"
+    let privacy = "Privacy"
 
     // Signing in
     let signIn = "Sign in"
     let chooseAccount = "Choose an account"
     func toContinue(to application: HTML) -> HTML { "to continue to \(application)" }
     let toConnectDevice: HTML = "to connect your device"
+    let toOpenPage: HTML = "to continue"
     func continueWith(_ provider: Provider) -> String {
         switch provider {
         case .apple: "Continue with Apple"
@@ -33,9 +36,26 @@ struct EnglishTexts: Texts {
         case .linkedToOtherAccount(.google):
             "This e-mail address already belongs to an account with a different Google sign-in. Use that one."
         case .accountDeleted(let purgeAt):
-            "This account was deleted and can no longer sign in. It will be erased on \(purgeAt.iso8601.prefix(10))."
+            "This account was deleted, so nobody can sign in to it. It is erased on \(account.day(purgeAt))."
+        case .notApproved: "The sign-in was not approved on a phone. Try again, or choose another way."
         }
     }
+
+    // Approving on a phone
+    let orOnPhone = "or with your phone"
+    let emailLabel = "E-mail address of your account"
+    let approveOnPhone = "Approve on your phone"
+    let typeTheNumber = "Open the app on your phone and enter this number:"
+    let approvalPatience =
+        "You have 3 minutes, and this page goes on by itself. If no request comes to your phone, check the address, or sign in another way."
+    let scanCode = "Scan a code with your phone"
+    let scanTheCode = "Open the app on your phone and scan this code:"
+    let checkAgain = "Check again"
+    let signInAnotherWay = "Sign in another way"
+    let pushTitle = "Sign-in request"
+    let pushText = "Somebody is signing in to your account in a browser. Open the app to approve or deny it."
+    let agentPushTitle = "An agent asks for approval"
+    let agentPushText = "It wants to act for you. Open the app to see what it asks, and approve or reject it."
 
     // Consent
     func allowApplication(_ application: HTML) -> HTML { "Allow \(application) to use your account?" }
@@ -85,6 +105,9 @@ struct EnglishTexts: Texts {
     let signedOut = "You are signed out"
     let signedOutNext = "You can close this page."
 
+    // A person's own account
+    let account: any AccountTexts = EnglishAccountTexts()
+
     // What cannot go on
     func heading(_ problem: ErrorPage.Problem) -> String {
         switch problem {
@@ -95,6 +118,8 @@ struct EnglishTexts: Texts {
         case .otherBrowser: "Your browser was not recognized"
         case .forged: "This form could not be accepted"
         case .notFound: "There is no such page"
+        case .adminRequired: "This page is for administrators"
+        case .refused: "This could not be done"
         case .rateLimited: "Too many attempts"
         case .unavailable: "We are not available right now"
         case .unforeseen: "Something went wrong"
@@ -108,21 +133,24 @@ struct EnglishTexts: Texts {
             "It asked to send you to an address that is not registered for it, so you stay here. "
                 + "Tell the people who make it."
         case .invalidRequest:
-            "Something is missing in it or stands there twice. Go back to the app and start again."
-        case .expired: "Signing in has to be finished within 15 minutes. Go back to the app and start again."
+            "Something is missing in it or stands there twice."
+        case .expired: "Signing in has to be finished within 15 minutes."
         case .otherBrowser:
-            "Sign in with the browser you started in, and let it keep cookies. Then go back to the app and start again."
+            "Use the browser that you began in, and let it keep cookies."
         case .forged:
-            "It was sent from somewhere else, or from a page that was open for too long. Nothing was changed. "
-                + "Go back to the app and start again."
-        case .notFound: "Check the address, or go back to the app you came from."
+            "It was sent from somewhere else, or from a page that was open for too long. Nothing was changed."
+        case .adminRequired: "Sign out, then sign in as an administrator."
+        case .refused: "Something has changed since you opened the page. Nothing was done. Go back and look again."
+        case .notFound: "Check the address, or go back to where you came from."
         case .rateLimited: "Wait a few minutes, then try again."
         case .unavailable: "Please try again in a moment. Nothing was changed."
         case .unforeseen:
-            "It is our fault, not yours. Please try again; if it stays like this, tell us the reference below."
+            "It is our fault, not yours. Please try again. If it happens again, tell us the reference below."
         }
     }
-    let forDevelopers = "You make this app?"
+    let startAgain = "Go back to where you began and start again."
+    let startAgainInApp = "Go back to the app and start again."
+    let forDevelopers = "Do you make this app?"
     let diagnoseThis = "Find out what is wrong"
 
     // Diagnosis
@@ -184,6 +212,9 @@ struct EnglishTexts: Texts {
 
         """
     }
+
+    // Administration
+    let console = ConsoleTexts.english
 
     // Error codes
     let errorCodes = "Error codes"

@@ -10,12 +10,15 @@ struct KoreanTexts: Texts {
     let cancelButton = "취소"
     let errorPrefix = "오류"
     let reference = "참조 번호"
+    let help = "도움말"
+    let privacy = "개인정보 처리방침"
 
     // Signing in
     let signIn = "로그인"
     let chooseAccount = "계정 선택"
     func toContinue(to application: HTML) -> HTML { "\(application)&NoBreak;에서 계속하려면 로그인하세요" }
     let toConnectDevice: HTML = "기기를 연결하려면 로그인하세요"
+    let toOpenPage: HTML = "계속하려면 로그인하세요"
     func continueWith(_ provider: Provider) -> String {
         switch provider {
         case .apple: "Apple로 계속하기"
@@ -34,9 +37,26 @@ struct KoreanTexts: Texts {
         case .linkedToOtherAccount(.google):
             "이 이메일 주소는 다른 Google 로그인을 사용하는 계정에 이미 연결되어 있습니다. 그 Google 계정으로 로그인하세요."
         case .accountDeleted(let purgeAt):
-            "삭제된 계정이므로 로그인할 수 없습니다. 계정 정보는 \(purgeAt.iso8601.prefix(10))에 완전히 지워집니다."
+            "삭제된 계정이므로 로그인할 수 없습니다. 계정 정보는 \(account.day(purgeAt))에 완전히 지워집니다."
+        case .notApproved: "휴대폰에서 로그인이 승인되지 않았습니다. 다시 시도하거나 다른 방법을 선택하세요."
         }
     }
+
+    // Approving on a phone
+    let orOnPhone = "또는 휴대폰으로 로그인"
+    let emailLabel = "계정의 이메일 주소"
+    let approveOnPhone = "휴대폰에서 승인"
+    let typeTheNumber = "휴대폰에서 앱을 열고 이 숫자를 입력하세요."
+    let approvalPatience =
+        "3분 안에 승인하면 이 페이지가 자동으로 계속됩니다. 휴대폰에 요청이 오지 않으면 주소를 확인하거나 다른 방법으로 로그인하세요."
+    let scanCode = "휴대폰으로 코드 스캔"
+    let scanTheCode = "휴대폰에서 앱을 열고 이 코드를 스캔하세요."
+    let checkAgain = "다시 확인"
+    let signInAnotherWay = "다른 방법으로 로그인"
+    let pushTitle = "로그인 요청"
+    let pushText = "브라우저에서 내 계정에 로그인하려고 합니다. 앱을 열어 승인하거나 거절하세요."
+    let agentPushTitle = "에이전트의 승인 요청"
+    let agentPushText = "에이전트가 나를 대신해 작업하려고 합니다. 앱을 열어 내용을 확인하고 승인하거나 거절하세요."
 
     // Consent
     func allowApplication(_ application: HTML) -> HTML { "\(application)&NoBreak;에 계정 사용을 허용할까요?" }
@@ -85,6 +105,9 @@ struct KoreanTexts: Texts {
     let signedOut = "로그아웃되었습니다"
     let signedOutNext = "이 페이지는 닫아도 됩니다."
 
+    // A person's own account
+    let account: any AccountTexts = KoreanAccountTexts()
+
     // What cannot go on
     func heading(_ problem: ErrorPage.Problem) -> String {
         switch problem {
@@ -95,6 +118,8 @@ struct KoreanTexts: Texts {
         case .otherBrowser: "브라우저를 확인할 수 없습니다"
         case .forged: "요청을 처리할 수 없습니다"
         case .notFound: "페이지를 찾을 수 없습니다"
+        case .adminRequired: "관리자만 볼 수 있는 페이지입니다"
+        case .refused: "처리하지 못했습니다"
         case .rateLimited: "시도 횟수가 너무 많습니다"
         case .unavailable: "지금은 이용할 수 없습니다"
         case .unforeseen: "문제가 발생했습니다"
@@ -104,16 +129,20 @@ struct KoreanTexts: Texts {
         switch problem {
         case .unknownApplication: "등록되지 않았거나 사용이 중지된 앱입니다. 앱 개발자에게 알려 주세요."
         case .unknownRedirect: "앱이 등록되지 않은 주소로 이동하려고 하여 이동을 중단했습니다. 앱 개발자에게 알려 주세요."
-        case .invalidRequest: "빠지거나 중복된 값이 있습니다. 앱으로 돌아가 다시 시작하세요."
-        case .expired: "로그인은 15분 안에 마쳐야 합니다. 앱으로 돌아가 다시 시작하세요."
-        case .otherBrowser: "로그인을 시작한 브라우저를 사용하고 쿠키를 허용하세요. 그런 다음 앱으로 돌아가 다시 시작하세요."
-        case .forged: "다른 곳에서 보냈거나 너무 오래 열려 있던 페이지에서 보낸 요청입니다. 변경된 내용은 없습니다. 앱으로 돌아가 다시 시작하세요."
-        case .notFound: "주소를 확인하거나 이전 앱으로 돌아가세요."
+        case .invalidRequest: "빠지거나 중복된 값이 있습니다."
+        case .expired: "로그인은 15분 안에 마쳐야 합니다."
+        case .otherBrowser: "처음 시작한 브라우저를 사용하고 쿠키를 허용하세요."
+        case .forged: "다른 곳에서 보냈거나 너무 오래 열려 있던 페이지에서 보낸 요청입니다. 변경된 내용은 없습니다."
+        case .adminRequired: "로그아웃한 뒤 관리자 계정으로 다시 로그인하세요."
+        case .refused: "페이지를 연 뒤에 내용이 바뀌었습니다. 아무것도 변경되지 않았습니다. 이전 페이지에서 다시 확인하세요."
+        case .notFound: "주소를 확인하거나 이전 화면으로 돌아가세요."
         case .rateLimited: "몇 분 후에 다시 시도하세요."
         case .unavailable: "잠시 후 다시 시도하세요. 변경된 내용은 없습니다."
         case .unforeseen: "서버에서 오류가 발생했습니다. 다시 시도해도 계속되면 아래 참조 번호를 알려 주세요."
         }
     }
+    let startAgain = "처음 화면으로 돌아가 다시 시작하세요."
+    let startAgainInApp = "앱으로 돌아가 다시 시작하세요."
     let forDevelopers = "이 앱의 개발자인가요?"
     let diagnoseThis = "원인 확인하기"
 
@@ -209,6 +238,9 @@ struct KoreanTexts: Texts {
 
         """
     }
+
+    // Administration
+    let console = ConsoleTexts.korean
 
     // Error codes
     let errorCodes = "오류 코드"

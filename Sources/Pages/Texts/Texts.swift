@@ -12,16 +12,35 @@ package protocol Texts: Sendable {
     /// Before the title of a window whose page reports a mistake.
     var errorPrefix: String { get }
     var reference: String { get }
+    var help: String { get }
+    var privacy: String { get }
 
     // Signing in
     var signIn: String { get }
     var chooseAccount: String { get }
     func toContinue(to application: HTML) -> HTML
     var toConnectDevice: HTML { get }
+    var toOpenPage: HTML { get }
     func continueWith(_ provider: Provider) -> String
     var orUseAnotherAccount: String { get }
     var noProvider: String { get }
     func notice(_ notice: LoginPage.Notice) -> String
+
+    // Approving on a phone
+    var orOnPhone: String { get }
+    var emailLabel: String { get }
+    var approveOnPhone: String { get }
+    var typeTheNumber: String { get }
+    var approvalPatience: String { get }
+    var scanCode: String { get }
+    var scanTheCode: String { get }
+    var checkAgain: String { get }
+    var signInAnotherWay: String { get }
+    /// Of the notification on the phone.
+    var pushTitle: String { get }
+    var pushText: String { get }
+    var agentPushTitle: String { get }
+    var agentPushText: String { get }
 
     // Consent
     func allowApplication(_ application: HTML) -> HTML
@@ -55,9 +74,14 @@ package protocol Texts: Sendable {
     var signedOut: String { get }
     var signedOutNext: String { get }
 
+    // A person's own account
+    var account: any AccountTexts { get }
+
     // What cannot go on
     func heading(_ problem: ErrorPage.Problem) -> String
     func explanation(_ problem: ErrorPage.Problem) -> String
+    var startAgain: String { get }
+    var startAgainInApp: String { get }
     var forDevelopers: String { get }
     var diagnoseThis: String { get }
 
@@ -86,6 +110,9 @@ package protocol Texts: Sendable {
     var mergeCodeSubject: String { get }
     /// To whoever reads the mail of an account that somebody else wants to merge with theirs.
     func mergeCode(_ code: String, at issuer: String) -> String
+
+    // Administration
+    var console: ConsoleTexts { get }
 
     // Error codes
     var errorCodes: String { get }

@@ -5,6 +5,6 @@ struct ApplicationCommand: ParsableCommand {
         commandName: "application", abstract: "Registers, shows and changes relying parties.",
         subcommands: [
             CreateApplicationCommand.self, ListApplications.self, ShowApplication.self, SetApplication.self,
-            ApproveApplication.self, RefuseChanges.self, RotateSecret.self,
+            ApproveApplication.self, RefuseChanges.self, SuspendApplication.self, RotateSecret.self,
         ])
 }

@@ -12,12 +12,13 @@ struct ListApplications: ParsableCommand {
         let (applications, liveGrants) = try Environment.database().snapshot {
             (try $0.registeredApplications(), try $0.liveGrants())
         }
-        let bodies = applications.map { ApplicationBody($0, liveGrants: liveGrants[$0.id] ?? 0) }
+        let bodies = applications.map { ApplicationBody(application: $0, liveGrants: liveGrants[$0.id] ?? 0) }
         output.print(
             ["applications": bodies],
-            bodies.map {
-                "\($0.clientID.padded(to: 38)) \($0.status.padded(to: 10)) \($0.clientType.padded(to: 13)) "
-                    + ($0.pendingChanges == nil ? "" : "(changes pending) ") + $0.name
+            applications.map {
+                "\($0.clientID.padded(to: 38)) \($0.status.rawValue.padded(to: 10)) "
+                    + "\($0.clientType.rawValue.padded(to: 13)) "
+                    + ($0.pendingChanges.isEmpty ? "" : "(changes pending) ") + $0.name
             }.joined(separator: "\n"))
     }
 }

@@ -13,7 +13,7 @@ struct ShowApplication: ParsableCommand {
     func run() throws {
         let body = try Environment.database().snapshot { connection in
             try connection.registeredApplication(clientID).map {
-                ApplicationBody($0, liveGrants: try connection.liveGrants(of: $0.id))
+                ApplicationBody(application: $0, liveGrants: try connection.liveGrants(of: $0.id))
             }
         }
         guard let body else {

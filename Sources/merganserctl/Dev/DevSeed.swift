@@ -31,7 +31,10 @@ struct DevSeed: ParsableCommand {
         let seed = DevelopmentSeed(
             user: User.ID(rawValue: user), clientIDs: application, agentApprovals: agentApprovals,
             pushApprovals: pushApprovals)
-        let grants = try Accounts.write(Environment.database(), from: .command) { try $0.seed(seed) }
+        let serverKey = try Environment.serverKey()
+        let grants = try Accounts.write(Environment.database(), from: .command) {
+            try $0.seed(seed, serverKey: serverKey)
+        }
         output.print(
             Result(user: seed.user, grants: grants, agentApprovals: agentApprovals, pushApprovals: pushApprovals),
             "user \(user) got \(grants) grants, \(agentApprovals) agent approvals, \(pushApprovals) push approvals")

@@ -12,6 +12,7 @@ final class StandInProvider: Sendable {
     private let keys: DevelopmentIssuer
     private let providers: [Provider: ProviderSettings]
     private let issuer: String
+    private let apple: StandInApple
     /// The subjects that signed in with Apple before: Apple sends a name only the first time.
     private let known = Mutex<Set<String>>([])
 
@@ -19,12 +20,16 @@ final class StandInProvider: Sendable {
         self.keys = keys
         self.providers = providers
         self.issuer = issuer
+        apple = StandInApple(keys: keys, settings: providers[.apple], issuer: issuer)
     }
 
     @Sendable func respond(to request: Request) -> Response {
+        if let answer = apple.respond(to: request) { return answer }
         let parts = request.path.split(separator: "/")
         guard parts.count == 2, let provider = Provider(rawValue: String(parts[0])), parts[1] == "authorize" else {
-            return .plain(.notFound, "Only /apple/authorize and /google/authorize are here.")
+            return .plain(
+                .notFound,
+                "Only /apple/authorize, /apple/token, /apple/revoke, /apple/notify and /google/authorize are here.")
         }
         do {
             switch request.method {
@@ -145,7 +150,7 @@ final class StandInProvider: Sendable {
                 name: provider == .google && !fullName.isEmpty ? fullName : nil))
         var fields = [("state", request.state), ("id_token", token)]
         if provider == .apple {
-            fields.append(("code", "unused"))
+            fields.append(("code", apple.code(for: subject, of: request.clientID)))
             if known.withLock({ $0.insert(subject).inserted }) {
                 let user = AppleUser(name: .init(firstName: givenName, lastName: familyName), email: email)
                 fields.append(("user", String(decoding: user.json(), as: UTF8.self)))
@@ -226,7 +231,7 @@ extension Response {
         Response(.ok, headers: [Field("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
     }
 
-    fileprivate static func plain(_ status: Status, _ text: String) -> Response {
+    static func plain(_ status: Status, _ text: String) -> Response {
         Response(status, headers: [Field("Content-Type", "text/plain; charset=utf-8")], body: Array("\(text)\n".utf8))
     }
 }

@@ -1,8 +1,7 @@
+import AccountReplies
 import Accounts
 import ArgumentParser
 import Database
-import JSON
-import Time
 
 extension OutboxState: ExpressibleByArgument {}
 
@@ -27,34 +26,10 @@ struct ListOutbox: ParsableCommand {
             try $0.outboxEvents(in: state, of: application, limit: limit)
         }
         output.print(
-            ["events": events.map(Body.init)],
+            ["events": events.map(OutboxEventReply.init)],
             events.map { event in
                 "\(event.eventID) \(event.clientID.padded(to: 38)) \(event.type.padded(to: 22)) "
                     + "\(event.state.rawValue.padded(to: 10)) \(event.attempts) \(event.failureReason ?? "")"
             }.joined(separator: "\n"))
-    }
-
-    private struct Body: Encodable {
-        let eventID: String
-        let clientID: String
-        let eventType: String
-        let seq: Int64
-        let state: String
-        let attempts: Int
-        @Nullable var nextAttemptAt: String?
-        @Nullable var deliveredAt: String?
-        @Nullable var failureReason: String?
-
-        init(_ event: OutboxEvent) {
-            eventID = event.eventID
-            clientID = event.clientID
-            eventType = event.type
-            seq = event.seq
-            state = event.state.rawValue
-            attempts = event.attempts
-            nextAttemptAt = event.nextAttemptAt?.iso8601
-            deliveredAt = event.deliveredAt?.iso8601
-            failureReason = event.failureReason
-        }
     }
 }

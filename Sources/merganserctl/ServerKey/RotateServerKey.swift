@@ -9,10 +9,9 @@ struct RotateServerKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Seals all values of the previous server key again with the new one.",
         discussion: """
-            Opens values with MERGANSER_SERVER_KEY_PREVIOUS and seals them with MERGANSER_SERVER_KEY: private \
-            signing keys, webhook keys, stored answers, and sign-ins under way. Changes at most \
-            \(SealedValues.batch) values in each transaction, while servers run. If a run is interrupted, the next \
-            one continues. Extra runs do no harm. Every instance must have both keys before; docs/deployment.md \
+            Opens every value that is still sealed with MERGANSER_SERVER_KEY_PREVIOUS, and seals it with \
+            MERGANSER_SERVER_KEY. Prints how many there were in each table. Changes at most \(SealedColumn.batch) values in \
+            each transaction, while servers run. If a run is interrupted, the next one continues. Extra runs do no harm. Every instance must have both keys before; docs/deployment.md \
             describes the whole procedure.
             """)
 
@@ -25,27 +24,37 @@ struct RotateServerKey: ParsableCommand {
         if let foreign = try database.read({ try $0.foreignSeal(to: serverKey) }) {
             throw ToolError(.refused, foreign.description)
         }
-        let counts = try SealedValues.allCases.map { values in
-            (values, try reseal(values, serverKey, database))
+        var counts = SealedColumn.all.map { (column: $0, count: 0) }
+        // Values move between tables as they are: a token of Apple between its identity and the queue of revocations. One
+        // that moves to where this run has been is found by another round.
+        var hasResealed = true
+        while hasResealed {
+            hasResealed = false
+            for index in counts.indices {
+                let count = try reseal(counts[index].column, serverKey, database)
+                counts[index].count += count
+                if count > 0, !job.isDryRun { hasResealed = true }
+            }
         }
+        let words = counts.map { (name: "\($0.column.table)", count: $0.count) }
         output.print(
             Result(
                 dryRun: job.isDryRun,
-                resealed: .object(JSONObject(counts.map { ($0.rawValue, .integer(Int64($1))) }))),
-            job.words(counts.map { ($0.rawValue, "\($1)") }) + (job.isDryRun ? "" : "\n" + Self.next))
+                resealed: .object(JSONObject(words.map { ($0.name, .integer(Int64($0.count))) }))),
+            job.words(words.map { ($0.name, "\($0.count)") }) + (job.isDryRun ? "" : "\n" + Self.next))
     }
 
-    private func reseal(_ values: SealedValues, _ serverKey: ServerKey, _ database: Database) throws -> Int {
+    private func reseal(_ column: SealedColumn, _ serverKey: ServerKey, _ database: Database) throws -> Int {
         var total = 0
-        var position: SealedValues.Position?
+        var position: SealedColumn.Position?
         while true {
             let batch = try Accounts.write(database, from: .command) {
-                try $0.reseal(values, after: position, serverKey, isDryRun: job.isDryRun)
+                try $0.reseal(column, after: position, serverKey, isDryRun: job.isDryRun)
             }
             guard let batch else { return total }
             total += batch.count
             position = batch.position
-            output.progress("\(values.rawValue): \(total) …")
+            output.progress("\(column.table): \(total) …")
             job.pause()
         }
     }

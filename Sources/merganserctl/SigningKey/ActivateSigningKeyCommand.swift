@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import ArgumentParser
 import JSON
@@ -37,12 +38,12 @@ struct ActivateSigningKeyCommand: ParsableCommand {
         ]
         output.print(
             Result(
-                activated: SigningKeyBody(activated, at: now), retired: retired.map { SigningKeyBody($0, at: now) }),
+                activated: SigningKeyReply(activated, at: now), retired: retired.map { SigningKeyReply($0, at: now) }),
             words.compactMap { $0 }.joined(separator: "\n"))
     }
 
     private struct Result: Encodable {
-        let activated: SigningKeyBody
-        @Nullable var retired: SigningKeyBody?
+        let activated: SigningKeyReply
+        @Nullable var retired: SigningKeyReply?
     }
 }

@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import ArgumentParser
 import Database
@@ -18,7 +19,7 @@ struct ListSigningKeys: ParsableCommand {
         let now = Clock.system.now
         let keys = try Environment.database().read { try $0.signingKeys() }
         output.print(
-            ["signing_keys": keys.map { SigningKeyBody($0, at: now) }],
+            ["signing_keys": keys.map { SigningKeyReply($0, at: now) }],
             keys.map { words(of: $0, at: now) }.joined(separator: "\n"))
     }
 

@@ -3,8 +3,13 @@ import ArgumentParser
 
 struct SetRoleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set-role", abstract: "Gives a user a role.",
-        discussion: "Developers can register applications of their own; admins can, too.")
+        commandName: "role", abstract: "Gives a user a role.",
+        discussion: """
+            A developer registers applications of their own. An admin does, too, and opens the console (/admin) and reads \
+            /api/v1/admin: sees every account, and changes roles, ends sessions, restores deleted accounts, approves and \
+            suspends applications, and sends events again. The first admin gets the role with this command. After that \
+            admins give and take roles in the console, too.
+            """)
 
     @Argument(help: "The user's id.")
     var id: Int64

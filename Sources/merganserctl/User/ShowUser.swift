@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import ArgumentParser
 import Database
@@ -15,7 +16,7 @@ struct ShowUser: ParsableCommand {
         guard let user = try Environment.database().snapshot({ try $0.userSummary(User.ID(rawValue: id)) }) else {
             throw ToolError(.notFound, "there is no user \(id); a swap deletes the anonymous account that it moves")
         }
-        let body = UserBody(user)
-        output.print(body, body.words)
+        let reply = UserSummaryReply(user)
+        output.print(reply, reply.words)
     }
 }

@@ -3,5 +3,5 @@ import ArgumentParser
 struct WebhookKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook-key", abstract: "Manages the keys that events are signed with.",
-        subcommands: [CompromisedWebhookKey.self])
+        subcommands: [RotateWebhookKey.self, CompromisedWebhookKey.self])
 }

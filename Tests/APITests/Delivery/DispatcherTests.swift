@@ -1,5 +1,4 @@
 import API
-import Accounts
 import Database
 import Fetch
 import Glibc
@@ -8,6 +7,8 @@ import TestSupport
 import Testing
 import Threads
 import Time
+
+@testable import Accounts
 
 /// Dispatchers beside each other, beside receivers that hang, and at their end (accounts §3.4).
 @Suite struct DispatcherTests {
@@ -97,7 +98,8 @@ import Time
             }
         }
         #expect(try scene.attempts(receiver.id) == ["1 - timeout"])
-        // A look for each kind of message, the record, and a look for what that made room for.
+        // A look for each of the two kinds of message that are sent without Apple's client, the record, and a look for what
+        // that made room for.
         #expect(count.value.load(ordering: .relaxed) == 4)
     }
 
@@ -170,10 +172,12 @@ struct Interrupted: Error {}
 final class IdleDispatcher {
     private let dispatchers: Dispatchers
     private let looks: Monitor<Int>
+    /// How many kinds of messages it looks for.
+    private let kinds: Int
 
     init(_ scene: DeliveryScene) {
-        let looks = Monitor(0)
-        self.looks = looks
+        let (looks, kinds) = (Monitor(0), Dispatcher.kinds(of: scene.app.service.accounts).count)
+        (self.looks, self.kinds) = (looks, kinds)
         let options = scene.options { [time = scene.app.time] options in
             options.lookInterval = .seconds(3600)
             options.time = { _ in
@@ -182,7 +186,7 @@ final class IdleDispatcher {
                     return count
                 }
                 // What is written after the first looks is due after them.
-                return count <= DeliveryKind.allCases.count ? time.now - .seconds(1) : time.now
+                return count <= kinds ? time.now - .seconds(1) : time.now
             }
         }
         dispatchers = Dispatchers(
@@ -193,7 +197,7 @@ final class IdleDispatcher {
 
     /// Waits until it has looked for each kind of message; false if it does not in time.
     func waitUntilIdle() -> Bool {
-        looks.wait(atMost: .seconds(10)) { $0 >= DeliveryKind.allCases.count ? true : nil } ?? false
+        looks.wait(atMost: .seconds(10)) { $0 >= kinds ? true : nil } ?? false
     }
 
     func stop() { dispatchers.stop() }

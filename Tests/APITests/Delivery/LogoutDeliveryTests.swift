@@ -241,7 +241,7 @@ import Time
     // MARK: Receivers that hang
 
     /// Those of one kind have all of its places.
-    @Test(arguments: DeliveryKind.allCases) func oneKindDoesNotDelayTheOther(hanging: DeliveryKind) throws {
+    @Test(arguments: [DeliveryKind.webhook, .logout]) func oneKindDoesNotDelayTheOther(hanging: DeliveryKind) throws {
         try scene.app.addSigningKey()
         let isOver = Monitor(false)
         let hang: @Sendable (LocalHTTPServer.Request) -> LocalHTTPServer.Reply = { _ in
@@ -259,6 +259,7 @@ import Time
                 let (server, application) = try receiver(answering: hang)
                 for _ in 0..<2 { try signOut(at: application) }
                 silent.append(server)
+            case .appleRevocation: break
             }
         }
         let healthy: LocalHTTPServer
@@ -267,7 +268,7 @@ import Time
             let (server, application) = try receiver()
             for _ in 0..<10 { try signOut(at: application) }
             healthy = server
-        case .logout:
+        case .logout, .appleRevocation:
             let receiver = try scene.receiver()
             for _ in 0..<10 { try scene.event(for: receiver) }
             healthy = receiver.server
@@ -389,10 +390,30 @@ import Time
 
     private func claim() throws -> [LogoutDelivery] {
         try scene.app.operate { transaction in
-            let due = try LogoutDelivery.dueApplications(transaction.connection, at: now)
+            let due = try LogoutDelivery.dueTargets(
+                transaction.connection, at: now, of: scene.app.service.accounts)
             return try LogoutDelivery.claim(
                 for: due.map { ($0, 10) }, at: now, of: scene.app.service.accounts, in: transaction)
         }
+    }
+
+    @Test(arguments: [63, 64, 300]) func whatWaitsCostsNothing(waiting: Int) throws {
+        let receiver = try receiver()
+        for number in 0..<waiting { try signOut(at: receiver.application, sub: "\(number)") }
+        try scene.app.sql { connection in
+            let start = try rowsRead(connection)
+            let due = try LogoutDelivery.dueTargets(connection, at: now, of: scene.app.service.accounts)
+            #expect(due.count == 1 && due.first?.isFailing == false)
+            #expect(try rowsRead(connection) - start <= 2 * dueRowsReadAtOnce)
+        }
+    }
+
+    /// Of indexes, one after the other.
+    private func rowsRead(_ connection: Connection) throws -> Int {
+        try connection.query("SHOW SESSION STATUS WHERE Variable_name IN ('Handler_read_next', 'Handler_read_prev')")
+            .reduce(0) { sum, row in
+                sum + (try #require(row[1].flatMap { Int(String(decoding: $0, as: UTF8.self)) }))
+            }
     }
 
     @Test func noTokenIsClaimedTwice() throws {

@@ -111,7 +111,7 @@ import Testing
         let paths = [
             ("/api/v1/devices", "POST"), ("/api/v1/auth/anonymous_bootstrap", "POST"),
             ("/api/v1/auth/apple/session", "POST"), ("/auth/apple/session", "POST"), ("/auth/nobody/session", "POST"),
-            ("/api/v1/auth/session", "DELETE"), ("/api/v1/me", "GET, HEAD, PATCH"),
+            ("/api/v1/auth/session", "DELETE"), ("/api/v1/me", "DELETE, GET, HEAD, PATCH"),
             ("/api/v1/me/connected_apps", "GET, HEAD"), ("/api/v1/me/connected_apps/logi_0", "DELETE"),
             ("/api/v1/me/connected_identities", "GET, HEAD, POST"), ("/api/v1/me/connected_identities/apple", "DELETE"),
             ("/api/v1/me/anonymous_swap", "POST"),

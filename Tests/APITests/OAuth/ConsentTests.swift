@@ -34,7 +34,7 @@ import Testing
         let landed = try #require(browser.landed)
         #expect(browser.answer.status == 302 && landed.hasPrefix("https://shop.example:8443/callback?code="))
         #expect(try app.column("SELECT scopes FROM grants") == ["openid profile:basic email"])
-        #expect(try app.column("SELECT action FROM audit_log").last == "grant.created")
+        #expect(try app.column("SELECT action FROM audit_log ORDER BY id").last == "grant.created")
     }
 
     @Test func refusingLeadsBackToo() throws {

@@ -198,6 +198,19 @@ import Testing
         #expect(scene.client.send(request).status == 200)
     }
 
+    @Test func theHistoryTellsOfRefusals() throws {
+        let token = try token
+        let other = try scene.client.bootstrap(1)
+        #expect(exchange(token).error == "device_claimed_by_other_user")
+        #expect(exchange(token, 2).status == 200)
+        for _ in 3...10 { #expect(exchange(token, 2).error == "invalid_device_secret") }
+        #expect(exchange(token, 2).error == "rate_limited")
+        func count(_ user: Int) throws -> Int {
+            try scene.app.count("SELECT COUNT(*) FROM login_events WHERE event = 'refused' AND user_id = ?", user)
+        }
+        #expect(try count(person.userID) == 10 && count(other.userID) == 0)
+    }
+
     @Test func theHistoryAndTheAuditLogTell() throws {
         let token = try token
         let id = try #require(

@@ -8,6 +8,7 @@ import JSON
 import MariaDB
 import TestSupport
 import Testing
+import Time
 
 /// Random sequences of everything that changes who people are to relying parties, against a small model of what each
 /// relying party is told (accounts §3.3) and of what tokens say (accounts §2.7).
@@ -38,6 +39,7 @@ import Testing
     private enum Command: CaseIterable {
         case meet, signIn, promote, linkMore, unlink, swap, disconnect, refresh, reuseToken, replayCode, revoke
         case webSignIn, mergeByToken, mergeByOTP, mergeByOperator
+        case delete, restore, purge, prune
 
         /// Sign-ins are what everything else is about.
         static let mixed =
@@ -85,6 +87,8 @@ import Testing
         var address: String?
         var formerAddresses: [String] = []
         var grants: [Grant] = []
+        /// What each relying party was told of its deletion: sub and linked subs.
+        var deletion: [(rp: TestClient, known: String)] = []
         /// Users that became this one, and by relying party the subs that swaps moved here.
         var absorbed: Set<Int> = []
         var swapped: [Int: Set<Int>] = [:]
@@ -113,6 +117,7 @@ import Testing
         private let notified: Set<Int>
         private let outbox: Connection
         private var people: [Person] = []
+        private var deleted: [Person] = []
         private var made = 0
         /// By relying party: `type sub canonical …`.
         private(set) var expected: [Int: [String]] = [:]
@@ -206,6 +211,10 @@ import Testing
                     _ = try scene.signedIn(subject, email: nil)
                 }
             case .mergeByToken, .mergeByOTP, .mergeByOperator: try merge(command, &random)
+            case .delete: if let person { delete(person) }
+            case .restore: if let person = deleted.randomElement(using: &random) { try restore(person) }
+            case .purge: if let person = deleted.randomElement(using: &random) { try purge(person, &random) }
+            case .prune: try prune(&random)
             }
         }
 
@@ -349,6 +358,69 @@ import Testing
                 }
                 #expect(merge.isRepeated == isRepeated)
             }
+        }
+
+        // MARK: Deletions
+
+        /// All consents end. The relying party is told by which names it knew the person.
+        private func endConsents(_ person: Person, _ reason: String) -> [(rp: TestClient, known: String)] {
+            var told: [(rp: TestClient, known: String)] = []
+            for rp in rps {
+                let live = person.grants(at: rp).filter(\.isLive)
+                guard let first = person.grant(at: rp), !live.isEmpty else { continue }
+                for grant in live {
+                    expect("token.revoked \(grant.sub) \(person.id) \(reason)", at: rp)
+                    expect("consent.revoked \(grant.sub) \(person.id) \(reason)", at: rp)
+                    grant.isLive = false
+                    grant.families.forEach { $0.isLive = false }
+                }
+                let linked = Set(live.map(\.sub)).union(person.absorbed).union(person.swapped[rp.id] ?? [])
+                    .subtracting([person.id]).sorted()
+                let list = linked.map { "\"\($0)\"" }.joined(separator: ",")
+                told.append((rp, "\(first.sub) \(person.id) [\(list)]"))
+                expect("user.deleted \(first.sub) \(person.id) [\(list)]", at: rp)
+            }
+            return told
+        }
+
+        private func delete(_ person: Person) {
+            #expect(scene.client.send(.deletion(by: person.phone.token)).status == 202)
+            person.deletion = endConsents(person, "account_deleted")
+            people.removeAll { $0 === person }
+            deleted.append(person)
+        }
+
+        private func restore(_ person: Person) throws {
+            try scene.app.restore(person.id)
+            for (rp, known) in person.deletion { expect("user.restored \(known)", at: rp) }
+            deleted.removeAll { $0 === person }
+            // Nobody opens an anonymous account that has lost its device.
+            guard let subject = person.subjects.first else { return }
+            person.phone = try scene.person(subject, email: nil)
+            #expect(person.phone.userID == person.id)
+            people.append(person)
+        }
+
+        private func purge(_ person: Person, _ random: inout SplitMix64) throws {
+            try scene.app.change("UPDATE users SET purge_at = ? WHERE id = ?", scene.app.time.now, person.id)
+            #expect(try scene.app.purge() == person.absorbed.sorted() + [person.id])
+            for (rp, known) in person.deletion { expect("user.purged \(known)", at: rp) }
+            deleted.removeAll { $0 === person }
+            // Their identities are free, and nothing of before comes back.
+            guard let subject = person.subjects.randomElement(using: &random) else { return }
+            let anew = Person(try scene.person(subject, email: nil))
+            anew.subjects = [subject]
+            people.append(anew)
+        }
+
+        private func prune(_ random: inout SplitMix64) throws {
+            guard let person = people.filter(\.subjects.isEmpty).randomElement(using: &random) else { return }
+            try scene.app.change(
+                "UPDATE users SET last_active_at = ? WHERE id = ?", scene.app.time.now - .seconds(1001 * 86_400),
+                person.id)
+            #expect(try scene.app.prune(inactiveDays: 1000) == [person.id])
+            for (rp, known) in endConsents(person, "pruned") { expect("user.purged \(known)", at: rp) }
+            people.removeAll { $0 === person }
         }
 
         // MARK: Ends

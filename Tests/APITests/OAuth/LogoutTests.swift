@@ -253,7 +253,8 @@ import Time
         try browser.submit("/session/logout")
         let accounts = app.service.accounts
         let claimed = try app.operate { transaction in
-            let due = try LogoutDelivery.dueApplications(transaction.connection, at: app.time.now)
+            let due = try LogoutDelivery.dueTargets(
+                transaction.connection, at: app.time.now, of: app.service.accounts)
             return try LogoutDelivery.claim(
                 for: due.map { ($0, 10) }, at: app.time.now, of: accounts, in: transaction)
         }
@@ -396,6 +397,9 @@ import Time
         #expect(post(form + [("state", "twice")]).status == 400)
         #expect(post([("state", String(repeating: "x", count: 2001))]).status == 400)
         #expect(browser.send(.get, "/oauth/logout?request=x").status == 400)
+        for name in ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"] {
+            #expect(browser.send(.get, "/oauth/logout?\(name)=a&\(name)=a").status == 400, "\(name)")
+        }
         app.time.advance(by: .seconds(900))
         #expect(browser.send(.get, path).status == 400, "the handle has expired")
     }

@@ -34,15 +34,17 @@ import Testing
     }
 
     /// Seals everything again in batches, as the command does.
-    private func rotate(_ app: TestApp? = nil, isDryRun: Bool = false) throws -> [SealedValues: Int] {
-        try SealedValues.allCases.reduce(into: [:]) { counts, values in
-            var position: SealedValues.Position?
+    ///
+    /// - Returns: how many values of each table.
+    private func rotate(_ app: TestApp? = nil, isDryRun: Bool = false) throws -> [String: Int] {
+        try SealedColumn.all.reduce(into: [:]) { counts, column in
+            var position: SealedColumn.Position?
             while let batch = try old.operate({
-                try $0.reseal(values, after: position, Self.both, isDryRun: isDryRun)
+                try $0.reseal(column, after: position, Self.both, isDryRun: isDryRun)
             }) {
-                counts[values, default: 0] += batch.count
+                counts["\(column.table)", default: 0] += batch.count
                 position = batch.position
-                #expect(batch.count <= SealedValues.batch)
+                #expect(batch.count <= SealedColumn.batch)
             }
         }
     }
@@ -71,9 +73,7 @@ import Testing
         let keyedAnswer = scene.refresh(keyed.refresh, by: rp, key: key[0].value)
         #expect(keyedAnswer.status == 200)
 
-        let counts: [SealedValues: Int] = [
-            .signingKeys: 1, .webhookKeys: 3, .idempotencyRecords: 1, .refreshFamilies: 2,
-        ]
+        let counts = ["signing_keys": 1, "webhook_keys": 3, "idempotency_records": 1, "refresh_families": 2]
         try old.expectUnchanged {
             let planned = try rotate(isDryRun: true)
             #expect(planned == counts)
@@ -102,9 +102,53 @@ import Testing
         #expect(try old.sql { try $0.foreignSeal(to: old.service.accounts.serverKey)?.value } != nil)
     }
 
+    @Test func whatAgentsAskedIsStillShownAndDecided() throws {
+        let agent = try scene.client.agent(of: phone, in: old)
+        let approval = try scene.client.ask(agent)
+        #expect(try old.sql { try $0.countValues(sealedUnderPredecessorOf: Self.both) } == 2)
+        #expect(try rotate()["agent_approvals"] == 1)
+        #expect(try old.sql { try $0.countValues(sealedUnderPredecessorOf: Self.both) } == 0)
+        let client = try process(ServerKey(current: Self.next)).client()
+        let shown = client.send(.get, "/api/v1/me/agent_approvals/\(approval.id)", token: phone.token)
+        #expect(shown["context"]?["a"] == "/tmp", "\(shown)")
+        #expect(client.decide(approval, "approved", as: phone, number: approval.number).status == 200)
+    }
+
+    /// Bytes of any length are sealed, or this test says what else they are.
+    @Test func everySealedColumnIsKnown() throws {
+        let columns = try old.column(
+            """
+            SELECT CONCAT(table_name, '.', column_name) FROM information_schema.columns
+            WHERE table_schema = DATABASE() AND data_type IN ('varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob')
+            ORDER BY table_name, column_name
+            """)
+        let notSealed: Set = ["webhook_outbox.raw_payload"]
+        #expect(columns.filter { !notSealed.contains($0) } == SealedColumn.all.map(\.name).sorted())
+    }
+
+    @Test func tokensOfAppleAreCounted() throws {
+        let (current, next) = (old.service.accounts.serverKey, ServerKey(current: Self.next))
+        let handle = [UInt8](repeating: 7, count: 16)
+        func seal(_ key: ServerKey) -> [UInt8] { key.seal(Array("refresh".utf8), for: SealedAppleGrant.row(handle)) }
+        try old.change(
+            "UPDATE identities SET apple_client_id = 'c', apple_token_handle = ?, apple_token = ?", handle,
+            seal(current))
+        try old.change(
+            """
+            INSERT INTO apple_revocations (client_id, token_handle, token, next_attempt_at) VALUES ('c', ?, ?, NOW(3))
+            """, handle, seal(current))
+        // With the signing key.
+        #expect(try old.sql { try $0.countValues(sealedUnderPredecessorOf: Self.both) } == 3)
+        #expect(try foreign()?.hasPrefix("signing key ") == true)
+        try old.change("DELETE FROM signing_keys")
+        func foreign() throws -> String? { try old.sql { try $0.foreignSeal(to: next)?.value } ?? nil }
+        // They keep no server from its start: it can do without them, and a table of all users is not read for that.
+        #expect(try foreign() == nil)
+    }
+
     @Test func manyValuesAreSealedAgainInSmallTransactions() throws {
         try addWebhookKeys(250)
-        #expect(try rotate()[.webhookKeys] == 250)
+        #expect(try rotate()["webhook_keys"] == 250)
         let audited = try old.column(
             """
             SELECT CONCAT(JSON_VALUE(details, '$.resealed'), ' ', JSON_VALUE(details, '$.values')) FROM audit_log
@@ -117,10 +161,12 @@ import Testing
     @Test func aValueThatChangedMeanwhileIsLeftAlone() throws {
         try addWebhookKeys(2)
         let db = try old.database.connect()
-        let rows = try db.rows(of: .webhookKeys, sealedUnder: old.service.accounts.serverKey.ids.current, after: nil)
+        let rows = try SealedColumn.webhookKeys.rows(
+            sealedBy: old.service.accounts.serverKey.ids.current, after: nil, atMost: SealedColumn.batch, db)
         try db.execute("UPDATE webhook_keys SET sealed_secret = 'new' ORDER BY id LIMIT 1")
         let replaced = try old.operate { transaction in
-            try transaction.connection.replace(.webhookKeys, rows.map { [[UInt8]("old".utf8)] + $0.key + [$0.sealed] })
+            try SealedColumn.webhookKeys.replace(
+                rows.map { (old: $0, sealed: [UInt8]("old".utf8)) }, transaction.connection)
         }
         #expect(replaced == 1)
         #expect(try old.column("SELECT sealed_secret FROM webhook_keys ORDER BY id") == ["new", "old"])

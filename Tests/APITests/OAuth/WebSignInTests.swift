@@ -1,6 +1,7 @@
 import HTTP
 import IdentityTokens
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 
@@ -42,6 +43,38 @@ import Testing
         // Neither is readable where it is stored.
         let dump = try app.database.dump()
         #expect(!dump.contains(trip.state) && !dump.contains(trip.nonce))
+    }
+
+    /// One visitor cannot fill the tables, even if clean-up never runs.
+    @Test func whoSetsOutForgetsWhatHasExpired() throws {
+        try app.change(
+            """
+            INSERT INTO authorization_requests (digest, browser_digest, parameters, expires_at)
+            SELECT UNHEX(SHA2(seq, 256)), UNHEX(SHA2(seq, 256)), '{}', ? FROM seq_1_to_5
+            """, app.time.now)
+        try app.change(
+            """
+            INSERT INTO provider_sign_ins (provider, state_digest, browser_digest, expires_at)
+            SELECT 'apple', UNHEX(SHA2(seq, 256)), UNHEX(SHA2(seq, 256)), ? FROM seq_1_to_5
+            """, app.time.now)
+        // Others are deleting these two.
+        let db = try app.database.connect()
+        try db.executeScript(
+            """
+            START TRANSACTION; SELECT id FROM authorization_requests ORDER BY expires_at, id LIMIT 2 FOR UPDATE;
+            SELECT id FROM provider_sign_ins ORDER BY expires_at, id LIMIT 2 FOR UPDATE
+            """)
+        _ = try arriving().setOut()
+        for rest in [3, 1] {
+            #expect(
+                try app.count("SELECT COUNT(*) FROM authorization_requests WHERE expires_at <= ?", app.time.now) == rest
+            )
+            #expect(try app.count("SELECT COUNT(*) FROM provider_sign_ins WHERE expires_at <= ?", app.time.now) == rest)
+            if rest == 3 {
+                try db.executeScript("ROLLBACK")
+                _ = try arriving().setOut()
+            }
+        }
     }
 
     @Test func onlyWhatIsConfiguredForBrowsersIsOffered() throws {
@@ -93,6 +126,16 @@ import Testing
         #expect(try app.count("SELECT COUNT(*) FROM web_sessions WHERE user_id = ?", phone.userID) == 1)
         // Google does not answer for that address: somebody else, as in the app.
         #expect(try app.count("SELECT COUNT(*) FROM users") == 2)
+    }
+
+    @Test func anAnonymousAccountIsPromoted() throws {
+        let phone = try scene.client.bootstrap()
+        try app.change("INSERT INTO identities (user_id, provider, sub) VALUES (?, 'apple', 'ada')", phone.userID)
+        try arriving().signIn(as: "ada")
+        #expect(try app.count("SELECT COUNT(*) FROM users WHERE anonymous") == 0)
+        #expect(
+            try app.column("SELECT CONCAT_WS(' ', event, platform) FROM login_events ORDER BY id")
+                == ["bootstrap ios", "promoted web"])
     }
 
     @Test func appleTellsTheNameOnce() throws {
@@ -310,7 +353,7 @@ import Testing
         let browser = arriving()
         try browser.signIn()
         #expect(browser.path.hasPrefix("/oauth/login?"))
-        #expect(browser.alert?.contains("2026-05-31") == true)
+        #expect(browser.alert?.contains("May 31, 2026") == true)
         #expect(browser.cookies["__Host-merganser_session"] == nil)
         #expect(try app.column("SELECT event FROM login_events ORDER BY id") == ["web_login", "refused"])
     }

@@ -76,6 +76,13 @@ struct Answer: CustomStringConvertible {
 }
 
 extension Answer {
+    /// The answer with its whole body, if that is sent in pieces.
+    func received() throws -> Answer {
+        var response = response
+        while let part = try response.stream?.read(atMost: 65_536), !part.isEmpty { response.body += part }
+        return Answer(response)
+    }
+
     /// Checks every answer: a code in the body or in a redirect must be in the list, with this status. Under `/v1`,
     /// errors are texts.
     fileprivate func checkErrorCode(path: String) {

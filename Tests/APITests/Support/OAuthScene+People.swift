@@ -3,6 +3,16 @@ import JSON
 import Testing
 
 extension OAuthScene {
+    /// Where a device takes notifications.
+    func registerForPush(
+        _ phone: Phone, _ token: JSONValue? = .string(String(repeating: "0a1b", count: 16)),
+        _ environment: JSONValue? = "production"
+    ) -> Answer {
+        client.send(
+            .put, "/api/v1/me/push_token", ([:] as JSONValue).adding(["token": token, "environment": environment]),
+            token: phone.token)
+    }
+
     /// The anonymous account of a phone becomes an identified one in place.
     func promote(_ phone: Phone, subject: String = "promoted", email: String? = nil) throws {
         let answer = client.send(

@@ -121,10 +121,25 @@ extension TestApp {
         try database.connect().all(sql, arguments: arguments) { row in try row.read() }
     }
 
-    /// Has the requests change nothing.
-    func expectUnchanged(sourceLocation: SourceLocation = #_sourceLocation, _ requests: () throws -> Void) throws {
-        let before = try database.dump()
+    /// Has the requests change nothing, but for some tables.
+    func expectUnchanged(
+        butFor tables: [String] = [], sourceLocation: SourceLocation = #_sourceLocation, _ requests: () throws -> Void
+    ) throws {
+        func rows() throws -> [Substring] {
+            try database.dump().split(separator: "\n").filter { row in !tables.contains { row.hasPrefix("\($0): ") } }
+        }
+        let before = try rows()
         try requests()
-        #expect(try database.dump() == before, sourceLocation: sourceLocation)
+        #expect(try rows() == before, sourceLocation: sourceLocation)
+    }
+
+    /// Has the requests change nothing but a user's login history, to which they add refusals (accounts §4.3).
+    func expectOnlyRefusals(
+        _ count: Int, of user: Int, sourceLocation: SourceLocation = #_sourceLocation, _ requests: () throws -> Void
+    ) throws {
+        let last = try self.count("SELECT COALESCE(MAX(id), 0) FROM login_events")
+        try expectUnchanged(butFor: ["login_events", "rate_limits"], sourceLocation: sourceLocation, requests)
+        let noted = try column("SELECT CONCAT_WS(' ', user_id, event) FROM login_events WHERE id > ?", last)
+        #expect(noted == Array(repeating: "\(user) refused", count: count), sourceLocation: sourceLocation)
     }
 }

@@ -39,7 +39,7 @@ extension SwapScene {
         try db.execute(
             """
             INSERT INTO paks (user_id, device_id, digest, scopes, created_at)
-            VALUES (?, ?, UNHEX(SHA2(?, 256)), 'profile:read profile:write', ?)
+            VALUES (?, ?, UNHEX(SHA2(?, 256)), 'profile:read profile:write account:delete', ?)
             """, user, device, token, app.time.now)
     }
 }

@@ -75,7 +75,10 @@ extension TestApp {
         return result
     }
 
-    private func wait(_ sourceLocation: SourceLocation, until condition: () throws -> Bool) throws {
+    /// Waits until something is so that others do; at most 30 s.
+    func wait(
+        _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () throws -> Bool
+    ) throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while try !condition() {
             try #require(ContinuousClock.now < deadline, sourceLocation: sourceLocation)

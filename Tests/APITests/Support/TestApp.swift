@@ -7,6 +7,8 @@ import JSON
 import Logging
 import Mail
 import MariaDB
+import Pages
+import Push
 import Synchronization
 import TestSupport
 import Testing
@@ -31,6 +33,7 @@ final class TestApp: Sendable {
     /// Where mail goes.
     private let spool: TemporaryDirectory
     private let mail: MailQueue
+    private let push: PushQueue
     private let issuers: [Provider: TestIssuer]
     private let options: Connection.Options
 
@@ -38,9 +41,13 @@ final class TestApp: Sendable {
     ///   - analytics: changes the settings of the analytics surface.
     ///   - front: changes the settings for the proxy in front of the server.
     ///   - ownApps: the server's own apps.
+    ///   - brand: what pages and mails show.
     ///   - workers: the number of threads that the server assumes it has.
     ///   - options: how to reach the database, if not directly.
+    ///   - appleClient: with what the server acts as Apple's client, if it does.
     ///   - sendsMail: whether the server has a mail sender.
+    ///   - notifiesPhones: whether the server has a sender of notifications.
+    ///   - offersCodes: whether the login page offers a code to scan.
     ///   - publishingKeys: whether the verifier has the issuers' keys.
     ///   - serverKey: the key that seals stored values.
     ///   - time: the clock of another app, if both are processes of one installation.
@@ -49,8 +56,9 @@ final class TestApp: Sendable {
         settings: AccountsSettings = AccountsSettings(issuer: TestApp.issuer),
         analytics: (inout AnalyticsSettings) -> Void = { _ in },
         front: (inout API.Front) -> Void = { _ in },
-        ownApps: OwnApps = OwnApps(), workers: Int = 64, database: TestDatabase? = nil,
-        options: Connection.Options? = nil, sendsMail: Bool = true, publishingKeys: Bool = true,
+        ownApps: OwnApps = OwnApps(), brand: Brand = .merganser, workers: Int = 64, database: TestDatabase? = nil,
+        options: Connection.Options? = nil, appleClient: AppleClientSettings? = nil, sendsMail: Bool = true,
+        notifiesPhones: Bool = true, offersCodes: Bool = true, publishingKeys: Bool = true,
         serverKey: ServerKey = ServerKey(current: TestApp.serverKeyBytes), time: TestClock = TestClock(),
         server: SharedServer? = nil
     ) throws {
@@ -79,16 +87,28 @@ final class TestApp: Sendable {
         mail = MailQueue(sender, clock: time.clock) { [log] outcome, reason in
             log.logger.warning("mail was not sent", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
         }
+        let accounts = Accounts(
+            settings: settings, serverKey: serverKey, identityTokens: verifier,
+            apple: appleClient.map { AppleClient($0, clock: time.clock) }, clock: time.clock)
+        push = PushQueue(.spool(folder: spool.path), clock: time.clock) {
+            PushTokenDirectory(accounts) { Database(database.options) }
+        } onLoss: { [log] outcome, reason in
+            log.logger.warning(
+                "a phone was not notified", metadata: ["outcome": "\(outcome)", "reason": "\(reason)"])
+        }
         service = Service(
-            accounts: Accounts(
-                settings: settings, serverKey: serverKey, identityTokens: verifier, clock: time.clock),
+            accounts: accounts,
             analytics: Analytics(settings: analyticsSettings, clock: time.clock), front: frontSettings,
-            errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps, mail: sendsMail ? mail : nil,
+            errorDocsBase: "https://id.example/oauth/errors", ownApps: ownApps, brand: brand,
+            mail: sendsMail ? mail : nil, push: notifiesPhones ? push : nil, offersCodes: offersCodes,
             slowPeers: SlowPeerGate(workers: workers), loadShedder: LoadShedder(limit: .seconds(1)),
             logger: log.logger)
     }
 
-    deinit { mail.stop(atMost: .zero) }
+    deinit {
+        mail.stop(atMost: .zero)
+        push.stop(atMost: .zero)
+    }
 
     static let serverKeyBytes = [UInt8](repeating: 7, count: 32)
 
@@ -97,6 +117,13 @@ final class TestApp: Sendable {
         mail.start()
         try #require(mail.waitUntilEmpty(atMost: .seconds(60)))
         return try spool.text(MailSettings.spoolFile).split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) }
+    }
+
+    /// All notifications so far, as the spool has them.
+    func notifications() throws -> [JSONValue] {
+        push.start()
+        try #require(push.waitUntilEmpty(atMost: .seconds(60)))
+        return try spool.text(PushSettings.spoolFile).split(separator: "\n").map { try JSONValue(json: Array($0.utf8)) }
     }
 
     /// A client with its own connection, like a worker thread. Only one thread may use it.

@@ -1,5 +1,7 @@
+import Database
 import MariaDB
 import TestSupport
+import Testing
 
 /// Makes the n-th row that is written to a schema from now on fail, with an error that the server may report at any
 /// time.
@@ -43,4 +45,29 @@ struct TransientFailures {
     }
 
     func stop() throws { try fail(0...0, with: 0) }
+
+    /// Sends new requests, each with a deadlock at another row, until there is no such row any more. Nobody sees the
+    /// deadlock: the answer is 200, and the same when the request is repeated.
+    ///
+    /// - Parameter prepare: one that writes as many rows as the one before, and what must hold afterwards.
+    func deadlockAtEachRow(
+        of app: TestApp, _ prepare: () throws -> (RepeatableRequest, check: (Answer, Comment) throws -> Void)
+    ) throws {
+        var row = 0
+        var retries = -1
+        while app.statistics.retries.value > retries {
+            retries = app.statistics.retries.value
+            row += 1
+            let (request, check) = try prepare()
+            try fail(row...row, with: 1213)
+            let answer = app.client().send(request)
+            try stop()
+            #expect(answer.status == 200, "row \(row)")
+            try check(answer, "row \(row)")
+            #expect(app.client().send(request).text == answer.text, "row \(row)")
+        }
+        #expect(row > 20)
+        #expect(app.statistics.deadlocks.value == row - 1)
+        #expect(app.statistics.exhaustions.value == 0)
+    }
 }

@@ -129,7 +129,8 @@ import Threads
         var headers = [
             Response.Field("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
             Response.Field("X-Method", request.method.rawValue), Response.Field("X-Path", request.path),
-            Response.Field("X-Query", request.query), Response.Field("X-Remote", request.remoteAddress),
+            Response.Field("X-Query", request.query), Response.Field("X-Target", request.target),
+            Response.Field("X-Remote", request.remoteAddress),
             Response.Field("X-Request-Id", request.requestID ?? "-"),
             Response.Field("X-Length", request.body.length.map { String($0) } ?? "-"),
         ]

@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import Database
 import HTTP

@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 import Pages
 
@@ -6,7 +7,17 @@ import Pages
 
 /// `GET /oauth/style.css`: the style sheet of all pages.
 @Sendable func showStyleSheet(_ call: Call, _: Anyone) -> Response {
-    .asset(StyleSheet.asset, query: call.request.query)
+    .asset(call.service.brand.styleSheet, query: call.request.query)
+}
+
+/// `GET /oauth/logo`: the operator's logo, if there is one.
+@Sendable func showLogo(_ call: Call, _: Anyone) throws -> Response {
+    guard let logo = call.service.brand.logo else { throw Failure.notFound }
+    var response = Response.asset(logo, query: call.request.query)
+    // Somebody may open the file itself.
+    response.headers.append(
+        Response.Field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
+    return response
 }
 
 /// `GET /oauth/errors` (accounts §0.2): what every error code means.

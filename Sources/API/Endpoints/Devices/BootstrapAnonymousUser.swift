@@ -21,6 +21,14 @@ private struct BootstrapAnonymousUserReply: Encodable {
     @Nullable var expiresIn: Int64?
     var deviceSecret: String?
     var user: UserMember
+
+    init(_ signedIn: SignedIn, lifetime: Duration?) {
+        accessToken = signedIn.accessToken
+        expiresIn = lifetime?.components.seconds
+        deviceSecret = signedIn.deviceSecret
+        let user = signedIn.user
+        self.user = UserMember(id: user.id, anonymous: user.anonymous, nickname: user.nickname)
+    }
 }
 
 /// `POST /api/v1/auth/anonymous_bootstrap` (accounts §1.3): the same rules as `POST /api/v1/devices`, with other member
@@ -33,14 +41,10 @@ private struct BootstrapAnonymousUserReply: Encodable {
     }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
     return try call.commit { transaction in
-        let signedIn = try call.accounts.bootstrap(bootstrap, in: transaction)
-        let user = signedIn.user
-        return .json(
-            .ok,
-            BootstrapAnonymousUserReply(
-                accessToken: signedIn.accessToken,
-                expiresIn: call.accounts.settings.pakLifetime.map(\.components.seconds),
-                deviceSecret: signedIn.deviceSecret,
-                user: .init(id: user.id, anonymous: user.anonymous, nickname: user.nickname)))
+        switch try call.accounts.bootstrap(bootstrap, in: transaction) {
+        case .success(let signedIn):
+            .json(.ok, BootstrapAnonymousUserReply(signedIn, lifetime: call.accounts.settings.pakLifetime))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
     }
 }

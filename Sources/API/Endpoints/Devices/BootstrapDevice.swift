@@ -16,6 +16,9 @@ private struct BootstrapDeviceRequest: Decodable {
     guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
     return try call.commit { transaction in
-        .json(.ok, DeviceBootstrapReply(try call.accounts.bootstrap(bootstrap, in: transaction)))
+        switch try call.accounts.bootstrap(bootstrap, in: transaction) {
+        case .success(let signedIn): .json(.ok, DeviceBootstrapReply(signedIn))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
     }
 }

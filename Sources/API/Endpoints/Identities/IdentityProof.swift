@@ -45,8 +45,17 @@ extension Call {
     ///   that failed; `temporarilyUnavailable` if there are no keys to verify with.
     func verify(_ token: String?, _ rawNonce: String?, _ provider: Provider) throws -> IdentityToken {
         guard let token, !token.isEmpty, let rawNonce, !rawNonce.isEmpty else { throw Failure.invalidRequest }
+        return try verifying(provider) {
+            try accounts.identityTokens.verify(token, rawNonce: rawNonce, provider: provider)
+        }
+    }
+
+    /// Runs a verification.
+    ///
+    /// - Throws: `invalidIdentityToken` and `temporarilyUnavailable`, as `verify`.
+    func verifying<Result>(_ provider: Provider, _ verification: () throws -> Result) throws -> Result {
         do {
-            return try accounts.identityTokens.verify(token, rawNonce: rawNonce, provider: provider)
+            return try verification()
         } catch let error as InvalidIdentityToken {
             throw Failure.invalidIdentityToken(error.reason.rawValue)
         } catch let error as KeySetUnavailable {

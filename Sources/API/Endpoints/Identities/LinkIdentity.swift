@@ -1,9 +1,11 @@
 import Accounts
 import ErrorCodes
 import HTTP
+import JSON
 
 private struct LinkIdentityRequest: Decodable {
     var fullName: PersonName?
+    @Exact var authorizationCode: String?
 }
 
 /// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity. An anonymous caller becomes an identified
@@ -13,6 +15,7 @@ private struct LinkIdentityRequest: Decodable {
     let body = try call.decode(LinkIdentityRequest.self)
     let fullName = try checked(body.fullName)
     let token = try call.verifyProof(from: provider)
+    try call.exchangeAppleCode(body.authorizationCode, with: token)
     return try call.commit(keepsRefusals: true) { transaction in
         switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
         case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))

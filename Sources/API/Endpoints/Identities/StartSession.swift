@@ -9,6 +9,7 @@ private struct StartSessionRequest: Decodable {
     var deviceUUID: String?
     var platform: String?
     @Exact var deviceSecret: String?
+    @Exact var authorizationCode: String?
 }
 
 /// `POST /api/v1/auth/{provider}/session` (accounts §1.6): signs in with a provider's identity token.
@@ -18,10 +19,14 @@ private struct StartSessionRequest: Decodable {
     let fullName = try checked(body.fullName)
     let device = try namedDevice(body)
     let token = try call.verifyProof(from: provider)
+    try call.exchangeAppleCode(body.authorizationCode, with: token)
     let request = SignInRequest(
         token: token, fullName: fullName, device: device, deviceSecret: body.deviceSecret)
     return try call.commit { transaction in
-        .json(.ok, DeviceBootstrapReply(try call.accounts.startSession(request, in: transaction)))
+        switch try call.accounts.startSession(request, in: transaction) {
+        case .success(let signedIn): .json(.ok, DeviceBootstrapReply(signedIn))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
     }
 }
 

@@ -13,6 +13,11 @@ import Text
         guard let found = call.accounts.logoutRequest(of: handle) else { throw ErrorPage.Problem.expired }
         request = found
     } else {
+        // RFC 6749 §3.1. A form with repeated fields is refused as well.
+        let names = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
+        if names.contains(where: { query.all($0).count > 1 }) {
+            throw ErrorPage.Problem.invalidRequest
+        }
         request = try call.judge(
             LogoutParameters(
                 idTokenHint: query["id_token_hint"], clientID: query.comparable("client_id"),

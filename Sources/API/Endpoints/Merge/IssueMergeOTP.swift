@@ -64,7 +64,8 @@ extension Call {
             service.mail?.submit(
                 MailMessage(
                     to: address, subject: texts.mergeCodeSubject,
-                    text: texts.mergeCode(delivery.code, at: service.accounts.settings.issuer)),
+                    text: texts.mergeCode(delivery.code, at: service.accounts.settings.issuer)
+                        + service.brand.signature(in: texts)),
                 before: delivery.expiresAt)
         }
     }

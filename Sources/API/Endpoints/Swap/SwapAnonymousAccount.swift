@@ -15,6 +15,7 @@ private struct SwapRequest: Decodable {
     var identityToken: String?
     var rawNonce: String?
     @Exact var swapTicket: String?
+    @Exact var authorizationCode: String?
     var fullName: PersonName?
     var mergeOptions: MergeOptions?
     var deviceUUID: String?
@@ -71,8 +72,10 @@ private struct DryRunReply: Encodable {
         return .preview(DryRunReply(preview), plan: preview.plan)
     }
     return try call.commit { transaction in
-        let (signedIn, counts) = try call.accounts.swap(swap, by: anonymous.caller, in: transaction)
-        return .json(.ok, DeviceBootstrapReply(signedIn, merged: counts))
+        switch try call.accounts.swap(swap, by: anonymous.caller, in: transaction) {
+        case .success(let (signedIn, counts)): .json(.ok, DeviceBootstrapReply(signedIn, merged: counts))
+        case .failure(let failure): call.surface.refusal(failure)
+        }
     }
 }
 
@@ -83,7 +86,10 @@ private func proof(_ body: SwapRequest, _ provider: Provider?, _ call: Call) thr
         return .ticket(ticket, provider)
     }
     guard let provider else { throw Failure.unknownProvider }
-    return .token(try call.verifyProof(from: provider))
+    let token = try call.verifyProof(from: provider)
+    // A code works once, so a dry run leaves it alone.
+    if body.dryRun != true { try call.exchangeAppleCode(body.authorizationCode, with: token) }
+    return .token(token)
 }
 
 extension SwapPlan.Fate {

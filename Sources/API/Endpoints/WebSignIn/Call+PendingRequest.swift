@@ -68,6 +68,11 @@ extension PendingRequest {
         switch purpose {
         case .authorization: path("/oauth/consent")
         case .device: path("/oauth/device")
+        case .page(let path): path
+        case .account: "/account"
         }
     }
+
+    /// Whether somebody is signed in already, so that another account than theirs at the provider may be meant.
+    var isForAccount: Bool { if case .account = purpose { true } else { false } }
 }

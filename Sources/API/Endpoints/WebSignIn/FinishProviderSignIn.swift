@@ -1,20 +1,27 @@
 import Accounts
 import HTTP
+import IdentityTokens
 import Pages
 
 /// `GET /auth/{provider}/web/finish` (accounts §2.4): the browser that started the trip is back, and its user is signed
-/// in.
+/// in. Whoever is signed in already and proved another identity is asked first what becomes of it (accounts §4.8).
 @Sendable func finishProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
     let (provider, _, _) = try call.webProvider()
     guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
     guard let handle = call.queryParameters["h"] else { throw ErrorPage.Problem.invalidRequest }
     return try call.commit { transaction in
-        guard let arrival = try call.accounts.arrive(handle, from: provider, in: browser, transaction),
+        guard let arrival = try call.accounts.arrival(handle, from: provider, in: browser, transaction),
             let pending = try call.accounts.pendingRequest(
                 arrival.requestHandle, in: browser, transaction.connection)
         else { throw ErrorPage.Problem.expired }
+        if case (.account(_, let trip), .proved) = (pending.purpose, arrival.outcome) {
+            return .redirect(.seeOther, to: "/account/\(trip.rawValue)/\(provider.rawValue)?h=\(handle)")
+        }
+        try transaction.end(arrival)
         switch arrival.outcome {
-        case .failed(let reason): return .login(for: pending, LoginPage.Notice(reason))
+        case .failed(let reason):
+            if case .account = pending.purpose { return .account(AccountPage.Notice(reason)) }
+            return .login(for: pending, LoginPage.Notice(reason))
         case .proved(let token, let name):
             let signIn = try call.accounts.signInOnWeb(token, name, replacing: visitor.sessionCookie, in: transaction)
             switch signIn {

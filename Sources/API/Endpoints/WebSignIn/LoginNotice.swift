@@ -14,6 +14,7 @@ extension LoginPage.Notice {
         case "cancelled": self = .cancelled
         case "failed": self = .failed
         case "unavailable": self = .unavailable
+        case "not_approved": self = .notApproved
         case ErrorCode.accountDeleted.rawValue:
             guard let seconds = parameters[Self.purgeAt].flatMap(Int64.init), (0..<1 << 34).contains(seconds) else {
                 return nil
@@ -33,6 +34,7 @@ extension LoginPage.Notice {
         case .cancelled: "error=cancelled"
         case .failed: "error=failed"
         case .unavailable: "error=unavailable"
+        case .notApproved: "error=not_approved"
         case .accountDeleted(let purgeAt):
             "error=\(ErrorCode.accountDeleted.rawValue)&\(Self.purgeAt)=\(purgeAt.seconds)"
         case .linkedToOtherAccount(let provider): "error=\(ErrorCode.emailLinkedToOther(provider).rawValue)"

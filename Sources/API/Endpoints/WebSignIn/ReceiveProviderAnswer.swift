@@ -33,6 +33,8 @@ private func outcome(
     }
     do {
         let token = try call.verify(try form.value("id_token"), trip.rawNonce, provider)
+        try call.exchangeAppleCode(
+            try form.value("code"), with: token, redirectURI: call.callbackURL(of: provider))
         let name = provider == .apple ? try form.value("user").flatMap(appleName) : token.name.map(googleName)
         return .proved(token, name.flatMap { $0.fits ? $0 : nil })
     } catch Failure.temporarilyUnavailable {

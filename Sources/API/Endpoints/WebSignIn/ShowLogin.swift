@@ -7,14 +7,19 @@ import Pages
 @Sendable func showLogin(_ call: Call, _ visitor: Visitor) throws -> Response {
     let parameters = call.queryParameters
     let pending = try call.pendingRequest(parameters["request"], of: visitor)
-    var application: Application?
     var formTarget: FormTarget?
-    if case .authorization(let request) = pending.purpose {
-        application = try call.application(of: request)
+    let destination: LoginPage.Destination
+    switch pending.purpose {
+    case .authorization(let request):
+        destination = .application(try call.application(of: request).name)
         formTarget = FormTarget(redirectURI: request.redirectURI)
+    case .device: destination = .device
+    case .page, .account: destination = .ownPage
     }
     let page = LoginPage(
-        application: application?.name, choices: call.choices(for: pending),
+        for: destination, choices: call.choices(for: pending),
+        approval: call.service.push.map { _ in call.form(to: "/oauth/push/start", for: pending) },
+        code: call.service.offersCodes ? call.form(to: "/oauth/qr/start", for: pending) : nil,
         notice: LoginPage.Notice(parameters),
         signedIn: pending.counting(visitor.session).map { session in
             (
@@ -28,7 +33,7 @@ import Pages
 extension Call {
     /// The providers that a browser can sign in with. If the relying party names some of them, only those.
     fileprivate func choices(for pending: PendingRequest) -> [LoginPage.Choice] {
-        let offered = Provider.allCases.filter { accounts.identityTokens.providers[$0]?.webClientID != nil }
+        let offered = webProviders
         let wanted: [AuthorizationRequest.SignInOption] =
             if case .authorization(let request) = pending.purpose { request.signInOptions } else { [] }
         let narrowed = offered.filter { wanted.map(\.rawValue).contains($0.rawValue) }

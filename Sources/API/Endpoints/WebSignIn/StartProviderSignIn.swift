@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import IdentityTokens
+import Text
 
 /// `GET /auth/{provider}/web/start` (accounts §2.4): sends the browser to the provider.
 @Sendable func startProviderSignIn(_ call: Call, _ visitor: Visitor) throws -> Response {
@@ -22,6 +23,8 @@ import IdentityTokens
                 if request.prompts.contains(.login) || request.prompts.contains(.selectAccount) {
                     parameters.append(("prompt", "select_account"))
                 }
+            } else if pending.staleSession != nil || pending.isForAccount {
+                parameters.append(("prompt", "select_account"))
             }
         }
         let query = parameters.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
@@ -30,7 +33,7 @@ import IdentityTokens
 }
 
 extension Call {
-    fileprivate func callbackURL(of provider: Provider) -> String {
+    func callbackURL(of provider: Provider) -> String {
         "\(accounts.settings.issuer)/auth/\(provider.rawValue)/web/callback"
     }
 }

@@ -1,0 +1,116 @@
+import MariaDB
+
+extension AccountsTransaction {
+    /// Deletes a user's row with everything attached, so that nothing names the user any more. What remains are the rows of
+    /// the audit log, without user, address and device, and events that wait to be delivered or polled (accounts §4.5).
+    ///
+    /// - Parameter user: locked. Nobody tells relying parties here.
+    func erase(_ user: User.ID) throws {
+        let actors = try actors(of: user)
+        let logoutTokens = try logoutTokens(about: user)
+        try revokeAppleGrants(of: user)
+        try forgetAppleSubjects(of: user)
+        try deleteTickets(namingIdentitiesOf: user)
+        // A deleted account's requests are cancelled; that of a pruned one, or of an imported one, may still wait.
+        try cancelApprovals(of: user)
+        try lockAudit(of: user, actors)
+        // Before the cascade, which would only take the user away.
+        try clearAudit(about: user)
+        // The cascades delete or clear what has the user's id.
+        try connection.execute("DELETE FROM users WHERE id = ?", user)
+        forgetInAudit(user)
+        try connection.executeMany("DELETE FROM logout_tokens WHERE id = ?", logoutTokens) { [$0] }
+        for actor in actors { try clearAudit(by: actor) }
+    }
+
+    /// As whom the user acted: itself, and the anonymous accounts that were swapped into it.
+    private func actors(of user: User.ID) throws -> [String] {
+        let swapped = try connection.all(
+            """
+            SELECT JSON_VALUE(details, '$.from_user_id') FROM audit_log WHERE user_id = ? AND action = ?
+            """, user, AuditEntry.Action.userSwapped.rawValue
+        ) { row in try row.read(String?.self).flatMap(Int64.init) }
+        let ids = [user] + swapped.compactMap { $0.map(User.ID.init(rawValue:)) }
+        return ids.map { AuditEntry.Actor.user($0).text }
+    }
+
+    /// Locks the rows of the audit log that lose what names the user. The cascade locks those about the user wherever it stands,
+    /// so they cannot come last (accounts §0.4); but only those who erase lock rows that are there, and they all do it here, in
+    /// ascending order. So two who acted on each other are erased one after the other.
+    private func lockAudit(of user: User.ID, _ actors: [String]) throws {
+        var rows = Set(
+            try connection.all("SELECT id FROM audit_log WHERE user_id = ?", user) { row in try row.read(Int64.self) })
+        for actor in actors {
+            rows.formUnion(
+                try connection.all("SELECT id FROM audit_log WHERE actor = ?", actor) { row in
+                    try row.read(Int64.self)
+                })
+        }
+        var rest = rows.sorted()[...]
+        while !rest.isEmpty {
+            var sql = ComposedSQL("SELECT id FROM audit_log")
+            sql.append(" WHERE id IN ", oneOf: Array(rest.prefix(500)))
+            sql.append(" ORDER BY id FOR UPDATE")
+            _ = try connection.all(sql) { row in try row.read(Int64.self) }
+            rest = rest.dropFirst(500)
+        }
+    }
+
+    /// Tokens that have waited for an inactive application since before the deletion.
+    private func logoutTokens(about user: User.ID) throws -> [Int64] {
+        try connection.all(
+            """
+            SELECT t.id FROM grants g JOIN logout_tokens t ON t.application_id = g.application_id AND t.sub = g.sub
+            WHERE g.user_id = ? ORDER BY t.id
+            """, user
+        ) { row in try row.read() }
+    }
+
+    /// Those of others, who wanted to swap into the user. They have expired; only their clean-up is late.
+    private func deleteTickets(namingIdentitiesOf user: User.ID) throws {
+        let tickets = try connection.all(
+            """
+            SELECT t.id FROM identities i JOIN swap_tickets t ON t.provider = i.provider AND t.sub = i.sub
+            WHERE i.user_id = ? AND t.user_id <> ? ORDER BY t.id
+            """, user, user
+        ) { row in try row.read(Int64.self) }
+        try connection.executeMany("DELETE FROM swap_tickets WHERE id = ?", tickets) { [$0] }
+    }
+
+    /// What the details of entries may say of a person or a device; the trigger of audit_log allows exactly this.
+    private func clearAudit(about user: User.ID) throws {
+        try connection.execute(
+            """
+            UPDATE audit_log
+            SET user_id = NULL, ip = NULL,
+                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
+                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
+            WHERE user_id = ?
+            """, user)
+    }
+
+    /// What others caused of an account that is swapped away. Nothing leads from the survivor to it, so that the survivor's purge
+    /// would not find it. What the account caused itself is found by its id.
+    func clearAuditByOthers(about user: User.ID) throws {
+        try connection.execute(
+            """
+            UPDATE audit_log
+            SET user_id = NULL, ip = NULL,
+                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
+                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
+            WHERE user_id = ? AND actor <> ?
+            """, user, AuditEntry.Actor.user(user).text)
+    }
+
+    /// What the user did to others stays theirs.
+    private func clearAudit(by actor: String) throws {
+        try connection.execute(
+            """
+            UPDATE audit_log
+            SET ip = NULL,
+                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
+                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
+            WHERE actor = ? AND (ip IS NOT NULL OR details IS NOT NULL)
+            """, actor)
+    }
+}

@@ -1,0 +1,126 @@
+import MariaDB
+
+/// A column whose values the server key seals.
+package struct SealedColumn: Sendable {
+    package let table: StaticString
+    private let column: StaticString
+    private let key: SealedRow.Key
+    private let lifetime: Lifetime
+    /// The columns that say for which identity a value is sealed, and how.
+    private let identity: (columns: StaticString, read: @Sendable (inout Row) throws -> [UInt8])
+
+    enum Lifetime {
+        /// Values stay until they are removed. A server looks for those of another key when it starts.
+        ///
+        /// - Parameter named: SQL for what an operator calls a value.
+        case lasting(named: StaticString)
+        /// Values stay, but are too many and too large to look through at each start.
+        case lastingMany
+        /// Values are gone within a day.
+        case short
+    }
+
+    init(
+        _ table: StaticString, _ column: StaticString, _ lifetime: Lifetime, key: SealedRow.Key = .id,
+        for columns: StaticString, _ read: @escaping @Sendable (inout Row) throws -> [UInt8]
+    ) {
+        self.table = table
+        self.column = column
+        self.key = key
+        self.lifetime = lifetime
+        identity = (columns, read)
+    }
+
+    /// `table.column`
+    var name: String { "\(table).\(column)" }
+    var isLasting: Bool { if case .short = lifetime { false } else { true } }
+
+    /// - Returns: the name of a value that none of these keys sealed; nil also if this column is not looked through.
+    func firstName(sealedByNoneOf keyIDs: [[UInt8]], _ connection: Connection) throws -> String? {
+        guard case .lasting(let name) = lifetime else { return nil }
+        var sql = ComposedSQL(joining: ["SELECT ", name, " FROM ", table, " WHERE SUBSTR(", column, ", 2, 4)"])
+        sql.append(" NOT IN ", oneOf: keyIDs)
+        sql.append(" LIMIT 1")
+        return try connection.first(sql) { row in try row.read() }
+    }
+
+    func count(sealedBy keyID: [UInt8], _ connection: Connection) throws -> Int {
+        var sql = ComposedSQL(joining: ["SELECT COUNT(*) FROM ", table, " WHERE SUBSTR(", column, ", 2, 4)"])
+        sql.append(" = ?", keyID)
+        return try connection.first(sql) { row in try row.read() } ?? 0
+    }
+
+    /// The next values that a key sealed, in the order of their primary key.
+    func rows(
+        sealedBy keyID: [UInt8], after position: SealedRow.Position?, atMost count: Int, _ connection: Connection
+    ) throws -> [SealedRow] {
+        var sql = ComposedSQL(
+            joining: [
+                "SELECT ", key.columns, ", ", identity.columns, ", ", column, " FROM ", table, " WHERE SUBSTR(", column,
+                ", 2, 4)",
+            ])
+        sql.append(" = ?", keyID)
+        if let position { sql.append(key.isAfter(position)) }
+        sql.append(ComposedSQL(joining: [" ORDER BY ", key.columns]))
+        sql.append(" LIMIT ?", count)
+        return try connection.all(sql) { row in
+            SealedRow(key: try key.read(&row), identity: try identity.read(&row), sealed: try row.read())
+        }
+    }
+
+    /// - Parameter rows: as they were read, each with its new value.
+    /// - Returns: how many still had their old value.
+    func replace(_ rows: [(old: SealedRow, sealed: [UInt8])], _ connection: Connection) throws -> Int {
+        let sql = ComposedSQL(
+            joining: ["UPDATE ", table, " SET ", column, " = ? WHERE ", key.isEqual, " AND ", column, " = ?"])
+        return try connection.executeMany(sql, rows.map { [$0.sealed] + $0.old.key + [$0.old.sealed] }).affectedRows
+    }
+}
+
+/// One sealed value.
+struct SealedRow {
+    /// A primary key: the end of a batch is that of its last row.
+    typealias Position = [any Bindable]
+
+    var key: Position
+    /// The identity that the value is sealed for.
+    var identity: [UInt8]
+    var sealed: [UInt8]
+
+    /// What a table's primary key is made of.
+    enum Key {
+        case id
+        case callerAndKey
+
+        var columns: StaticString {
+            switch self {
+            case .id: "id"
+            case .callerAndKey: "caller_digest, key_digest"
+            }
+        }
+
+        var isEqual: StaticString {
+            switch self {
+            case .id: "id = ?"
+            case .callerAndKey: "caller_digest = ? AND key_digest = ?"
+            }
+        }
+
+        func isAfter(_ position: Position) -> ComposedSQL {
+            switch self {
+            case .id: ComposedSQL(" AND id > ?", position[0])
+            case .callerAndKey:
+                ComposedSQL(
+                    " AND (caller_digest > ? OR caller_digest = ? AND key_digest > ?)", position[0], position[0],
+                    position[1])
+            }
+        }
+
+        func read(_ row: inout Row) throws -> Position {
+            switch self {
+            case .id: [try row.read(Int64.self)]
+            case .callerAndKey: [try row.read([UInt8].self), try row.read([UInt8].self)]
+            }
+        }
+    }
+}

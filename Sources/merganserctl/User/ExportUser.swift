@@ -1,0 +1,36 @@
+import Accounts
+import ArgumentParser
+import Database
+import Time
+
+struct ExportUser: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Prints everything that is kept about an account, as one JSON document.",
+        discussion: """
+            Secrets and digests are left out. The user gets the same from GET /api/v1/me/export. The audit log says that \
+            you had it, and the account's activity shows that, too.
+            """)
+
+    @Argument(help: "The user's id.")
+    var id: Int64
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let (now, serverKey) = (Clock.system.now, try Environment.serverKey())
+        let (database, user) = (try Environment.database(), User.ID(rawValue: id))
+        // First: nothing is printed without a trace.
+        var isThere = try Accounts.write(database, from: .command) { try $0.noteExport(of: user) }
+        if isThere {
+            isThere = try database.snapshot { connection in
+                try connection.exportAccount(of: user, at: now, serverKey) { piece in
+                    print(String(decoding: piece, as: UTF8.self), terminator: "")
+                }
+            }
+        }
+        guard isThere else {
+            throw ToolError(.notFound, "there is no user \(id); a swap deletes the anonymous account that it moves")
+        }
+        print()
+    }
+}
