@@ -150,36 +150,63 @@ def machine() -> dict:
     }
 
 
+def save(results: dict) -> None:
+    """Writes the results. What was not measured this time stays."""
+    if RESULTS.exists():
+        before = json.loads(RESULTS.read_text())
+        for part in ("workloads", "growth"):
+            results[part] = merged(before[part], results[part])
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    chart.write(RESULTS)
+    print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
+
+
+def merged(before: list[dict], measured: list[dict]) -> list[dict]:
+    """The earlier entries with the new ones in their places, and after them those that were not there."""
+
+    def name(entry: dict) -> tuple:
+        return entry["title"], entry.get("x")
+
+    new = {name(each): each for each in measured}
+    return [new.pop(name(each), each) for each in before] + list(new.values())
+
+
 def main() -> None:
     names = [*(workload.name for workload in WORKLOADS), "webhooks"]
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument(
-        "--workload", choices=names, action="append", help="measure only this workload, and write no results"
+        "--workload", choices=names, action="append", default=[], help="measure only this workload; may be repeated"
+    )
+    parser.add_argument(
+        "--curve", choices=growth.NAMES, action="append", default=[], help="measure only this growth; may be repeated"
+    )
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help="replace what is measured in the results, and draw the chart anew (without --workload and --curve: always)",
     )
     parser.add_argument(
         "--rounds", type=int, default=5, help="rounds of the floor and of Merganser, in turn (default: 5)"
     )
     parser.add_argument("--seconds", type=int, default=3, help="length of one round (default: 3)")
     parser.add_argument(
-        "--growth",
-        action=argparse.BooleanOptionalAction,
-        help="measure how cost grows (default: yes, unless --workload is given)",
-    )
-    parser.add_argument(
         "--rows", type=int, default=1_000_000, help="the most rows that a claim or a swap moves (default: 1000000)"
     )
     parser.add_argument(
         "--peer",
         action=argparse.BooleanOptionalAction,
-        help="also measure glewlwyd if it can be compared (default: yes, unless --workload is given)",
+        help="also measure glewlwyd if it can be compared (default: yes, unless --workload or --curve is given)",
     )
     parser.add_argument(
-        "--events",
+        "--stored",
         type=int,
         default=10_000_000,
-        help="events in the table of the last measurement (default: 10000000)",
+        help="the most rows in the tables of the curves table, histories and users (default: 10000000)",
     )
     options = parser.parse_args()
+    everything = not options.workload and not options.curve
+    workloads = names if everything else options.workload
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
     bench = Bench(options.rounds, options.seconds)
@@ -194,11 +221,11 @@ def main() -> None:
     }
     failed: list[str] = []
     try:
-        if options.peer if options.peer is not None else not options.workload:
+        if options.peer if options.peer is not None else everything:
             bench.peer = Peer(bench.sockets)
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
-            if not options.workload or workload.name in options.workload:
+            if workload.name in workloads:
                 try:
                     rounds = bench.run(workload)
                 except SystemExit as failure:
@@ -216,18 +243,17 @@ def main() -> None:
                         "rounds": [[asdict(each) for each in side] for side in rounds],
                     }
                 )
-        if options.growth if options.growth is not None else not options.workload:
-            results["growth"] += map(asdict, growth.measure(bench, options.seconds, options.rows, options.events))
+        curves = growth.NAMES if everything else options.curve
+        results["growth"] += map(
+            asdict, growth.measure(bench, curves, options.seconds, options.rows, options.stored)
+        )
     finally:
         bench.stop()
     # Its processes alone send.
-    if not options.workload or "webhooks" in options.workload:
+    if "webhooks" in workloads:
         results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
-    if not options.workload:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-        chart.write(RESULTS)
-        print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
+    if everything or options.save:
+        save(results)
     if failed:
         raise SystemExit("error: these workloads could not be measured: " + ", ".join(failed))
 

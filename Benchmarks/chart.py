@@ -8,6 +8,7 @@ from html import escape
 
 WIDTH, LEFT, ROW = 960, 250, 22
 INK, FAINT, BAR, LINE = "#24292f", "#8c959f", "#3d7ea6", "#c2410c"
+CURVES = (BAR, LINE, "#4d7c0f")
 DIAGRAM_WIDTH, DIAGRAM_HEIGHT = 300, 190
 
 
@@ -83,10 +84,12 @@ def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str
         parts.append(text(inner_left - 5, y + 4, short(10**power), "end", 10, FAINT))
     for x in sorted({x for x, _ in points}):
         parts.append(text(place(x, 10**low_y)[0], inner_top + height + 14, short(x), "middle", 10, FAINT))
-    parts.append(
-        text(inner_left, inner_top + height + 28, f"{curves[0]['x']} → {curves[0]['y']}", size=10, color=FAINT)
-    )
-    for curve, color in zip(curves, (BAR, LINE)):
+    axes = f"{curves[0]['x']} → {curves[0]['y']}"
+    # In two lines if it is too long for the diagram.
+    for number, line in enumerate([axes] if len(axes) < 50 else axes.split(" → ")):
+        parts.append(text(inner_left, inner_top + height + 28 + 12 * number, line, size=10, color=FAINT))
+    named = left + 46
+    for curve, color in zip(curves, CURVES, strict=False):
         placed = [place(x, y) for x, y in curve["points"] if y]
         parts.append(
             f'<polyline fill="none" stroke="{color}" stroke-width="2" points="'
@@ -95,8 +98,9 @@ def diagram(title: str, curves: list[dict], left: float, top: float) -> list[str
         )
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in placed]
         if len(curves) > 1:
-            x, y = placed[-1]
-            parts.append(text(x, y - 6, curve["title"], "end", 10, color))
+            parts.append(text(named, top + 23, curve["title"], size=10, color=color))
+            # About the width of the text.
+            named += 5 * len(curve["title"]) + 12
     return parts
 
 
@@ -121,8 +125,9 @@ def draw(results: dict) -> str:
     groups: dict[tuple[str, str], list[dict]] = {}
     for curve in curves:
         groups.setdefault((curve["x"], curve["y"]), []).append(curve)
-    for number, ((x, _), group) in enumerate(groups.items()):
-        title = f"{group[0]['title']} by {x}" if len(group) == 1 else f"throughput by {x}"
+    for number, ((x, unit), group) in enumerate(groups.items()):
+        measured = "time" if "ms" in unit else "throughput"
+        title = f"{group[0]['title'] if len(group) == 1 else measured} by {x.partition(',')[0]}"
         parts += diagram(title, group, 20 + number % 3 * (DIAGRAM_WIDTH + 10), top + number // 3 * DIAGRAM_HEIGHT)
     height = top + math.ceil(len(groups) / 3) * DIAGRAM_HEIGHT
     return (

@@ -1,30 +1,40 @@
-"""Measures how cost grows with the rows that a claim, a swap or a merge moves, with threads, clients and stored events."""
+"""Measures how cost grows: with the rows that a claim, a swap or a merge moves, with threads and clients, and with the events,
+histories and users that are stored.
+"""
 
 import secrets
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import sides
+from agents import add_approvals, agents, pending
 from load import load
-from scene import Refused, anonymous_phone, post, send, sql
+from scene import Refused, Request, anonymous_phone, post, send, sql
 from workloads import (
     WORKLOADS,
     add_events,
+    add_history,
+    administrator,
     anonymous_users,
     applications,
     batch,
     claim,
+    get,
     give,
     identified_phones,
     identities,
     link,
     merge,
     parallel,
+    search,
 )
 
 TRIES = 3
+# Of requests that change nothing.
+READS = 100
+NAMES = ("claims", "swaps", "merges", "threads", "clients", "table", "histories", "users")
 
 
 @dataclass(slots=True)
@@ -146,14 +156,104 @@ def table(bench, seconds: float, events: int) -> Curve:
     return curve
 
 
-def measure(bench, seconds: float, rows: int, events: int) -> list[Curve]:
-    """All curves: claims, swaps and merges up to that many rows, ingest up to that many events."""
+def sizes(largest: int) -> list[int]:
+    return [size for size in (10, 1_000, 100_000, 10_000_000) if size <= largest]
+
+
+def fill(table: str, start: int, end: int, add: Callable[[str], object]) -> None:
+    """Adds rows for the numbers from start + 1 to end, in transactions that fit into memory."""
+    began, chunk = time.monotonic(), 500_000
+    for first in range(start + 1, end + 1, chunk):
+        last = min(first + chunk - 1, end)
+        add(f"seq_{first}_to_{last}")
+        if end - start > chunk:
+            seconds = time.monotonic() - began
+            print(f"  {last:,} of {end:,} rows of {table} made in {seconds:.0f} s", flush=True)
+
+
+def typical(requests: Iterable[Request]) -> float | None:
+    """Milliseconds of a request, one after the other, through nginx."""
+    return median(milliseconds(lambda: send(request)) for request in requests)
+
+
+def histories(largest: int) -> list[Curve]:
+    """Reads of a page of ten, and a poll, of somebody who has this many sign-ins and decided approvals."""
+    unit = "rows of the user"
+    logins, approvals, polls = (
+        Curve(title, unit, "ms") for title in ("login history", "list of approvals", "poll")
+    )
+    phone = anonymous_phone()
+    asking = agents([phone], 1)
+    made = 0
+    for size in sizes(largest):
+        fill("login_events", made, size, lambda numbers: add_history([phone.user], numbers))
+        fill("agent_approvals", made, size, lambda numbers: add_approvals(asking, numbers, "approved"))
+        made = size
+        logins.add(size, typical([get("/api/v1/me/login_history?limit=10", phone.token)] * READS))
+        approvals.add(size, typical([get("/api/v1/me/agent_approvals?limit=10", phone.token)] * READS))
+        polls.add(size, typical(agent.poll(each) for agent, each in pending(asking, 1_000_000_000 + size, READS)))
+    return [logins, approvals, polls]
+
+
+def users(largest: int) -> list[Curve]:
+    """Searches of the console in an installation of this many users, each with an identity and a device. The first point is at
+    what there is already.
+    """
+    curves = [Curve(f"{name} search", "users", "ms") for name in ("e-mail", "subject", "device")]
+    # Beyond all ids that there are.
+    base, made = 1_000_000_000, 0
+
+    def add_users(numbers: str) -> None:
+        sql(f"""
+            SET unique_checks = 0, foreign_key_checks = 0;
+            INSERT INTO users (id, name, login_email, contact_email)
+            SELECT {base} + seq, 'Somebody', CONCAT('crowd', LPAD(seq, 9, '0'), '@example.com'),
+                   CONCAT('crowd', LPAD(seq, 9, '0'), '@example.com') FROM {numbers}""")
+
+    def add_identities(numbers: str) -> None:
+        sql(f"""
+            SET unique_checks = 0, foreign_key_checks = 0;
+            INSERT INTO identities (user_id, provider, sub, email, email_verified)
+            SELECT {base} + seq, 'apple', CONCAT('crowd.', LPAD(seq, 9, '0')),
+                   CONCAT('crowd', LPAD(seq, 9, '0'), '@example.com'), TRUE FROM {numbers}""")
+
+    def add_devices(numbers: str) -> None:
+        sql(f"""
+            SET unique_checks = 0, foreign_key_checks = 0;
+            INSERT INTO devices (user_id, device_uuid, platform)
+            SELECT {base} + seq, CONCAT(LPAD(LOWER(HEX(seq)), 8, '0'), '-0000-4000-8000-000000000000'), 'ios'
+            FROM {numbers}""")
+
+    administrator()
+    [[existing]] = sql("SELECT COUNT(*) FROM users")
+    for size in sorted({max(int(existing) + 1, size) for size in sizes(largest)}):
+        wanted = size - int(existing)
+        for name, add in (("users", add_users), ("identities", add_identities), ("devices", add_devices)):
+            fill(name, made, wanted, add)
+        made = wanted
+        chosen = [1 + number * made // READS for number in range(READS)]
+        queries = (
+            [f"crowd{number:09}@example.com" for number in chosen],
+            [f"crowd.{number:09}" for number in chosen],
+            [f"{number:08x}-0000-4000-8000-000000000000" for number in chosen],
+        )
+        for curve, given in zip(curves, queries):
+            curve.add(size, typical(map(search, given)))
+    return curves
+
+
+def measure(bench, names: Iterable[str], seconds: float, rows: int, stored: int) -> Iterator[Curve]:
+    """Curves by name: claims, swaps and merges up to that many rows, the last three up to that many stored rows."""
     powers = [10**power for power in range(1, 7) if 10**power <= rows]
-    return [
-        claims(powers),
-        swaps(powers),
-        merges(power for power in powers if power <= 100_000),
-        *threads(bench, seconds),
-        *clients(bench, seconds),
-        table(bench, seconds, events),
-    ]
+    makers: dict[str, Callable[[], list[Curve]]] = {
+        "claims": lambda: [claims(powers)],
+        "swaps": lambda: [swaps(powers)],
+        "merges": lambda: [merges(power for power in powers if power <= 100_000)],
+        "threads": lambda: threads(bench, seconds),
+        "clients": lambda: clients(bench, seconds),
+        "table": lambda: [table(bench, seconds, stored)],
+        "histories": lambda: histories(stored),
+        "users": lambda: users(stored),
+    }
+    for name in names:
+        yield from makers[name]()

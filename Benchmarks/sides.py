@@ -119,14 +119,21 @@ def start(name: str, command: list[str], environment: Mapping[str, str], sockets
         responder = subprocess.Popen(
             command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
-    responder_socket = sockets / f"{name}.sock"
-    until(responder_socket.exists, f"{name} has no socket; {folder}/logs/responder.log says more; it should have one")
-    port = free_port()
-    nginx = start_nginx(name, folder, port, sockets)
-    side = Side(name, f"127.0.0.1:{port}", nginx, [responder])
-    until(lambda: answers(side.url + "/static"), f"nginx of {name} does not answer; it should")
-    until(lambda: answers(side.url + "/healthz"), f"{name} does not answer; it should")
-    return side
+    started = [responder]
+    try:
+        responder_socket = sockets / f"{name}.sock"
+        until(responder_socket.exists, f"{name} has no socket; {folder}/logs/responder.log says more; it should have one")
+        port = free_port()
+        nginx = start_nginx(name, folder, port, sockets)
+        started.append(nginx)
+        side = Side(name, f"127.0.0.1:{port}", nginx, [responder])
+        until(lambda: answers(side.url + "/static"), f"nginx of {name} does not answer; it should")
+        until(lambda: answers(side.url + "/healthz"), f"{name} does not answer; it should")
+        return side
+    except BaseException:
+        for process in started:
+            process.terminate()
+        raise
 
 
 def start_nginx(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from agents import Agent, agents, pending
 from scene import URL, Phone, Request, anonymous_phone, merganserctl, parallel, post, send, sql
 
 CLIENT_KEY = os.environ["MERGANSER_CLIENT_KEY"]
@@ -227,6 +228,69 @@ def merges(count: int) -> list[Request]:
     survivors, absorbed = identified_phones(count), identified_phones(count)
     give([phone.user for phone in absorbed])
     return parallel(lambda pair: merge(*pair), list(zip(survivors, absorbed)))
+
+
+def add_history(users: list[int], numbers: str) -> None:
+    """A sign-in of each user for each number of a sequence."""
+    chosen = " UNION ALL ".join(f"SELECT {user} AS id" for user in users)
+    sql(f"""
+        SET unique_checks = 0, foreign_key_checks = 0;
+        INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform)
+        SELECT chosen.id, 'session', 'apple', '203.0.113.7',
+               'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15', 'ios'
+        FROM {numbers} JOIN ({chosen}) chosen""")
+
+
+def login_history(count: int) -> list[Request]:
+    """Pages of 50."""
+    people = parallel(anonymous_phone, range(min(count, PEOPLE)))
+    add_history([phone.user for phone in people], "seq_1_to_200")
+    return [get("/api/v1/me/login_history", phone.token, phone.token) for phone in people]
+
+
+# --- Agents and administration ----------------------------------------------------------------------------------------
+
+
+def approvals_request(count: int) -> list[Request]:
+    # Neighbors are of different people. An agent may ask 30 times a minute.
+    return parallel(Agent.ask, agents(parallel(anonymous_phone, range(max(PEOPLE, count // 10))), count))
+
+
+def approvals_poll(count: int) -> list[Request]:
+    chosen = agents(parallel(anonymous_phone, range(PEOPLE)), PEOPLE)
+    return [agent.poll(approval) for agent, approval in pending(chosen, 1, -(-count // PEOPLE))][:count]
+
+
+def approvals_list(count: int) -> list[Request]:
+    """Pages of 50 requests, which wait, of five agents."""
+    people = parallel(anonymous_phone, range(min(count, PEOPLE)))
+    for asking in [agents(people, 5 * len(people))] * 10:
+        parallel(lambda agent: send(agent.ask(), expected=201), asking)
+    return [get("/api/v1/me/agent_approvals", phone.token, phone.token) for phone in people]
+
+
+@cache
+def administrator() -> Phone:
+    phone = identified_phones(1)[0]
+    sql(f"UPDATE users SET role = 'admin' WHERE id = {phone.user}")
+    return phone
+
+
+def search(query: str) -> Request:
+    token = administrator().token
+    return get(f"/api/v1/admin/users?query={query}", token, token, query)
+
+
+def search_email(count: int) -> list[Request]:
+    return [search(f"{identity.subject}@example.com") for identity in identities()][:count]
+
+
+def search_subject(count: int) -> list[Request]:
+    return [search(identity.subject) for identity in identities()][:count]
+
+
+def search_device(count: int) -> list[Request]:
+    return [search(phone.device_uuid) for phone in phones()][:count]
 
 
 # --- Analytics --------------------------------------------------------------------------------------------------------
@@ -461,6 +525,13 @@ WORKLOADS = [
     Workload("swap-dry-run", "swap of 20 assets, dry run", lambda count: swaps(min(count, PEOPLE), dry_run=True)),
     Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300),
     Workload("merge", "merge of 20 assets", merges, once=300),
+    Workload("login-history", "login history, 50 events", login_history),
+    Workload("approvals-request", "agent asks for approval", approvals_request, status=201, once=1_000),
+    Workload("approvals-poll", "agent polls its request", approvals_poll, once=4_000),
+    Workload("approvals-list", "list of 50 approvals", approvals_list),
+    Workload("search-email", "console search by e-mail", search_email),
+    Workload("search-subject", "console search by subject", search_subject),
+    Workload("search-device", "console search by device", search_device),
     Workload("claim-repeat", "claim, repeated", claim_repeat),
     Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000),
     Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8),
