@@ -3,15 +3,15 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs release bench test test-clients test-browser test-openapi test-tls test-run \
-    test-sanitizers test-operations test-monitoring release-drill fault-drill kill-drill address-drill \
-    fuzz format lint schema clean help
+.PHONY: run stop restart logs release bench bench-client test test-clients test-browser test-openapi test-tls test-run screenshots \
+    test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook docs release-drill fault-drill kill-drill \
+    address-drill client-drill fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
 WRAPPERS := FastCGITests|DatabaseTests|MigrationsTests|OpenSSLTests|FetchTests|GzipTests|JSONTests|JOSETests|MailTests|ThreadsTests
 
-run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), walk through a swap, a sign-in, a merge and a claim
+run: ## Install what is missing, build, start everything on 127.0.0.1:$MERGANSER_PORT (8080), show a swap, a merge, an approval, a deletion and a claim
 	@scripts/instance run
 stop: ## Stop the instance that make run started
 	@scripts/instance stop
@@ -37,28 +37,43 @@ test-sanitizers: ## Test the wrappers of C libraries, and what threads share, un
 	    --skip ReplacementTests
 test-browser: ## Test the pages in headless Chromium, against an instance of its own
 	@scripts/test-browser
+screenshots: ## Make the pictures of README.md again, from an instance of its own
+	@scripts/screenshots
 test-run: ## Run make run, restart and stop, each twice, as README.md says
 	@scripts/test-run
 test-operations: ## Follow a request, back up and restore as docs/operations.md says, with an instance of its own
 	@scripts/instance beside scripts/test-operations
 test-monitoring: ## Check the alert rules of docs/monitoring, and that each alert fires
 	@scripts/test-monitoring
+test-client-package: ## Build apps that depend on one client library alone, without any C library of the server
+	@scripts/test-client-package
+test-apple: ## Check the types of what needs Apple's systems, against stubs of Apple's frameworks
+	@scripts/test-apple
+	@scripts/test-apple-analytics
+guestbook: ## Run Examples/guestbook, an app that uses the client library, against the instance of make run
+	@scripts/guestbook
+docs: ## Build the documentation of the client library into .run/docs
+	@scripts/docs
 release-drill: ## Replace instances under load, in every way, and check that nothing is lost
 	@scripts/drill --release release
 fault-drill: ## Break what the server depends on, and check that nothing is lost; ONLY=name runs one scenario
 	@scripts/drill --release fault $(ONLY)
 kill-drill: ## Kill the server or MariaDB a hundred times while accounts merge, and check that nobody and no event is lost
 	@scripts/drill --release kill
+client-drill: ## Kill apps that use the client library behind a network that loses and repeats, 100 000 operations
+	@MERGANSER_CLIENT_DRILL=$${MERGANSER_CLIENT_DRILL:-100000} scripts/test --filter ClientDrillTests
 address-drill: ## Send webhooks to names that change their addresses, and count the packets to forbidden ones; needs root
 	@scripts/drill --release addresses
 bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also glewlwyd
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
+bench-client: ## Measure what reporting an event costs an app
+	@scripts/bench-client
 fuzz: ## Run each fuzzer for 60 s; DURATION=3600 runs for an hour, ONLY=json runs one fuzzer
 	@scripts/fuzz
 format: ## Format the Swift sources
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 lint: ## Check the format and style of the Swift sources
-	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 schema: ## Regenerate sql/schema.sql from the migrations
 	@scripts/instance schema
 clean: stop ## Stop the instance, and remove everything built or stored

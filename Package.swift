@@ -18,12 +18,17 @@ func readmes(_ folders: [String], in parent: String = ".") -> [String] {
 
 let package = Package(
     name: "merganser",
+    // For the client library; the server runs on Linux.
+    platforms: [.iOS(.v17), .macOS(.v14)],
     products: [
+        .library(name: "MerganserAuth", targets: ["MerganserAuth"]),
+        .library(name: "MerganserAnalytics", targets: ["MerganserAnalytics"]),
         .executable(name: "merganserd", targets: ["merganserd"]),
         .executable(name: "merganserctl", targets: ["merganserctl"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
@@ -150,6 +155,22 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The client library, which knows the server by its wire only: no target above, no C library.
+        .target(name: "MerganserClient", exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "MerganserAuth",
+            dependencies: [
+                "MerganserClient", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            exclude: ["README.md"] + readmes(["Account", "Claims", "Platform", "Requests", "Session", "Storage"]),
+            swiftSettings: strict),
+        .target(
+            name: "MerganserAnalytics",
+            dependencies: ["MerganserClient", .product(name: "Crypto", package: "swift-crypto")],
+            exclude: ["README.md"] + readmes(["Events", "Identity", "Platform", "Queue", "Requests", "Upload"]),
+            swiftSettings: strict),
+
         // Tests: real MariaDB, real nginx, real processes.
         .target(
             name: "TestSupport",
@@ -159,7 +180,19 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .executableTarget(
+            name: "client-process", dependencies: ["MerganserAuth", "MerganserClient"],
+            path: "Tests/Fixtures/client-process", swiftSettings: strict),
+        .executableTarget(
+            name: "analytics-process", dependencies: ["MerganserAnalytics"], path: "Tests/Fixtures/analytics-process",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "client-bench", dependencies: ["MerganserAnalytics", "MerganserClient"], path: "Benchmarks/client",
+            swiftSettings: strict),
+        .executableTarget(
             name: "fastcgi-echo", dependencies: ["FastCGI", "HTTP", "Threads"], path: "Tests/Fixtures/fastcgi-echo",
+            swiftSettings: strict),
+        .target(
+            name: "FaultProxy", dependencies: ["TestSupport", "Threads"], path: "Tests/FaultProxy",
             swiftSettings: strict),
         .target(
             name: "Fuzzing",
@@ -216,6 +249,23 @@ let package = Package(
             name: "JOSETests", dependencies: ["JOSE", "JSON", "OpenSSL", "TestSupport", "Text"], swiftSettings: strict),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
         .testTarget(
+            name: "MerganserAuthTests",
+            dependencies: [
+                "FaultProxy", "JSON", "MariaDB", "MerganserAuth", "MerganserClient", "TestSupport", "client-process",
+                "merganserctl",
+                "merganserd",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "MerganserAnalyticsTests",
+            dependencies: [
+                "FaultProxy", "Gzip", "JSON", "MariaDB", "MerganserAnalytics", "MerganserClient", "TestSupport",
+                "analytics-process", "merganserctl", "merganserd",
+            ],
+            exclude: ["Golden"], swiftSettings: strict),
+        .testTarget(
             name: "MailTests", dependencies: ["JSON", "Mail", "TestSupport", "Text", "Time"], swiftSettings: strict),
         .testTarget(
             name: "MigrationsTests", dependencies: ["MariaDB", "Migrations", "OpenSSL", "TestSupport", "Time"],
@@ -262,4 +312,9 @@ if let chosen = Context.environment["MERGANSER_TEST_TARGETS"] {
     }
     package.targets.removeAll { !kept.contains($0.name) }
     package.products = []
+}
+
+// Builds documentation, for scripts/docs alone: otherwise every build would fetch it.
+if Context.environment["MERGANSER_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

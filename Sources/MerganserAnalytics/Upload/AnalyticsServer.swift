@@ -1,0 +1,107 @@
+package import Foundation
+package import MerganserClient
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends requests to `/v1` of a server, one at a time, as one client key.
+package struct AnalyticsServer: Sendable {
+    package struct Request: Sendable {
+        var method: String
+        /// With its query, below the server's base URL.
+        var path: String
+        var body: [UInt8]
+        var contentType: String
+        var mayBeCompressed: Bool
+
+        init(
+            method: String = "POST", path: String, body: [UInt8] = [], contentType: String, mayBeCompressed: Bool
+        ) {
+            (self.method, self.path, self.body) = (method, path, body)
+            (self.contentType, self.mayBeCompressed) = (contentType, mayBeCompressed)
+        }
+
+        /// With a body of JSON.
+        package init(method: String = "POST", path: String, body: [UInt8] = []) {
+            self.init(method: method, path: path, body: body, contentType: "application/json", mayBeCompressed: true)
+        }
+    }
+
+    /// What became of a request.
+    package enum Outcome: Sendable {
+        /// 2xx with a JSON object.
+        case done(Data)
+        /// 4xx with a JSON object of the server's: it will not be accepted later either.
+        case refused(status: Int, Data)
+        /// No answer, or one that decides nothing.
+        case undecided(status: Int?, retryAfter: Duration?)
+    }
+
+    let base: URL
+    let key: String
+    let transport: any Transport
+
+    package init(base: URL, key: String, transport: any Transport) {
+        (self.base, self.key, self.transport) = (base, key, transport)
+    }
+
+    /// Smaller bodies are not worth it; the deployed clients compress from here, too.
+    static let worthCompressing = 512
+
+    package func send(_ request: Request) async -> Outcome {
+        let text = base.absoluteString
+        guard let url = URL(string: (text.hasSuffix("/") ? String(text.dropLast()) : text) + request.path) else {
+            return .refused(status: 0, Data())
+        }
+        var sent = URLRequest(url: url, timeoutInterval: transport.timeout.seconds)
+        sent.httpMethod = request.method
+        sent.httpShouldHandleCookies = false
+        sent.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+        sent.setValue("application/json", forHTTPHeaderField: "Accept")
+        if request.method != "GET" {
+            sent.setValue(request.contentType, forHTTPHeaderField: "Content-Type")
+            if request.mayBeCompressed, request.body.count >= Self.worthCompressing {
+                sent.setValue("gzip", forHTTPHeaderField: "Content-Encoding")
+                sent.httpBody = Data(GzipEncoder.compress(request.body))
+            } else {
+                sent.httpBody = Data(request.body)
+            }
+        }
+        guard let (body, response) = try? await transport.send(sent) else {
+            return .undecided(status: nil, retryAfter: nil)
+        }
+        return Self.outcome(response, body)
+    }
+
+    private static func outcome(_ response: HTTPURLResponse, _ body: Data) -> Outcome {
+        let status = response.statusCode
+        let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init)
+        let undecided = Outcome.undecided(status: status, retryAfter: retryAfter.map { .seconds(max(0, $0)) })
+        // Somebody on the way, such as the sign-in page of a hotel's network, answers in another form, and decides
+        // nothing.
+        guard let object = try? JSONDecoder().decode(Members.self, from: body) else { return undecided }
+        switch status {
+        case 200..<300: return .done(body)
+        case 408, 425, 429: return undecided
+        // Shapes A and C have `error`, shape B has `code` (analytics §2.3).
+        case 400..<500: return object.error != nil || object.code != nil ? .refused(status: status, body) : undecided
+        default: return undecided
+        }
+    }
+
+    private struct Members: Decodable {
+        var error: String?
+        var code: String?
+    }
+
+    /// The server's words for a refusal, for developers.
+    static func message(_ body: Data) -> String {
+        struct Refusal: Decodable {
+            var error: String?
+            var message: String?
+        }
+        let refusal = try? JSONDecoder().decode(Refusal.self, from: body)
+        return refusal?.message ?? refusal?.error ?? ""
+    }
+}

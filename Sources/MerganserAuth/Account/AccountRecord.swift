@@ -1,0 +1,79 @@
+import Foundation
+
+/// What an `AccountSession` stores beside the device, in one write.
+struct AccountRecord: Codable, Hashable, Sendable {
+    /// Counts the credentials that were stored here: rises when one is replaced or removed.
+    private(set) var generation = 0
+    /// Personal access key (accounts §1.1).
+    private(set) var token: String?
+    private(set) var account: Account?
+    /// Set while there is no token.
+    private(set) var reason = SignedOutReason.neverSignedIn
+    /// The request under way that changes the credential.
+    private(set) var pending: PendingRequest?
+    /// The key of the request whose answer was stored last.
+    private(set) var settledKey: String?
+    /// Whether an answer that may have changed the credential was lost for too long.
+    private(set) var hasLostAnswer = false
+    /// Tokens that are still to be revoked.
+    var revocations: [String] = []
+    /// The device_uuid of a user who signed out, until the device is forgotten, too.
+    private(set) var leftDevice: String?
+    /// Server time minus the device's, in seconds.
+    var clockOffset: TimeInterval = 0
+
+    var signedIn: Account? { token == nil ? nil : account }
+
+    var state: AccountState {
+        guard let account = signedIn else { return .signedOut(reason) }
+        return account.anonymous ? .guest(account) : .known(account)
+    }
+
+    mutating func begin(_ request: PendingRequest) { pending = request }
+
+    mutating func signIn(_ token: String, _ account: Account) {
+        self.token = token
+        self.account = account
+        hasLostAnswer = false
+        generation += 1
+        settle()
+    }
+
+    /// The same credential, of a user who changed.
+    mutating func update(_ account: Account) {
+        self.account = account
+        settle()
+    }
+
+    /// The pending request was decided.
+    mutating func settle() {
+        settledKey = pending?.key
+        pending = nil
+    }
+
+    /// Nobody will know what came of the pending request.
+    mutating func lose() {
+        if let pending, pending.operation != .bootstrap, pending.operation != .merge { hasLostAnswer = true }
+        pending = nil
+    }
+
+    /// - Parameter device: the device_uuid that goes with the user; nil if it is gone already.
+    mutating func signOut(_ reason: SignedOutReason, leaving device: String? = nil) {
+        leftDevice = device ?? leftDevice
+        token = nil
+        account = nil
+        self.reason = hasLostAnswer && reason == .deviceUnknown ? .signInAgain : reason
+        hasLostAnswer = false
+        pending = nil
+        generation += 1
+    }
+
+    mutating func forgot(_ device: String) { if leftDevice == device { leftDevice = nil } }
+}
+
+/// The device, apart from tokens.
+struct DeviceRecord: Codable, Hashable, Sendable {
+    var uuid: String?
+    /// Shown by the server once.
+    var secret: String?
+}

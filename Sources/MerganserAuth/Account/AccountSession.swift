@@ -1,0 +1,577 @@
+public import Foundation
+import MerganserClient
+
+/// The session of the server's own app, over `/api/v1`: a device with a guest, who may sign in, link a provider, or swap
+/// into the account they already have.
+///
+/// Every method throws `signedOut`, `offline`, `server` and `storeUnavailable`; others are named where they can be thrown.
+/// A token that the server no longer accepts is replaced with the device's secret, and only if that is refused, too, is the
+/// user signed out.
+public actor AccountSession {
+    /// The server.
+    public nonisolated let issuer: URL
+    private let platform: DevicePlatform
+    private let deviceName: String?
+    private let server: Server
+    private let record: RecordStore<AccountRecord>
+    private let device: RecordStore<DeviceRecord>
+    private nonisolated let streams = StateStreams<AccountState>()
+    private var lastInLine: Task<Void, Never>?
+    private var isClockRestored = false
+
+    /// - Parameters:
+    ///   - issuer: the server.
+    ///   - platform: what the device is.
+    ///   - deviceName: what users see in their list of devices.
+    ///   - store: where the device and its token stay.
+    ///   - transport: what carries requests.
+    ///   - clock: the device's.
+    /// - Throws: `ConfigurationFault`.
+    public init(
+        issuer: URL, platform: DevicePlatform, deviceName: String? = nil, store: any SecureStore,
+        transport: any Transport = URLSessionTransport(), clock: any DeviceClock = SystemClock()
+    ) throws(ConfigurationFault) {
+        try self.init(
+            issuer: issuer, platform: platform, deviceName: deviceName, store: store, transport: transport,
+            clock: clock, backoff: Backoff())
+    }
+
+    package init(
+        issuer: URL, platform: DevicePlatform, deviceName: String?, store: any SecureStore, transport: any Transport,
+        clock: any DeviceClock, backoff: Backoff
+    ) throws(ConfigurationFault) {
+        try MerganserConfig.check(issuer: issuer)
+        self.issuer = issuer
+        self.platform = platform
+        self.deviceName = deviceName
+        server = Server(issuer, transport: transport, clock: ServerClock(clock), device: clock, backoff: backoff)
+        let owner = MerganserConfig.name(of: issuer)
+        record = RecordStore(store: store, item: StoredItem(.account, of: owner), empty: AccountRecord())
+        device = RecordStore(store: store, item: StoredItem(.device, of: owner), empty: DeviceRecord())
+    }
+
+    // MARK: States
+
+    /// The present state, then each new one, without an end.
+    public nonisolated var states: AsyncStream<AccountState> {
+        defer { Task { await start() } }
+        return streams.stream()
+    }
+
+    /// The present state. Another process may have changed it.
+    public var state: AccountState {
+        do {
+            return try load().state
+        } catch MerganserError.storeUnavailable(let fault) {
+            return .unknown(fault)
+        } catch {
+            return .signedOut(.neverSignedIn)
+        }
+    }
+
+    /// Finishes what an earlier process began. Every other method does so when it has to; an app calls this at its start so
+    /// that it happens soon: after ten minutes the server forgets its answer.
+    public func start() async {
+        _ = try? await inTurn { try await self.recover() }
+        _ = try? await revokeSignedOut()
+    }
+
+    // MARK: Sign-in
+
+    /// The user of this device: the one who is signed in, else whom the server knows the device by, else a new guest. It
+    /// sends nothing if there is a token.
+    ///
+    /// - Throws: `signedOut(.deviceUnknown)` if the server does not know the device any more. Nothing is left of it then;
+    ///   call again for a new guest.
+    @discardableResult
+    public func bootstrap() async throws -> Account {
+        try await inTurn {
+            do {
+                try await self.recover()
+            } catch {
+                // An app that is started offline has its user all the same.
+                if let account = try await self.load().signedIn { return account }
+                throw error
+            }
+            if let account = try await self.load().signedIn { return account }
+            return try await self.bootstrapDevice()
+        }
+    }
+
+    /// Signs a user in, or up. A guest who is to keep what they have is linked or swapped instead.
+    ///
+    /// - Throws: besides, `accountDeleted`; `server` with `email_linked_to_other_apple_account` and the like.
+    @discardableResult
+    public func signIn(with credential: ProviderCredential) async throws -> Account {
+        try await inTurn {
+            try await self.recover()
+            do {
+                return try await self.startSession(credential)
+            } catch MerganserError.server(409, "device_claimed_by_other_user", _) {
+                // The device's secret is not the one stored here, so the device is lost in any case.
+                try await self.forgetDevice()
+                return try await self.startSession(credential)
+            }
+        }
+    }
+
+    /// Links a provider to the present user. A guest becomes a known user with the same id.
+    ///
+    /// - Throws: besides, `accountDeleted`; `server` with `provider_already_connected`, `identity_owned_by_another_account` (if
+    ///   the present user is no guest) and the like.
+    public func link(_ credential: ProviderCredential) async throws -> LinkOutcome {
+        let body = CredentialBody(credential)
+        let answer = try await change(.link, "/api/v1/me/connected_identities", try Server.encoder.encode(body))
+        if answer.status == 409, let ticket = try? Server.decoder.decode(TicketReply.self, from: answer.body) {
+            return .ownedByAnotherAccount(SwapTicket(secret: ticket.swapTicket))
+        }
+        return .linked(try answer.decoded(LinkReply.self).user)
+    }
+
+    /// What `swap` would do. It changes nothing.
+    ///
+    /// - Throws: besides, `server` with `invalid_swap_ticket` and the like.
+    public func preview(_ ticket: SwapTicket, moving selection: SwapSelection = .everything) async throws -> SwapPreview
+    {
+        var body = SwapBody(ticket, selection)
+        body.dryRun = true
+        let call = try Call("POST", "/api/v1/me/anonymous_swap", isRepeatable: true).json(body)
+        return try await ask(call).decoded(SwapPreview.self)
+    }
+
+    /// Moves the guest's things into the account that owns the provider, and signs in there. The guest is gone for good.
+    ///
+    /// - Parameters:
+    ///   - ticket: of the link that was refused.
+    ///   - selection: what the guest takes along.
+    ///   - plan: what the user saw; if something else would happen by now, nothing does.
+    /// - Throws: besides, `server` with `plan_changed`, `invalid_swap_ticket` and the like.
+    @discardableResult
+    public func swap(
+        _ ticket: SwapTicket, moving selection: SwapSelection = .everything, as plan: SwapPreview? = nil
+    ) async throws -> SwapResult {
+        var body = SwapBody(ticket, selection)
+        body.deviceUUID = try device.read().uuid
+        body.platform = platform
+        let answer = try await change(
+            .swap, "/api/v1/me/anonymous_swap", try Server.encoder.encode(body), ifMatch: plan?.plan)
+        return SwapResult(
+            account: try answer.decoded(BootstrapReply.self).user, merged: try answer.decoded(SwapReply.self).merged)
+    }
+
+    // MARK: Merge
+
+    /// A token by which another account of the same user, signed in elsewhere, absorbs this one. Five minutes, one use.
+    public func mergeToken() async throws -> String {
+        let call = try Call("POST", "/api/v1/me/merge/session-token", isRepeatable: true)
+            .json(MergeTokenBody(idempotencyKey: .random()))
+        return try await ask(call).decoded(MergeTokenReply.self).sessionToken
+    }
+
+    /// Has a code sent to another account's address. Whether there is such an account is not told.
+    public func sendMergeCode(to email: String) async throws {
+        _ = try await ask(Call("POST", "/api/v1/me/merge/otp").json(MergeBody(targetEmail: email)))
+            .decoded(NoReply.self)
+    }
+
+    /// What `merge` would move. It changes nothing, but a wrong code counts as one of five tries.
+    ///
+    /// - Throws: as `merge`.
+    public func preview(_ proof: MergeProof) async throws -> MergePreview {
+        var body = MergeBody(proof)
+        body.dryRun = true
+        return try await ask(Call("POST", "/api/v1/me/merge").json(body)).decoded(MergePreview.self)
+    }
+
+    /// Absorbs another account of the same user: its things become this user's.
+    ///
+    /// - Parameters:
+    ///   - proof: of the other account.
+    ///   - plan: what the user saw; if something else would happen by now, nothing does.
+    /// - Throws: besides, `server` with `invalid_otp`, `token_expired`, `token_consumed`, `self_merge_forbidden`,
+    ///   `anonymous_requester`, `plan_changed`.
+    @discardableResult
+    public func merge(_ proof: MergeProof, as plan: MergePreview? = nil) async throws -> MergeResult {
+        let body = try Server.encoder.encode(MergeBody(proof))
+        return try await change(.merge, "/api/v1/me/merge", body, ifMatch: plan?.plan).decoded(MergeResult.self)
+    }
+
+    // MARK: Sign-out
+
+    /// Forgets the user and the device, and revokes the token at the server. A guest is lost by it.
+    ///
+    /// - Throws: `storeUnavailable`: the user is still signed in. `offline`, `server`: the server has not revoked the token
+    ///   yet; `start` tries again.
+    public func signOut() async throws {
+        try forget(.requested, revoking: true)
+        try await SharedTask { try await self.revokeSignedOut() }.value
+    }
+
+    /// Deletes the account, and forgets the user and the device.
+    ///
+    /// Until `purgeAt` the server's operator can restore it. Where the server is set so, a sign-in with one of its providers
+    /// does; else that throws `accountDeleted`. A guest's account cannot be restored by the guest.
+    public func deleteAccount() async throws -> AccountDeletion {
+        let deletion = try await ask(Call("DELETE", "/api/v1/me")).decoded(AccountDeletion.self)
+        try forget(.requested, revoking: false)
+        return deletion
+    }
+
+    private func forget(_ reason: SignedOutReason, revoking: Bool) throws {
+        let uuid = try device.read().uuid
+        let state = try record.update { record in
+            if revoking, let token = record.token { record.revocations.append(token) }
+            record.signOut(reason, leaving: uuid)
+            return record.state
+        }
+        streams.publish(state)
+        // From here on the user is signed out; if the store fails now, `recover` goes on.
+        try? forgetLeftDevice()
+    }
+
+    /// Forgets the device of a user who signed out: else it would bring them back. Another process may have made a new one.
+    private func forgetLeftDevice() throws {
+        guard let uuid = try record.read().leftDevice else { return }
+        try device.update { if $0.uuid == uuid { $0 = DeviceRecord() } }
+        try record.update { $0.forgot(uuid) }
+    }
+
+    private func forgetDevice() throws { try device.update { $0 = DeviceRecord() } }
+
+    private func revokeSignedOut() async throws {
+        for token in try load().revocations {
+            var call = Call("DELETE", "/api/v1/auth/session", bearer: token)
+            call.isRepeatable = true
+            _ = try await server.answer(to: call)
+            try record.update { $0.revocations.removeAll { $0 == token } }
+        }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request with the present token. If the server does not accept the token any more, it is sent once more with
+    /// a new one.
+    func ask(_ call: Call) async throws -> Answer { try await ask(call) { try await $0.answer(to: $1) } }
+
+    /// Like `ask`, with the answer's body in a file.
+    func download(_ call: Call, to file: URL) async throws -> Answer {
+        try await ask(call) { try await $0.download($1, to: file) }
+    }
+
+    private func ask(_ call: Call, _ send: (Server, Call) async throws -> Answer) async throws -> Answer {
+        let record = try load()
+        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+        var call = call
+        call.bearer = token
+        let answer = try await send(server, call)
+        guard answer.isDeadToken else { return answer }
+        call.bearer = try await renewedToken(insteadOf: token)
+        return try await send(server, call)
+    }
+
+    private func renewedToken(insteadOf dead: String) async throws -> String {
+        try await inTurn { try await self.renewed(insteadOf: dead) }
+    }
+
+    /// In turn.
+    private func renewed(insteadOf dead: String) async throws -> String {
+        try await recover()
+        let record = try load()
+        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+        if token != dead { return token }
+        guard try device.read().secret != nil else {
+            try self.record.update { if $0.token == dead { $0.signOut(.signInAgain) } }
+            throw MerganserError.signedOut(.signInAgain)
+        }
+        _ = try await bootstrapDevice()
+        guard let new = try load().token else { throw MerganserError.signedOut(try load().reason) }
+        return new
+    }
+
+    /// A request that changes the credential, with the present token: in turn, written down, sent, its answer stored.
+    private func change(
+        _ operation: PendingRequest.Operation, _ path: String, _ body: Data, ifMatch: String? = nil
+    ) async throws -> Answer {
+        try await inTurn {
+            try await self.recover()
+            return try await self.changeNow(operation, path, body, ifMatch)
+        }
+    }
+
+    private func changeNow(
+        _ operation: PendingRequest.Operation, _ path: String, _ body: Data, _ ifMatch: String?
+    ) async throws -> Answer {
+        let record = try load()
+        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+        let answer = try await send(
+            PendingRequest(operation, path, bearer: token, ifMatch: ifMatch, body: body, at: server.clock.now))
+        guard answer.isDeadToken else { return answer }
+        let new = try await renewed(insteadOf: token)
+        return try await send(
+            PendingRequest(operation, path, bearer: new, ifMatch: ifMatch, body: body, at: server.clock.now))
+    }
+
+    private func startSession(_ credential: ProviderCredential) async throws -> Account {
+        let device = try presentDevice()
+        var body = CredentialBody(credential)
+        body.provider = nil
+        (body.deviceUUID, body.deviceSecret, body.platform) = (device.uuid, device.secret, platform)
+        let answer = try await send(
+            PendingRequest(
+                .signIn, "/api/v1/auth/\(credential.provider)/session", body: try Server.encoder.encode(body),
+                at: server.clock.now))
+        return try answer.decoded(BootstrapReply.self).user
+    }
+
+    /// Asks for the device's user (accounts §1.2).
+    private func bootstrapDevice() async throws -> Account {
+        let device = try presentDevice()
+        let body = BootstrapBody(
+            deviceUUID: device.uuid, platform: platform, deviceSecret: device.secret, deviceName: deviceName)
+        let answer = try await send(
+            PendingRequest(.bootstrap, "/api/v1/devices", body: try Server.encoder.encode(body), at: server.clock.now))
+        if answer.code == "invalid_device_secret" {
+            // A device whose first answer was lost has no secret and never will: nobody has used it, so begin anew.
+            guard device.secret != nil else { return try await bootstrapDevice() }
+            throw MerganserError.signedOut(try load().reason)
+        }
+        return try answer.decoded(BootstrapReply.self).user
+    }
+
+    /// The device, with a new id if there is none.
+    private func presentDevice() throws -> DeviceRecord {
+        try device.update { device in
+            if device.uuid == nil { device = DeviceRecord(uuid: UUID().uuidString.lowercased()) }
+            return device
+        }
+    }
+
+    /// One after the other, each to its end, also if the caller leaves.
+    private func inTurn<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let before = lastInLine
+        let task = SharedTask {
+            await before?.value
+            return try await work()
+        }
+        lastInLine = Task { _ = try? await task.value }
+        return try await task.value
+    }
+
+    // MARK: Write-ahead
+
+    /// Finishes the request that is written down, if there is one: repeats it while the server knows its answer, else
+    /// forgets it.
+    private func recover() async throws {
+        try forgetLeftDevice()
+        guard let pending = try load().pending else { return }
+        if pending.isForgotten(at: server.clock.now) {
+            try record.update { if $0.pending == pending { $0.lose() } }
+        } else {
+            _ = try await finish(pending, isRepetition: true)
+        }
+    }
+
+    /// Writes a request down, sends it, and stores what its answer means.
+    private func send(_ request: PendingRequest) async throws -> Answer {
+        let isFirst = try record.update { record in
+            guard record.pending == nil else { return false }
+            record.begin(request)
+            return true
+        }
+        // Another process has begun something since this one looked.
+        guard isFirst else {
+            try await recover()
+            return try await send(request)
+        }
+        return try await finish(request, isRepetition: false)
+    }
+
+    /// - Parameter isRepetition: whether an earlier process, or an earlier call, may have sent it.
+    private func finish(_ pending: PendingRequest, isRepetition: Bool) async throws -> Answer {
+        let answer = try await server.answer(to: Call(pending)) { try record.read().pending == pending }
+        // The request itself may have ended the token, and the server have forgotten that it answered.
+        try settle(pending, answer, isLost: isRepetition && answer.isDeadToken)
+        return answer
+    }
+
+    /// Stores what an answer means, if its request is still the pending one: then the credential is, too, that it was made
+    /// from.
+    ///
+    /// - Throws: `signedOut` if the user signed out meanwhile.
+    private func settle(_ pending: PendingRequest, _ answer: Answer, isLost: Bool) throws {
+        guard try record.read().pending == pending else {
+            if try record.read().settledKey == pending.key { return }
+            throw MerganserError.signedOut(try record.read().reason)
+        }
+        let reply = try? answer.decoded(BootstrapReply.self)
+        // First what the server shows only once. A process that ends here repeats the request.
+        if let secret = reply?.deviceSecret, let uuid = reply?.device?.deviceUUID {
+            try device.update { device in
+                if device.uuid?.lowercased() == uuid.lowercased() { device.secret = secret }
+            }
+        }
+        let refused = answer.code == "invalid_device_secret" ? try? pending.device : nil
+        if let refused { try device.update { if $0 == refused { $0 = DeviceRecord() } } }
+        let state = try record.update { [offset = server.clock.offset] record in
+            guard record.pending == pending else { return record.state }
+            record.clockOffset = offset
+            if let reply {
+                record.signIn(reply.accessToken, reply.user)
+            } else if let user = (try? answer.decoded(LinkReply.self))?.user {
+                record.update(user)
+            } else if refused?.secret != nil {
+                record.signOut(.deviceUnknown)
+            } else if isLost {
+                record.lose()
+            } else {
+                record.settle()
+            }
+            return record.state
+        }
+        streams.publish(state)
+    }
+
+    private func load() throws -> AccountRecord {
+        do {
+            let record = try record.read()
+            if !isClockRestored {
+                server.clock.restore(offset: record.clockOffset)
+                isClockRestored = true
+            }
+            streams.publish(record.state)
+            return record
+        } catch MerganserError.storeUnavailable(let fault) {
+            streams.publish(.unknown(fault))
+            throw MerganserError.storeUnavailable(fault)
+        }
+    }
+}
+
+extension Answer {
+    /// Whether the server does not accept the request's token any more. What it says of somebody else's credential has no
+    /// challenge (accounts §3.1).
+    fileprivate var isDeadToken: Bool { status == 401 && code == "invalid_token" && hasChallenge }
+}
+
+extension PendingRequest {
+    /// The device that a bootstrap named.
+    fileprivate var device: DeviceRecord {
+        get throws {
+            let sent = try Server.decoder.decode(SentDevice.self, from: body)
+            return DeviceRecord(uuid: sent.deviceUUID, secret: sent.deviceSecret)
+        }
+    }
+
+    private struct SentDevice: Decodable {
+        let deviceUUID: String
+        let deviceSecret: String?
+
+        enum CodingKeys: String, CodingKey {
+            case deviceUUID = "deviceUuid"
+            case deviceSecret
+        }
+    }
+}
+
+// MARK: Bodies and replies
+
+private struct BootstrapBody: Encodable {
+    let deviceUUID: String?
+    let platform: DevicePlatform
+    let deviceSecret: String?
+    let deviceName: String?
+}
+
+private struct CredentialBody: Encodable {
+    var provider: String?
+    let identityToken: String
+    let rawNonce: String
+    let fullName: ProviderCredential.FullName?
+    let authorizationCode: String?
+    var deviceUUID: String?
+    var platform: DevicePlatform?
+    var deviceSecret: String?
+
+    init(_ credential: ProviderCredential) {
+        provider = credential.provider
+        identityToken = credential.identityToken
+        rawNonce = credential.nonce
+        fullName = credential.fullName
+        authorizationCode = credential.authorizationCode
+    }
+}
+
+private struct SwapBody: Encodable {
+    struct Options: Encodable {
+        let rps: [String]?
+        let agentApprovals: Bool
+        let notifications: Bool
+    }
+
+    let swapTicket: String
+    let mergeOptions: Options
+    var deviceUUID: String?
+    var platform: DevicePlatform?
+    var dryRun: Bool?
+
+    init(_ ticket: SwapTicket, _ selection: SwapSelection) {
+        swapTicket = ticket.secret
+        mergeOptions = Options(
+            rps: selection.applications, agentApprovals: selection.agentApprovals,
+            notifications: selection.notifications)
+    }
+}
+
+private struct MergeTokenBody: Encodable {
+    let idempotencyKey: String
+}
+
+private struct MergeBody: Encodable {
+    var targetSessionToken: String?
+    var targetEmail: String?
+    var otpCode: String?
+    var dryRun: Bool?
+
+    init(targetEmail: String) { self.targetEmail = targetEmail }
+
+    init(_ proof: MergeProof) {
+        switch proof.kind {
+        case .token(let token): targetSessionToken = token
+        case .code(let code, let email): (otpCode, targetEmail) = (code, email)
+        }
+    }
+}
+
+/// DeviceBootstrapResponse.
+private struct BootstrapReply: Decodable {
+    struct Device: Decodable {
+        let deviceUUID: String
+
+        enum CodingKeys: String, CodingKey { case deviceUUID = "deviceUuid" }
+    }
+
+    let user: Account
+    let accessToken: String
+    let device: Device?
+    let deviceSecret: String?
+}
+
+private struct LinkReply: Decodable {
+    let user: Account
+    let connectedIdentities: [ConnectedIdentity]
+}
+
+private struct TicketReply: Decodable {
+    let swapTicket: String
+}
+
+private struct SwapReply: Decodable {
+    let merged: SwapSummary
+}
+
+private struct MergeTokenReply: Decodable {
+    let sessionToken: String
+}
+
+/// For answers that say nothing.
+struct NoReply: Decodable {}

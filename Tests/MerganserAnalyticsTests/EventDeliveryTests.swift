@@ -1,0 +1,266 @@
+import FaultProxy
+import Foundation
+import MariaDB
+import MerganserClient
+import TestSupport
+import Testing
+
+@testable import MerganserAnalytics
+
+/// Every event reaches the server exactly once, whatever the network, the server and the device do. Each test has a server
+/// of its own.
+@Suite(.serialized) struct EventDeliveryTests {
+    private let deployment: AnalyticsDeployment
+    private let proxy: FaultProxy
+
+    init() throws {
+        deployment = try AnalyticsDeployment()
+        proxy = deployment.proxy
+    }
+
+    private var losses: [EventLoss] { deployment.losses.withLock { $0 } }
+
+    private func rows() throws -> (all: Int, distinct: Int) {
+        (
+            try deployment.count("SELECT COUNT(*) FROM events"),
+            try deployment.count("SELECT COUNT(DISTINCT message) FROM events")
+        )
+    }
+
+    /// A third of the requests or answers get lost, are cut, doubled or refused for the moment; dates are wrong.
+    @Test func faultsCostNoEventAndDoubleNone() async throws {
+        var generator = SeededGenerator(seed: 3)
+        let faults: [FaultProxy.Fault] = [
+            .lostRequest, .lostAnswer, .cutAnswer(after: 5), .duplicate,
+            .answer(status: 503, headers: [("retry-after", "0")], body: #"{"error":"Service unavailable"}"#),
+            .answer(status: 502, headers: [], body: "<html>Bad Gateway</html>"),
+            .date("Thu, 01 Jan 1970 00:00:00 GMT"), .date("Fri, 31 Dec 2099 23:59:59 GMT"),
+        ]
+        for _ in 0..<400 {
+            let isFaulty = Int.random(in: 0..<10, using: &generator) < 4
+            proxy.arm(isFaulty ? faults.randomElement(using: &generator) ?? .none : .none, at: "/v1/")
+        }
+        let count = 3000
+        let reporter = try deployment.reporter { $0.uploadDelay = .milliseconds(5) }
+        for number in 1...count {
+            reporter.track("event \(number)")
+            if number % 500 == 0 { _ = await reporter.flush() }
+        }
+        try await deployment.deliver(reporter)
+        // `sdk:session_started` is one more.
+        let rows = try rows()
+        #expect(rows.all == count + 1)
+        #expect(rows.distinct == count + 1)
+        #expect(losses == [])
+        #expect(proxy.count("/v1/ingest") > count / 100)
+    }
+
+    /// kill -9 at random moments, while it writes and while it sends. What it said is on disk is at the server, once.
+    @Test func killedAppsLoseNothingThatIsOnDisk() async throws {
+        var generator = SeededGenerator(seed: 4)
+        var kept: Set<String> = []
+        for round in 0..<12 {
+            for _ in 0..<20 {
+                let faults: [FaultProxy.Fault] = [.none, .none, .lostAnswer, .duplicate, .lostRequest]
+                proxy.arm(faults.randomElement(using: &generator) ?? .none, at: "/v1/ingest")
+            }
+            let app = try app(name: "round-\(round)", count: 1_000_000)
+            let enough = Int.random(in: 1...60, using: &generator)
+            try app.wait(for: "\(enough) writes") { app.output.split(separator: "\n").count >= enough }
+            app.kill()
+            #expect(try app.waitForExit() == .signal(9))
+            proxy.disarm()
+            // The last line may be cut, too.
+            let lines = app.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            let last = try #require(lines.last.flatMap { Int($0) })
+            kept.formUnion((1...last).map { "round-\(round) \($0)" })
+        }
+        let last = try app(name: "last", count: 1)
+        #expect(try last.waitForExit(atMost: .seconds(120)) == .status(0), "\(last.errorOutput)")
+        kept.insert("last 1")
+
+        let stored = try deployment.installation.database.connect().all(
+            "SELECT message FROM events WHERE message NOT LIKE 'sdk:%'"
+        ) { row in try row.read(String.self) }
+        #expect(Set(stored).count == stored.count)
+        let missing = kept.subtracting(stored)
+        #expect(missing.isEmpty, "\(missing.count) of \(kept.count), such as \(missing.prefix(3))")
+    }
+
+    private func app(name: String, count: Int) throws -> ChildProcess {
+        try ChildProcess(
+            Repository.program("analytics-process"),
+            [deployment.folder("killed").path, proxy.url, deployment.key, name, "\(count)"])
+    }
+
+    /// An app and its extension on one folder.
+    @Test func twoProcessesShareAFolder() throws {
+        let apps = try ["a", "b"].map { try app(name: $0, count: 700) }
+        for app in apps { #expect(try app.waitForExit(atMost: .seconds(120)) == .status(0), "\(app.errorOutput)") }
+        let rows = try rows()
+        #expect(rows.all == 2 * 701)
+        #expect(rows.distinct == 2 * 700 + 1)
+        #expect(try deployment.count("SELECT COUNT(*) FROM app_users") == 1)
+    }
+
+    /// Days without a network, and a start in between.
+    @Test func whatWasReportedOfflineGoesLater() async throws {
+        let offline = URL(string: "http://127.0.0.1:1")
+        for start in 0..<3 {
+            let reporter = try deployment.reporter { $0.endpoint = offline ?? $0.endpoint }
+            for number in 0..<200 { reporter.track("offline \(start) \(number)") }
+            reporter.signIn("user-1")
+            reporter.update(["start": "\(start)"])
+            #expect(await !reporter.flush())
+        }
+        let reporter = try deployment.reporter()
+        #expect(reporter.userID == "user-1")
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == 600 + 4)
+        #expect(try deployment.text("SELECT properties FROM app_users WHERE user_id = 'user-1'") == #"{"start":"2"}"#)
+        #expect(try deployment.count("SELECT COUNT(*) FROM app_users WHERE merged_into IS NULL") == 1)
+        #expect(losses == [])
+        // Nothing is left for the next start.
+        let before = proxy.exchanges.count
+        let next = try deployment.reporter()
+        try await deployment.deliver(next)
+        #expect(proxy.exchanges.count == before + 1)
+    }
+
+    // MARK: Refusals
+
+    /// An event that the server refuses is reported; the others of its batch go on (analytics §8.2).
+    @Test func aRefusedEventCostsNoOther() async throws {
+        let clock = ShiftedClock()
+        let reporter = try deployment.reporter { $0.clock = clock }
+        reporter.track("now")
+        clock.shift(by: 3600)
+        reporter.track("an hour ahead")
+        clock.shift(by: -3600)
+        reporter.track("now again")
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == 3)
+        #expect(
+            losses == [
+                .refused(
+                    events: 1, status: 200,
+                    message: "events[2]: timestamp cannot be more than 5 minutes in the future")
+            ])
+    }
+
+    /// A wrong bundle id, a key that was revoked: each batch is refused once, reported, and nothing waits behind it.
+    @Test func aRefusedBatchBlocksNothing() async throws {
+        let reporter = try deployment.reporter { $0.bundleID = "com.example.other" }
+        for number in 0..<150 { reporter.track("event \(number)") }
+        #expect(await reporter.flush())
+        #expect(proxy.count("/v1/ingest") == 2)
+        #expect(
+            losses
+                == [100, 51].map {
+                    .refused(
+                        events: $0, status: 403,
+                        message: "bundle_id does not match the app associated with this API key")
+                })
+        let next = try deployment.reporter()
+        next.track("event")
+        try await deployment.deliver(next)
+        #expect(try rows().all == 2)
+    }
+
+    /// The body cannot be read, or is too large: halves find out which event is to blame.
+    @Test(arguments: [400, 413])
+    func aBodyThatIsRefusedIsHalved(status: Int) async throws {
+        let body = #"{"statusCode":\#(status),"error":"-","message":"-"}"#
+        proxy.arm(.answer(status: status, headers: [], body: body), at: "/v1/ingest", times: 2)
+        let reporter = try deployment.reporter()
+        for number in 0..<99 { reporter.track("event \(number)") }
+        try await deployment.deliver(reporter)
+        // 100, 50, then 25, 25 and 50
+        #expect(proxy.count("/v1/ingest") == 5)
+        #expect(try rows().all == 100)
+        #expect(losses == [])
+    }
+
+    /// The page of a hotel's network, with any status, decides nothing.
+    @Test(arguments: [200, 302, 403, 404])
+    func somebodyElsesAnswerLosesNothing(status: Int) async throws {
+        proxy.arm(
+            .answer(status: status, headers: [("content-type", "text/html")], body: "<html>Sign in</html>"),
+            at: "/v1/", times: 3)
+        let reporter = try deployment.reporter()
+        reporter.track("event")
+        reporter.signIn("user-1")
+        reporter.update(["plan": "pro"])
+        #expect(await !reporter.flush())
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == 2)
+        #expect(losses == [])
+    }
+
+    // MARK: Patience
+
+    @Test func theServersPatienceIsKept() async throws {
+        let clock = ShiftedClock()
+        let reporter = try deployment.reporter { $0.clock = clock }
+        proxy.arm(
+            .answer(status: 429, headers: [("retry-after", "120")], body: #"{"error":"Rate limit exceeded"}"#),
+            at: "/v1/")
+        reporter.track("event")
+        #expect(await !reporter.flush())
+        // Not even when it is asked for.
+        #expect(await !reporter.flush())
+        clock.advance(by: .seconds(119))
+        #expect(await !reporter.flush())
+        #expect(proxy.count("/v1/") == 1)
+        clock.advance(by: .seconds(2))
+        #expect(await reporter.flush())
+        #expect(proxy.count("/v1/") == 2)
+    }
+
+    @Test func ownBackOffEndsWhenSomebodyAsks() async throws {
+        let reporter = try deployment.reporter { $0.backoff = Backoff(base: .seconds(600), longest: .seconds(600)) }
+        proxy.arm(.lostRequest, at: "/v1/")
+        #expect(await !reporter.flush())
+        #expect(await reporter.flush())
+    }
+
+    /// Without a word of the app, and again after a failure.
+    @Test func eventsGoByThemselves() async throws {
+        proxy.arm(.lostAnswer, at: "/v1/ingest", times: 2)
+        let reporter = try deployment.reporter { $0.uploadDelay = .milliseconds(10) }
+        reporter.track("event")
+        for _ in 0..<1000 where try rows().all < 2 || proxy.count("/v1/ingest") < 3 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try rows().all == 2)
+        _ = reporter
+    }
+
+    // MARK: Bounds
+
+    /// Callers never wait: what finds the buffer full is lost, and counted.
+    @Test func whatIsTooFastIsCounted() async throws {
+        let reporter = try deployment.reporter()
+        let count = 20 * Intake.capacity
+        for number in 0..<count { reporter.track("\(number)") }
+        try await deployment.deliver(reporter)
+        let lost = losses.reduce(0) { if case .tooFast(let events) = $1 { $0 + events } else { $0 } }
+        #expect(lost > 0)
+        #expect(try rows().all + lost == count + 1)
+    }
+}
+
+/// The device's clocks, which a test moves.
+final class ShiftedClock: DeviceClock {
+    private let state = Locked((wrong: 0.0, passed: Duration.zero))
+
+    var date: Date { Date() + state.withLock { $0.wrong + $0.passed.seconds } }
+    var uptime: Duration { SystemClock().uptime + state.withLock { $0.passed } }
+
+    func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration) }
+
+    /// Somebody sets the date.
+    func shift(by seconds: Double) { state.withLock { $0.wrong += seconds } }
+    /// Time passes.
+    func advance(by duration: Duration) { state.withLock { $0.passed += duration } }
+}

@@ -1,0 +1,244 @@
+import FaultProxy
+import Foundation
+import MerganserClient
+import TestSupport
+import Testing
+
+@testable import MerganserAuth
+
+/// What others get wrong, for the server's own app. Each test has a server of its own.
+@Suite(.serialized) struct AccountFaultTests {
+    private let deployment: Deployment
+    private let proxy: FaultProxy
+
+    init() throws {
+        deployment = try Deployment()
+        proxy = deployment.proxy
+    }
+
+    private func users() throws -> Int { try deployment.count("SELECT COUNT(*) FROM users") }
+
+    // MARK: 3
+
+    @Test(arguments: [FaultProxy.Fault.lostRequest, .lostAnswer, .cutAnswer(after: 400)])
+    func aLostBootstrapMakesOneGuest(fault: FaultProxy.Fault) async throws {
+        let store = InMemoryStore()
+        proxy.arm(fault, at: "/api/v1/devices")
+        await #expect(throws: MerganserError.offline) { try await deployment.accountSession(store).bootstrap() }
+        let next = try deployment.accountSession(store)
+        let guest = try await next.bootstrap()
+        #expect(try users() == 1)
+        // It has the secret, which only the lost answer showed.
+        try deployment.run("UPDATE paks SET revoked_at = NOW(3)")
+        #expect(try await next.profile().id == guest.id)
+        #expect(try users() == 1)
+    }
+
+    /// Ten minutes later the server has forgotten the answer, and nobody knows the secret. Nothing is lost by a new guest.
+    @Test func aGuestWhoseFirstAnswerIsLostBeginsAnew() async throws {
+        let store = InMemoryStore()
+        proxy.arm(.lostAnswer, at: "/api/v1/devices")
+        await #expect(throws: MerganserError.offline) { try await deployment.accountSession(store).bootstrap() }
+        try forgetAnswers()
+        let clock = TestDeviceClock()
+        clock.advance(by: .seconds(700))
+        let next = try deployment.accountSession(store, clock: clock)
+        #expect(try await next.bootstrap().anonymous)
+        #expect(await next.state != .signedOut(.deviceUnknown))
+    }
+
+    /// What a later look-up would find (accounts §0.5).
+    private func forgetAnswers() throws {
+        try deployment.run("DELETE FROM idempotency_records")
+    }
+
+    @Test func aLostLinkIsHadAgain() async throws {
+        let store = InMemoryStore()
+        let guest = try await deployment.accountSession(store).bootstrap()
+        proxy.arm(.cutAnswer(after: 10), at: "/api/v1/me/connected_identities")
+        await #expect(throws: MerganserError.offline) {
+            try await deployment.accountSession(store).link(deployment.credential("person"))
+        }
+        let next = try deployment.accountSession(store)
+        proxy.arm(.lostRequest, at: "/api/v1/me/connected_identities")
+        #expect(try await next.bootstrap() == guest, "what is stored serves while there is no network")
+        await next.start()
+        guard case .known(let account) = await next.state else {
+            Issue.record("the guest was promoted")
+            return
+        }
+        #expect(account.id == guest.id)
+    }
+
+    /// The guest, its token and its device's secret are gone when the answer is.
+    @Test func aLostSwapIsHadAgain() async throws {
+        let owner = try await deployment.accountSession().signIn(with: deployment.credential("person"))
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        try await session.bootstrap()
+        guard case .ownedByAnotherAccount(let ticket) = try await session.link(deployment.credential("person")) else {
+            Issue.record("the provider belongs to another account")
+            return
+        }
+        proxy.arm(.cutAnswer(after: 100), at: "/api/v1/me/anonymous_swap")
+        await #expect(throws: MerganserError.offline) { try await session.swap(ticket) }
+        let next = try deployment.accountSession(store)
+        #expect(try await next.bootstrap() == owner)
+        try deployment.run("UPDATE paks SET revoked_at = NOW(3)")
+        #expect(try await next.profile().id == owner.id)
+        #expect(try users() == 1)
+    }
+
+    @Test func aSwapThatIsLostForTooLongSaysSo() async throws {
+        try await deployment.accountSession().signIn(with: deployment.credential("person"))
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        try await session.bootstrap()
+        guard case .ownedByAnotherAccount(let ticket) = try await session.link(deployment.credential("person")) else {
+            Issue.record("the provider belongs to another account")
+            return
+        }
+        proxy.arm(.lostAnswer, at: "/api/v1/me/anonymous_swap")
+        await #expect(throws: MerganserError.offline) { try await session.swap(ticket) }
+        try forgetAnswers()
+        let clock = TestDeviceClock()
+        clock.advance(by: .seconds(700))
+        let next = try deployment.accountSession(store, clock: clock)
+        await #expect(throws: MerganserError.signedOut(.signInAgain)) { try await next.profile() }
+        #expect(await next.state == .signedOut(.signInAgain))
+        #expect(try await !next.signIn(with: deployment.credential("person")).anonymous)
+    }
+
+    @Test func aLostMergeIsHadAgain() async throws {
+        let store = InMemoryStore()
+        let survivor = try deployment.accountSession(store)
+        try await survivor.signIn(with: deployment.credential("person"))
+        let other = try deployment.accountSession()
+        try await other.bootstrap()
+        let token = try await other.mergeToken()
+        proxy.arm(.lostAnswer, at: "/api/v1/me/merge")
+        await #expect(throws: MerganserError.offline) { try await survivor.merge(.token(token)) }
+        await survivor.start()
+        let merges = proxy.exchanges.filter { $0.request.path == "/api/v1/me/merge" }
+        #expect(merges.map(\.status) == [200, 200])
+        #expect(try deployment.count("SELECT COUNT(*) FROM identity_links") == 1)
+    }
+
+    /// A store that cannot be written after so many changes, as if the process had been killed then.
+    private struct Dying: SecureStore {
+        let store: InMemoryStore
+        let remaining: Locked<Int>
+
+        func read(_ item: StoredItem) throws(StoreFault) -> Data? { try store.read(item) }
+        func update(_ item: StoredItem, _ change: (Data?) throws(StoreFault) -> Data?) throws(StoreFault) {
+            let isAlive = remaining.withLock { remaining in
+                remaining -= 1
+                return remaining >= 0
+            }
+            guard isAlive else { throw .unreadable("dead") }
+            try store.update(item, change)
+        }
+    }
+
+    /// Wherever a sign-out is killed, the user stays signed in, or does not come back.
+    @Test(arguments: 0..<4) func aKilledSignOutIsFinished(changes: Int) async throws {
+        let store = InMemoryStore()
+        let account = try await deployment.accountSession(store).signIn(with: deployment.credential("person"))
+        let dying = try deployment.accountSession(Dying(store: store, remaining: Locked(changes)))
+        try? await dying.signOut()
+        let next = try deployment.accountSession(store)
+        if changes == 0 {
+            #expect(await next.state == .known(account))
+        } else {
+            #expect(await next.state == .signedOut(.requested))
+            #expect(try await next.bootstrap().anonymous)
+        }
+    }
+
+    // MARK: 4
+
+    @Test func aLateAnswerDoesNotSignIn() async throws {
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        let gate = FaultProxy.Gate()
+        proxy.arm(.held(gate), at: "/api/v1/auth/apple/session")
+        let late = Task { try await session.signIn(with: deployment.credential("person")) }
+        #expect(await gate.waitForArrival())
+        // Another process signs out.
+        try await deployment.accountSession(store).signOut()
+        gate.open()
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }
+        #expect(await session.state == .signedOut(.requested))
+    }
+
+    // MARK: 5
+
+    private let failures = [
+        FaultProxy.Fault.lostRequest, .lostAnswer,
+        .answer(status: 503, headers: [], body: #"{"error":"temporarily_unavailable"}"#),
+        .answer(status: 200, headers: [("Content-Type", "text/html")], body: "<html>Welcome"),
+        .answer(status: 401, headers: [("Content-Type", "text/html")], body: "<html>Pay first"),
+    ]
+
+    @Test func oneFailureEndsNothing() async throws {
+        let session = try deployment.accountSession()
+        let account = try await session.signIn(with: deployment.credential("person"))
+        for fault in failures {
+            try deployment.run("UPDATE paks SET revoked_at = NOW(3)")
+            proxy.arm(fault, at: "/api/v1/devices")
+            await #expect(throws: MerganserError.self, "\(fault)") { try await session.profile() }
+            #expect(await session.state == .known(account), "\(fault)")
+            #expect(try await session.profile().id == account.id, "\(fault)")
+        }
+    }
+
+    // MARK: 6
+
+    @Test func beforeTheFirstUnlockNothingIsKnown() async throws {
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        let guest = try await session.bootstrap()
+        store.fault = .locked
+        #expect(await session.state == .unknown(.locked))
+        await #expect(throws: MerganserError.storeUnavailable(.locked)) { try await session.bootstrap() }
+        store.fault = nil
+        #expect(await session.state == .guest(guest))
+        #expect(try users() == 1)
+    }
+
+    // MARK: 10
+
+    @Test func tokensAndDeviceAreApart() async throws {
+        let store = InMemoryStore()
+        try await deployment.accountSession(store).bootstrap()
+        let owner = MerganserConfig.name(of: try deployment.url)
+        let token = String(decoding: try #require(try store.read(StoredItem(.account, of: owner))), as: UTF8.self)
+        let device = String(decoding: try #require(try store.read(StoredItem(.device, of: owner))), as: UTF8.self)
+        #expect(token.contains("lpk_live_") && !token.contains("ds_"))
+        #expect(device.contains("ds_") && !device.contains("lpk_live_"))
+    }
+
+    @Test func aDeviceThatTheServerForgotIsTold() async throws {
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        let guest = try await session.bootstrap()
+        try deployment.run("UPDATE paks SET revoked_at = NOW(3); UPDATE devices SET secret_digest = NULL")
+        await #expect(throws: MerganserError.signedOut(.deviceUnknown)) { try await session.profile() }
+        #expect(await session.state == .signedOut(.deviceUnknown))
+        // Nobody gets a new guest who has not asked for one.
+        #expect(try users() == 1)
+        await #expect(throws: MerganserError.signedOut(.deviceUnknown)) { try await session.profile() }
+        let new = try await session.bootstrap()
+        #expect(new.anonymous && new.id != guest.id)
+    }
+
+    /// A promotion elsewhere voids this device's secret; the identity token proves more.
+    @Test func aSignInNeedsNoSecret() async throws {
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        try await session.bootstrap()
+        try deployment.run("UPDATE devices SET secret_digest = NULL")
+        let account = try await session.signIn(with: deployment.credential("person"))
+        #expect(await session.state == .known(account))
+    }
+}
