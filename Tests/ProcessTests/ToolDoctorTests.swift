@@ -117,6 +117,9 @@ import Testing
         #expect(between.mend("server key")?.hasPrefix("merganserctl server-key rotate") == true)
         let wrong = try Findings(installation.tool("doctor", "--json", setting: ["MERGANSER_SERVER_KEY": other]))
         #expect(wrong["fail"].contains("server key"))
+        #expect(
+            wrong.message("server key")
+                == "a value of apple_revocations.token was sealed under another server key")
     }
 
     @Test func namesWhatIsWrongWithTheMachine() throws {
@@ -166,6 +169,11 @@ import Testing
 
         var mends: [String] { findings.compactMap { $0["mend"]?.string } }
 
-        func mend(_ check: String) -> String? { findings.first { $0["check"]?.string == check }?["mend"]?.string }
+        func mend(_ check: String) -> String? { self[check, "mend"] }
+        func message(_ check: String) -> String? { self[check, "message"] }
+
+        private subscript(check: String, member: String) -> String? {
+            findings.first { $0["check"]?.string == check }?[member]?.string
+        }
     }
 }

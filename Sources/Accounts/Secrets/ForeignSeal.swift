@@ -12,12 +12,15 @@ package struct ForeignSeal: Sendable, CustomStringConvertible {
 }
 
 extension Connection {
-    /// A lasting value that neither key sealed; nil if there is none. What each user may have is too much to look through:
-    /// the others say enough, because a rotation seals everything again. A server also works without Apple's tokens.
-    package func foreignSeal(to serverKey: ServerKey) throws -> ForeignSeal? {
+    /// A lasting value that neither key sealed; nil if there is none.
+    ///
+    /// - Parameter isThorough: whether to look through what each user may have, too. That is too much for each start; the
+    ///   others say enough there, because a rotation seals everything again, and a server works without Apple's tokens.
+    package func foreignSeal(to serverKey: ServerKey, isThorough: Bool = false) throws -> ForeignSeal? {
         let (current, previous) = serverKey.ids
+        let keyIDs = [current, previous ?? current]
         for column in SealedColumn.all {
-            if let name = try column.firstName(sealedByNoneOf: [current, previous ?? current], self) {
+            if let name = try column.firstName(sealedByNoneOf: keyIDs, isThorough: isThorough, self) {
                 return ForeignSeal(value: name)
             }
         }

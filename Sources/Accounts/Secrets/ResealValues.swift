@@ -1,12 +1,9 @@
 import JSON
-package import MariaDB
+import MariaDB
 
 extension SealedColumn {
     /// The most values that one transaction reseals.
     package static let batch = 100
-
-    /// The end of a batch: the primary key of its last row.
-    package typealias Position = [any Bindable]
 }
 
 extension AccountsTransaction {
@@ -20,8 +17,8 @@ extension AccountsTransaction {
     /// - Returns: the number of values, and the end of the batch; nil if there are no more values.
     /// - Throws: `RefusedOperation` if a value cannot be opened.
     package func reseal(
-        _ column: SealedColumn, after position: SealedColumn.Position?, _ serverKey: ServerKey, isDryRun: Bool
-    ) throws -> (count: Int, position: SealedColumn.Position)? {
+        _ column: SealedColumn, after position: SealedRow.Position?, _ serverKey: ServerKey, isDryRun: Bool
+    ) throws -> (count: Int, position: SealedRow.Position)? {
         guard let previous = serverKey.ids.previous else { return nil }
         let rows = try column.rows(sealedBy: previous, after: position, atMost: SealedColumn.batch, connection)
         guard let last = rows.last else { return nil }

@@ -1,4 +1,4 @@
-import MariaDB
+package import MariaDB
 
 /// A column whose values the server key seals.
 package struct SealedColumn: Sendable {
@@ -35,10 +35,19 @@ package struct SealedColumn: Sendable {
     var name: String { "\(table).\(column)" }
     var isLasting: Bool { if case .short = lifetime { false } else { true } }
 
+    /// - Parameter isThorough: whether columns of many values are looked through, too.
     /// - Returns: the name of a value that none of these keys sealed; nil also if this column is not looked through.
-    func firstName(sealedByNoneOf keyIDs: [[UInt8]], _ connection: Connection) throws -> String? {
-        guard case .lasting(let name) = lifetime else { return nil }
-        var sql = ComposedSQL(joining: ["SELECT ", name, " FROM ", table, " WHERE SUBSTR(", column, ", 2, 4)"])
+    func firstName(
+        sealedByNoneOf keyIDs: [[UInt8]], isThorough: Bool, _ connection: Connection
+    ) throws -> String? {
+        let name: [StaticString]
+        switch lifetime {
+        case .lasting(let sql): name = [sql]
+        case .lastingMany where isThorough: name = ["'a value of ", table, ".", column, "'"]
+        case .lastingMany, .short: return nil
+        }
+        var sql = ComposedSQL(
+            joining: ["SELECT "] + name + [" FROM ", table, " WHERE SUBSTR(", column, ", 2, 4)"])
         sql.append(" NOT IN ", oneOf: keyIDs)
         sql.append(" LIMIT 1")
         return try connection.first(sql) { row in try row.read() }
@@ -78,9 +87,9 @@ package struct SealedColumn: Sendable {
 }
 
 /// One sealed value.
-struct SealedRow {
+package struct SealedRow {
     /// A primary key: the end of a batch is that of its last row.
-    typealias Position = [any Bindable]
+    package typealias Position = [any Bindable]
 
     var key: Position
     /// The identity that the value is sealed for.

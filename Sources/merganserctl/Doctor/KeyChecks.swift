@@ -19,7 +19,7 @@ struct KeyChecks {
     }
 
     private func server() throws -> Finding {
-        if let foreign = try connection.foreignSeal(to: serverKey) {
+        if let foreign = try connection.foreignSeal(to: serverKey, isThorough: true) {
             return .fail(
                 "server key", "\(foreign.value) was sealed under another server key",
                 "set that key as MERGANSER_SERVER_KEY, or as MERGANSER_SERVER_KEY_PREVIOUS")

@@ -46,7 +46,7 @@ struct RotateServerKey: ParsableCommand {
 
     private func reseal(_ column: SealedColumn, _ serverKey: ServerKey, _ database: Database) throws -> Int {
         var total = 0
-        var position: SealedColumn.Position?
+        var position: SealedRow.Position?
         while true {
             let batch = try Accounts.write(database, from: .command) {
                 try $0.reseal(column, after: position, serverKey, isDryRun: job.isDryRun)

@@ -38,7 +38,7 @@ import Testing
     /// - Returns: how many values of each table.
     private func rotate(_ app: TestApp? = nil, isDryRun: Bool = false) throws -> [String: Int] {
         try SealedColumn.all.reduce(into: [:]) { counts, column in
-            var position: SealedColumn.Position?
+            var position: SealedRow.Position?
             while let batch = try old.operate({
                 try $0.reseal(column, after: position, Self.both, isDryRun: isDryRun)
             }) {
