@@ -38,9 +38,9 @@ package struct AgentSignature: Sendable {
 
     /// How far the agent's clock may be from ours.
     static let tolerance = Duration.seconds(300)
-    /// How long a nonce is remembered: as long as a request with it could be accepted, and a minute longer, by which the clocks
-    /// of two instances may differ, or one may be set.
-    static let nonceLifetime = tolerance * 2 + .seconds(60)
+    /// How long a nonce is remembered: as long as a request with it could be accepted, and longer, because the clocks of two
+    /// instances may differ, or one may be set.
+    static let nonceLifetime = tolerance * 2 + .clockSlack
     private static let shortestNonce = 32
 
     /// What the agent signs: six lines without a final line feed.

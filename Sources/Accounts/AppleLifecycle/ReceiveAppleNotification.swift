@@ -83,14 +83,14 @@ extension Connection {
 }
 
 extension AccountsTransaction {
-    /// - Returns: false if it was received before. Of two at once, on whatever instance, one waits here. It is remembered a
-    ///   minute longer than it is accepted, by which the clocks of two instances may differ.
+    /// - Returns: false if it was received before. Of two at once, on whatever instance, one waits here. It is remembered
+    ///   longer than it is accepted, because the clocks of two instances may differ.
     fileprivate func claim(_ notification: AppleNotification) throws -> Bool {
         try connection.execute(
             """
             INSERT INTO apple_notifications (digest, expires_at) VALUES (?, ?)
             ON DUPLICATE KEY UPDATE expires_at = expires_at
-            """, sha256(notification.id.utf8), notification.acceptedUntil + .seconds(60)
+            """, sha256(notification.id.utf8), notification.acceptedUntil + .clockSlack
         ).affectedRows > 0
     }
 }

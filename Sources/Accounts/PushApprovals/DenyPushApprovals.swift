@@ -25,7 +25,7 @@ extension AccountsTransaction {
             WHERE r.status = 'pending' AND r.expires_at > ?
                OR r.status = 'approved' AND r.completed_at IS NULL AND COALESCE(r.decided_at > ?, TRUE)
             ORDER BY r.id
-            """, user, user, now, now - PushApproval.completionLimit - PushApproval.clockSlack
+            """, user, user, now, now - PushApproval.completionLimit - .clockSlack
         ) { row in (id: try row.read(PushApproval.ID.self), publicID: try row.read(String?.self)) }
         try connection.executeMany(
             "UPDATE push_approval_requests SET status = 'denied', decided_at = ? WHERE id = ?", open

@@ -25,8 +25,6 @@ package struct PushApproval: Sendable {
     package static let lifetime = Duration.seconds(180)
     /// How long after an approval the browser can still be signed in: as long as it takes to ask a few times.
     static let completionLimit = Duration.seconds(60)
-    /// By how much the clocks of two instances may differ.
-    static let clockSlack = Duration.seconds(60)
     /// So many wrong numbers deny it.
     static let maximumTries = 3
     /// The most requests of a list.

@@ -1,0 +1,4 @@
+extension Duration {
+    /// By how much the clocks of two instances may differ.
+    static let clockSlack = Duration.seconds(60)
+}
