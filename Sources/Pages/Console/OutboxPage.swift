@@ -66,16 +66,11 @@ package struct OutboxPage: ConsolePage {
     package func heading(in texts: ConsoleTexts) -> String { texts.sections[.outbox] ?? "" }
 
     package func body(in texts: ConsoleTexts) -> HTML {
-        let tabs = ConsoleEvent.State.allCases.map { state -> HTML in
-            let current: HTML? = state == self.state ? " aria-current=\"true\"" : nil
-            return """
-                <li><a href="/admin/webhook_outbox?state=\(state.rawValue)"\(current)>\(texts.states[state] ?? "")</a></li>
-
-                """
+        let states = ConsoleEvent.State.allCases.map { state in
+            ("/admin/webhook_outbox?state=\(state.rawValue)", texts.states[state] ?? "", state == self.state)
         }
         return """
-            <nav class="tabs" aria-label="\(texts.status)"><ul>
-            \(tabs)</ul></nav>
+            \(tabs(states, label: texts.status))
             \(rows(events.map { $0.row(in: texts) }, empty: texts.noEvents))
             \(paging.html(in: texts))
             """
