@@ -331,7 +331,7 @@ extension ErrorCode {
             Entry(
                 .approvals, .unprocessableContent,
                 en: "The account has 50 agents. Revoke one that is not used any more, then create the new one.",
-                ko: "계정의 에이전트가 이미 50개입니다. 쓰지 않는 에이전트를 폐기한 뒤 다시 만드세요.")
+                ko: "계정의 에이전트가 이미 50개입니다. 쓰지 않는 에이전트의 권한을 취소한 뒤 다시 만드세요.")
         case .approvalNotFound:
             Entry(.approvals, .notFound, en: "There is no such approval for the caller.", ko: "해당 승인 요청이 없습니다.")
         case .idempotencyConflict:
