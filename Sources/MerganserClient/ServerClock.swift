@@ -12,6 +12,8 @@ package final class ServerClock: Sendable {
         var uptime: Duration
         /// Server time minus the device's, in seconds.
         var offset: TimeInterval
+        /// Whether this process has learned it, or restored it.
+        var isOwn = false
     }
 
     private let device: any DeviceClock
@@ -29,10 +31,13 @@ package final class ServerClock: Sendable {
     /// Server time minus the device's, in seconds.
     package var offset: TimeInterval { reading.withLock { $0.offset } }
 
-    /// Starts from what an earlier process learned.
+    /// Starts from what an earlier process learned, unless this one has learned something, or started so already.
     package func restore(offset: TimeInterval) {
         let (date, uptime) = (device.date, device.uptime)
-        reading.withLock { $0 = Reading(date: date + offset, uptime: uptime, offset: offset) }
+        reading.withLock { reading in
+            guard !reading.isOwn else { return }
+            reading = Reading(date: date + offset, uptime: uptime, offset: offset, isOwn: true)
+        }
     }
 
     /// - Parameters:
@@ -44,7 +49,7 @@ package final class ServerClock: Sendable {
         // The field has whole seconds: on average the answer was made half a second later.
         let server = seconds + 0.5 + (uptime - sent).seconds / 2
         reading.withLock {
-            $0 = Reading(date: server, uptime: uptime, offset: server.timeIntervalSince(date))
+            $0 = Reading(date: server, uptime: uptime, offset: server.timeIntervalSince(date), isOwn: true)
         }
     }
 

@@ -99,6 +99,18 @@ import Testing
         #expect(await code { try await session.approve(approval, numberMatch: number) } == "payload_changed")
     }
 
+    /// One whose context the server cannot open hides nothing else.
+    @Test func aLostContextIsNone() async throws {
+        let agent = try await agent()
+        let (id, number) = try request(of: agent, title: "First")
+        try deployment.run("UPDATE agent_approvals SET sealed_request = 'not sealed'")
+        let second = try request(of: agent, title: "Second").id
+        let listed = try await session.approvals().agentApprovals
+        #expect(listed.map(\.id) == [second, id] && listed.first?.context != nil && listed.last?.context == nil)
+        let approval = try #require(listed.last)
+        #expect(await code { try await session.approve(approval, numberMatch: number) } == "payload_changed")
+    }
+
     // MARK: Sign-ins in a browser
 
     private func browser() throws -> WebBrowser {

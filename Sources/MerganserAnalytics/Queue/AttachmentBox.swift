@@ -58,7 +58,7 @@ struct AttachmentBox: Sendable {
         guard used + bytes.count <= limit else { throw lost("Attachments wait for \(limit) bytes at most.") }
         let entry = Entry(
             clientEventID: event, userID: user, filename: EventEncoder.cut(attachment.name, utf16: 255),
-            contentType: attachment.contentType, size: bytes.count, sha256: Self.digest(bytes),
+            contentType: attachment.contentType, size: bytes.count, sha256: SHA256.hash(data: bytes).hexadecimal,
             isDevelopment: isDevelopment, added: milliseconds)
         let name = UUID().uuidString
         do {
@@ -107,9 +107,5 @@ struct AttachmentBox: Sendable {
 
     private var used: Int {
         files.reduce(0) { $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0) }
-    }
-
-    private static func digest(_ bytes: Data) -> String {
-        SHA256.hash(data: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -90,8 +90,9 @@ public struct AgentApproval: Decodable, Hashable, Sendable {
     public let title: String
     /// In full; it may have several lines.
     public let body: String
-    /// Further facts that the agent gave, to be shown with title and body.
-    public let context: [String: ContextValue]
+    /// Further facts that the agent gave, to be shown with title and body. nil if the server cannot open them any more;
+    /// then it refuses every decision with `payload_changed`.
+    public let context: [String: ContextValue]?
     /// What the user approves, exactly: a decision about something else is refused.
     public let displayPayloadHash: String
     /// When the agent asked.
@@ -175,9 +176,8 @@ extension AccountSession {
 
     /// Says where this device takes notifications, as `didRegisterForRemoteNotificationsWithDeviceToken` tells.
     public func registerPushToken(_ token: Data, _ environment: PushEnvironment) async throws {
-        let digits = token.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let call = try Call("PUT", "/api/v1/me/push_token", isRepeatable: true)
-            .json(PushTokenBody(token: digits, environment: environment))
+            .json(PushTokenBody(token: token.hexadecimal, environment: environment))
         let answer = try await ask(call)
         guard answer.status == 204 else { throw answer.error }
     }

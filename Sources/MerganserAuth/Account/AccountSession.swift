@@ -17,7 +17,6 @@ public actor AccountSession {
     private let device: RecordStore<DeviceRecord>
     private nonisolated let streams = StateStreams<AccountState>()
     private var lastInLine: Task<Void, Never>?
-    private var isClockRestored = false
 
     /// - Parameters:
     ///   - issuer: the server.
@@ -434,10 +433,7 @@ public actor AccountSession {
     private func load() throws -> AccountRecord {
         do {
             let record = try record.read()
-            if !isClockRestored {
-                server.clock.restore(offset: record.clockOffset)
-                isClockRestored = true
-            }
+            server.clock.restore(offset: record.clockOffset)
             streams.publish(record.state)
             return record
         } catch MerganserError.storeUnavailable(let fault) {

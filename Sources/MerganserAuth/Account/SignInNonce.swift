@@ -10,7 +10,5 @@ public struct SignInNonce: Hashable, Sendable {
     public init() { raw = .random() }
 
     /// For the request to Apple or Google: the SHA-256 of `raw` in lowercase hexadecimal.
-    public var digest: String {
-        SHA256.hash(data: Data(raw.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    public var digest: String { SHA256.hash(data: Data(raw.utf8)).hexadecimal }
 }

@@ -17,7 +17,6 @@ public actor AuthSession {
     private nonisolated let handoff: Handoff
     private nonisolated let streams = StateStreams<SessionState>()
     private var refreshing: SharedTask<Session>?
-    private var isClockRestored = false
 
     /// - Parameters:
     ///   - config: which application signs in at which server.
@@ -377,10 +376,7 @@ public actor AuthSession {
     private func load() throws -> SessionRecord {
         do {
             let record = try record.read()
-            if !isClockRestored {
-                server.clock.restore(offset: record.clockOffset)
-                isClockRestored = true
-            }
+            server.clock.restore(offset: record.clockOffset)
             streams.publish(record.state)
             return record
         } catch MerganserError.storeUnavailable(let fault) {

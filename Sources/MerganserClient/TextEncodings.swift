@@ -19,3 +19,8 @@ extension Data {
         return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }).base64URL
     }
 }
+
+extension Sequence<UInt8> {
+    /// base16 (RFC 4648 §8) in lower case.
+    package var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
