@@ -84,7 +84,8 @@ import Testing
     @Test(.timeLimit(.minutes(600))) func livesUnderFaults() async throws {
         let deployment = try Deployment(weather: FaultProxy.Weather())
         let directory = try TemporaryDirectory()
-        let phones = try (1...3).map { try Phone(deployment, directory, "phone-\($0)") }
+        // Each waits most of its time, for the network or after a kill.
+        let phones = try (1...(Self.operations > 10_000 ? 12 : 3)).map { try Phone(deployment, directory, "phone-\($0)") }
         var running = phones
         var isEnough = false
         while !running.isEmpty {

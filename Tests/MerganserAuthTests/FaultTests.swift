@@ -351,14 +351,7 @@ import Testing
     /// One answer has a Date that is hours off; the next one sets it right.
     @Test(arguments: [7200.0, -7200]) func aWrongDateEndsNothing(wrong: TimeInterval) async throws {
         let session = try deployment.session(try await deployment.signedIn())
-        let format = Date.VerbatimFormatStyle(
-            format: """
-                \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
-                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
-                \(second: .twoDigits) GMT
-                """, locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt,
-            calendar: Calendar(identifier: .gregorian))
-        proxy.arm(.date((Date() + wrong).formatted(format)), at: "/oauth/token")
+        proxy.arm(.date(httpDate(Date() + wrong)), at: "/oauth/token")
         _ = try? await session.refresh()
         _ = try await session.accessToken()
         _ = try await session.refresh()
@@ -370,6 +363,33 @@ import Testing
             Issue.record("the user is signed in")
             return
         }
+    }
+
+    /// So has the answer of a sign-in. It fails, and the next one works.
+    @Test(arguments: [7200.0, -7200]) func aWrongDateAtSignInLeavesNothing(wrong: TimeInterval) async throws {
+        let session = try deployment.session(
+            try await deployment.signedIn(), browser: try await deployment.app(subject: "person"))
+        try await session.signOut(.everywhere)
+        proxy.arm(.date(httpDate(Date() + wrong)), at: "/oauth/token")
+        await #expect(throws: MerganserError.invalidIDToken(wrong > 0 ? .expired : .notYetValid)) {
+            try await session.signIn()
+        }
+        #expect(await session.state == .signedOut(.requested))
+        let signedIn = try await session.signIn()
+        #expect(await session.state == .known(signedIn.claims))
+        #expect(try await session.accessToken() == signedIn.accessToken)
+    }
+
+    /// As in a Date field (RFC 9110 §5.6.7).
+    private func httpDate(_ date: Date) -> String {
+        date.formatted(
+            Date.VerbatimFormatStyle(
+                format: """
+                    \(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .defaultDigits) \
+                    \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
+                    \(second: .twoDigits) GMT
+                    """, locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt,
+                calendar: Calendar(identifier: .gregorian)))
     }
 
     @Test func aTokenIsFreshForAMinute() async throws {
