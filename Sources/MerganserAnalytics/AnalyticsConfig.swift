@@ -21,7 +21,9 @@ public struct AnalyticsConfig: Sendable {
     public var capturesAttribution = true
     /// Called in the background when events are lost.
     public var onLoss: @Sendable (EventLoss) -> Void = { _ in }
+    /// Carries requests.
     public var transport: any Transport = URLSessionTransport()
+    /// The device's.
     public var clock: any DeviceClock = SystemClock()
     /// Of the queue on disk, in bytes. Beyond it the oldest events are dropped.
     public var queueSize = 8 * 1024 * 1024

@@ -12,13 +12,19 @@ import Darwin
 public struct DeviceDescription: Hashable, Sendable {
     /// What the server knows as the environment of an event (analytics §3.2).
     public enum Environment: String, Sendable {
-        case ios, ipados, macos, watchos, backend
+        /// An app on a system of Apple.
+        case ios, ipados, macos, watchos
+        /// A program elsewhere.
+        case backend
     }
 
+    /// What it runs on.
     public var environment: Environment
     /// `17.4.1`
     public var osVersion: String?
+    /// For people: `2.1.0`.
     public var appVersion: String?
+    /// For developers: `417`.
     public var buildNumber: String?
     /// `iPhone15,2`
     public var deviceModel: String?

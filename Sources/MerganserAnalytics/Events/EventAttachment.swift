@@ -18,6 +18,9 @@ public struct EventAttachment: Sendable {
         (source, self.name, self.contentType) = (.file(file), name ?? file.lastPathComponent, contentType)
     }
 
+    /// Bytes in memory.
+    ///
+    /// - Parameter contentType: by default one that says nothing about the content.
     public init(_ data: Data, name: String, contentType: String = "application/octet-stream") {
         (source, self.name, self.contentType) = (.data(data), name, contentType)
     }

@@ -1,4 +1,4 @@
-internal import Foundation
+import Foundation
 
 /// Names of metrics, of `a-z`, `0-9` and hyphens; with any other the server keeps no metric (analytics §8.4).
 enum MetricSlug {
@@ -18,5 +18,3 @@ enum MetricSlug {
         }
     }
 }
-
-func newTrackingID() -> String { UUID().uuidString }

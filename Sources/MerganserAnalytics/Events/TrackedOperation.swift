@@ -1,3 +1,5 @@
+import Foundation
+
 /// An operation whose outcome and duration are reported as a metric. Report one outcome.
 public struct TrackedOperation: Sendable {
     enum Phase: String {
@@ -5,7 +7,7 @@ public struct TrackedOperation: Sendable {
     }
 
     /// Belongs to all events of the operation; a UUID.
-    public let trackingID = newTrackingID()
+    public let trackingID = UUID().uuidString
     private let metric: String
     private let reporter: AnalyticsReporter
     private let began = ContinuousClock.now

@@ -2,7 +2,9 @@ public import Foundation
 
 /// The server's receipt for feedback.
 public struct FeedbackReceipt: Hashable, Sendable {
+    /// Names it in the server's lists.
     public let id: String
+    /// When the server took it.
     public let created: Date
 }
 

@@ -10,20 +10,29 @@ public enum QuestionnaireOffer: Hashable, Sendable {
 
 /// A questionnaire, as the server defines it (analytics §12).
 public struct Questionnaire: Hashable, Sendable, Decodable {
+    /// One question.
     public struct Question: Hashable, Sendable, Decodable {
+        /// What can be chosen.
         public struct Option: Hashable, Sendable, Decodable {
+            /// Stands in the answer.
             public let id: String
+            /// For the user.
             public let label: String
         }
 
+        /// The key of its answer.
         public let id: String
         /// `text`, `single_choice`, `multi_choice`, `rating`, `nps`
         public let type: String
+        /// For the user.
         public let title: String
+        /// For the user, below the title.
         public let subtitle: String?
+        /// Whether answers without it are incomplete.
         public let required: Bool
-        /// Of a text.
+        /// Of a text: what its empty field shows.
         public let placeholder: String?
+        /// Of a text: whether it may have several lines.
         public let multiline: Bool?
         /// Of a choice.
         public let options: [Option]?
@@ -31,15 +40,23 @@ public struct Questionnaire: Hashable, Sendable, Decodable {
         public let scale: Int?
     }
 
+    /// The questions.
     public struct Schema: Hashable, Sendable, Decodable {
+        /// Of the form of `questions`: 1.
         public let version: Int
+        /// In the order in which they are asked.
         public let questions: [Question]
     }
 
+    /// Names it in the server's lists.
     public let id: String
+    /// What apps ask for it by.
     public let slug: String
+    /// For the user.
     public let name: String
+    /// For the user.
     public let description: String?
+    /// What is asked.
     public let schema: Schema
 }
 
@@ -52,6 +69,7 @@ public enum QuestionnaireAnswer: Hashable, Sendable, Codable {
     /// A rating from 1 to 5, or from 0 to 10.
     case number(Int)
 
+    /// Reads a text, a list of texts or an integer.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let number = try? value.decode(Int.self) {
@@ -63,6 +81,7 @@ public enum QuestionnaireAnswer: Hashable, Sendable, Codable {
         }
     }
 
+    /// Writes the value alone.
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
@@ -75,7 +94,9 @@ public enum QuestionnaireAnswer: Hashable, Sendable, Codable {
 
 /// The server's receipt for answers.
 public struct QuestionnaireReceipt: Hashable, Sendable {
+    /// Names the response in the server's lists.
     public let id: String
+    /// When the server took it.
     public let created: Date
     /// Whether this call completed the questionnaire; true once.
     public let wasSubmitted: Bool
