@@ -3,9 +3,9 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs release bench bench-client test test-clients test-browser test-openapi test-tls test-run screenshots \
-    test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook docs release-drill fault-drill kill-drill \
-    address-drill client-drill fuzz format lint schema clean help
+.PHONY: run stop restart logs release bench bench-client test test-clients test-browser test-openapi test-tls test-run \
+    screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook docs \
+    release-drill fault-drill kill-drill address-drill client-drill fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
