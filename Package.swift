@@ -16,6 +16,10 @@ func readmes(_ folders: [String], in parent: String = ".") -> [String] {
     folders.map { "\(parent)/\($0)/README.md" }
 }
 
+/// What scripts/release builds names its commit.
+let commit =
+    Context.environment["MERGANSER_COMMIT"].map { [CSetting.define("MERGANSER_COMMIT", to: "\"\($0)\"")] } ?? []
+
 let package = Package(
     name: "merganser",
     // For the client library; the server runs on Linux.
@@ -50,6 +54,10 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
         .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
+
+        // The version.
+        .target(name: "CCommit", cSettings: commit),
+        .target(name: "Release", dependencies: ["CCommit"], swiftSettings: safe),
 
         // Threads and waiting.
         .target(name: "Threads", swiftSettings: strict),
@@ -140,8 +148,8 @@ let package = Package(
             name: "merganserd",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "ErrorCodes", "FastCGI",
-                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "Mail", "MariaDB", "Migrations", "Push", "Threads",
-                "Time",
+                "Files", "HTTP", "IdentityTokens", "JSON", "Logs", "Mail", "MariaDB", "Migrations", "Push", "Release",
+                "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -149,8 +157,9 @@ let package = Package(
             name: "merganserctl",
             dependencies: [
                 "AccountReplies", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI",
-                "Fetch", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL", "Text",
-                "Threads", "Time",
+                "Fetch", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL",
+                "Release",
+                "Text", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -278,7 +287,8 @@ let package = Package(
             name: "ProcessTests",
             dependencies: [
                 "API", "Accounts", "Analytics", "Configuration", "Database", "FastCGI", "Fetch", "IdentityTokens",
-                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Push", "TestSupport", "Text", "Threads",
+                "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Push", "Release", "TestSupport", "Text",
+                "Threads",
                 "fastcgi-echo", "merganserd", "merganserctl",
             ],
             swiftSettings: strict),

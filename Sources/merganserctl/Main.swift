@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Files
+import Release
 
 /// The operator's command line.
 ///
@@ -43,7 +44,7 @@ struct Merganserctl: ParsableCommand {
             status: 0 success, 1 the command was refused or a check failed, 64 wrong arguments, 69 the database \
             cannot be reached, 78 wrong configuration.
             """,
-        version: Version.current,
+        version: Version.description,
         subcommands: [
             Migrate.self, SigningKeyCommand.self, ServerKeyCommand.self, ApplicationCommand.self,
             WebhookKeyCommand.self, UserCommand.self, MergeCommand.self, PurgeCommand.self, AnonymousCommand.self,

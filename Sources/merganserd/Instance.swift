@@ -11,6 +11,7 @@ import IdentityTokens
 import Logging
 import Mail
 import Push
+import Release
 import Threads
 
 /// One running server, from its start to its end.
@@ -114,7 +115,7 @@ final class Instance {
         defer { readiness.stop() }
         logger.notice(
             "starting",
-            metadata: ["version": "\(Version.current)", "threads": .stringConvertible(serverOptions.threads)])
+            metadata: ["version": "\(Version.description)", "threads": .stringConvertible(serverOptions.threads)])
         if mail == nil {
             logger.warning("MERGANSER_OTP_SENDER is not set: one-time passwords are made, but never sent to anybody")
         }

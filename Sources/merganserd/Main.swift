@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Logs
+import Release
 
 /// The server.
 ///
@@ -17,7 +18,7 @@ enum Main {
         case ["--check"]: check()
         case ["--help"], ["-h"]: print(help)
         case ["--reference"]: print(Variable.markdownReference)
-        case ["--version"]: print(Version.current)
+        case ["--version"]: print(Version.description)
         case let arguments:
             complain("merganserd: unknown arguments: \(arguments.joined(separator: " ")); see merganserd --help")
             exit(EX_USAGE)

@@ -1,4 +1,6 @@
+import Foundation
 import JSON
+import Release
 import TestSupport
 import Testing
 
@@ -116,6 +118,13 @@ import Testing
         let tool = try ChildProcess.run(Repository.program("merganserctl"), ["--version"])
         let server = try ChildProcess.run(Repository.program("merganserd"), ["--version"])
         #expect(tool.output == server.output)
-        #expect(tool.output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+        // With the commit, if scripts/release built them.
+        #expect(tool.output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+ \((development|[0-9a-f]{12}(-dirty)?)\)\n/) != nil)
+    }
+
+    @Test func theChangelogBeginsWithTheVersion() throws {
+        let changelog = try String(contentsOfFile: Repository.root + "/CHANGELOG.md", encoding: .utf8)
+        let releases = changelog.matches(of: /\n## \[([0-9.]+)\] - [0-9]{4}-[0-9]{2}-[0-9]{2}\n/)
+        #expect(releases.first.map { String($0.1) } == Version.current)
     }
 }
