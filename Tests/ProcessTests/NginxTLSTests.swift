@@ -15,7 +15,7 @@ import Testing
         let production = try shipped("production.conf")
         nginx = try Nginx(links: ["merganser": shippedIncludes]) { port in
             production
-                .replacing(/\n +listen \[::\]:[^\n]*/, with: "")
+                .replacing(/\n *listen \[::\]:[^\n]*/, with: "")
                 .replacing("listen 443 ", with: "listen 127.0.0.1:\(port) ")
                 .replacing(/listen 80\b/, with: "listen 127.0.0.2:\(port)")
                 .replacing("listen 127.0.0.1:9180", with: "listen 127.0.0.3:\(port)")

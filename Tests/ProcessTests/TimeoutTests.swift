@@ -82,7 +82,7 @@ import Testing
     }
 
     private func timeouts() throws -> [String: Duration] {
-        let http = try Settings("nginx/merganser/http.conf")
+        let clients = try Settings("nginx/merganser/clients.conf")
         let fastcgi = try Settings("nginx/merganser/fastcgi.conf")
         let upload = try Settings("nginx/merganser/upload.conf")
         let keepalive = try Settings("nginx/merganser/keepalive.conf")
@@ -100,11 +100,11 @@ import Testing
         #expect(Analytics.retryPolicy.patience == RetryPolicy.standard.patience)
         #expect(connection.writeTimeout == connection.readTimeout)
         return [
-            "`client_header_timeout`": try http["client_header_timeout"],
-            "`client_body_timeout`": try http["client_body_timeout"],
+            "`client_header_timeout`": try clients["client_header_timeout"],
+            "`client_body_timeout`": try clients["client_body_timeout"],
             "`client_body_timeout`, uploads": try upload["client_body_timeout"],
-            "`send_timeout`": try http["send_timeout"],
-            "`keepalive_timeout`": try http["keepalive_timeout"],
+            "`send_timeout`": try clients["send_timeout"],
+            "`keepalive_timeout`": try clients["keepalive_timeout"],
             "`fastcgi_connect_timeout`": try fastcgi["fastcgi_connect_timeout"],
             "`fastcgi_send_timeout`": try fastcgi["fastcgi_send_timeout"],
             "`fastcgi_send_timeout`, uploads": try upload["fastcgi_send_timeout"],

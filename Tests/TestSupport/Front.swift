@@ -59,7 +59,7 @@ package struct Front {
         var others = 0
         return
             production
-            .replacing("listen 443 ssl http2 backlog=4096", with: "listen 127.0.0.1:@PORT@")
+            .replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:@PORT@;")
             .replacing(/listen (?!127\.0\.0\.1:@PORT@)[^ ;]+/) { _ in
                 others += 1
                 return "listen unix:@RUN@/\(others).sock"
@@ -76,10 +76,20 @@ package struct Front {
 /// The folder of the files that both configurations include.
 package let shippedIncludes = Repository.root + "/nginx/merganser"
 
-/// A configuration's text, without the lines that the tests' nginx gets from its command line.
+/// A configuration's text, without the lines that the tests' nginx gets from its command line. In place of the includes of
+/// the files that an operator adapts stand these files.
 package func shipped(_ name: String) throws -> String {
-    try String(contentsOfFile: Repository.root + "/nginx/" + name, encoding: .utf8)
+    let adapted = [
+        "conf.d/merganser.conf": "conf.d/merganser.conf", "snippets/merganser.conf": "snippets/merganser.conf",
+        "sites-enabled/merganser": "site.conf",
+    ]
+    return try String(contentsOfFile: Repository.root + "/nginx/" + name, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false)
         .filter { !$0.hasPrefix("user ") && !$0.hasPrefix("pid ") }
+        .map { line in
+            guard let path = line.wholeMatch(of: #/ *include (.*);/#)?.1, let file = adapted[String(path)]
+            else { return String(line) }
+            return try shipped(file)
+        }
         .joined(separator: "\n")
 }
