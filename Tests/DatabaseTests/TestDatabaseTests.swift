@@ -63,13 +63,17 @@ struct TestDatabaseTests {
 
     @Test func nothingIsLeftOfOneThatIsUsedAgain() throws {
         let another = try TestDatabase()
-        let used = try next(
-            after: """
-                INSERT INTO users (contact_email) VALUES ('a@example.com');
-                INSERT INTO audit_log (at, actor, action) VALUES ('2026-05-01', 'operator', 'pak.issued');
-                UPDATE retention_horizons SET horizon = '2020-01-01';
-                DELETE FROM schema_migrations
-                """)
+        var used: TestDatabase?
+        // Another test may be given it first, and change its definition.
+        for _ in 0..<5 where used == nil {
+            used = try next(
+                after: """
+                    INSERT INTO users (contact_email) VALUES ('a@example.com');
+                    INSERT INTO audit_log (at, actor, action) VALUES ('2026-05-01', 'operator', 'pak.issued');
+                    UPDATE retention_horizons SET horizon = '2020-01-01';
+                    DELETE FROM schema_migrations
+                    """)
+        }
         let again = try #require(used)
         #expect(try again.dump() == another.dump())
         let db = try again.connect()

@@ -90,12 +90,17 @@ import Testing
         let bothKeys = ServerKey(
             current: [UInt8](repeating: 0xD5, count: 32), previous: [UInt8](repeating: 0xC4, count: 32))
         var kills = 0
-        var done = try openWebhookKeys(Self.nextKey)
+        var done = 0
         while done < count {
             let rotation = try ChildProcess(
-                Repository.program("merganserctl"), ["server-key", "rotate", "--pause", "20"],
+                Repository.program("merganserctl"), ["server-key", "rotate", "--pause", "300"],
                 environment: installation.environment.merging(both) { $1 })
-            try rotation.wait(for: "a transaction") { try openWebhookKeys(Self.nextKey) > done }
+            try rotation.wait(for: "a transaction") {
+                let sealed = try db.first(
+                    "SELECT COUNT(*) FROM webhook_keys WHERE SUBSTR(sealed_secret, 2, 4) = ?", Self.nextKey.ids.current
+                ) { row in try row.read(Int.self) }
+                return sealed ?? 0 > done
+            }
             rotation.kill()
             if try rotation.waitForExit() == .signal(9) { kills += 1 }
             done = try openWebhookKeys(Self.nextKey)

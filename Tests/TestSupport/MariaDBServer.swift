@@ -51,6 +51,13 @@ package final class MariaDBServer: Sendable {
         return options
     }
 
+    /// For statements of definition, which take long on a busy machine.
+    static func administrator(socket: String) throws -> Connection {
+        var options = options(socket: socket)
+        (options.maxStatementTime, options.readTimeout) = (.seconds(60), .seconds(90))
+        return try Connection(options)
+    }
+
     /// Returns when the server accepts connections.
     package func start() throws {
         let process = try ChildProcess(

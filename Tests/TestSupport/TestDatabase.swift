@@ -39,7 +39,7 @@ package final class TestDatabase: Sendable {
         self.socket = socket
         name = "test_\(getpid())_\(Self.count.add(1, ordering: .relaxed).newValue)"
         options = MariaDBServer.options(socket: socket, database: name)
-        let db = try Connection(MariaDBServer.options(socket: socket))
+        let db = try MariaDBServer.administrator(socket: socket)
         try db.executeScript(
             "DROP DATABASE IF EXISTS \(name); CREATE DATABASE \(name) COLLATE utf8mb4_unicode_ci; USE \(name)")
         if !script.isEmpty { try db.executeScript(script) }
@@ -56,7 +56,7 @@ package final class TestDatabase: Sendable {
     deinit {
         if let definition {
             UsedSchemas.add(UsedSchema(name: name, definition: definition))
-        } else if let db = try? Connection(MariaDBServer.options(socket: socket)) {
+        } else if let db = try? MariaDBServer.administrator(socket: socket) {
             try? db.executeScript("DROP DATABASE IF EXISTS \(name)")
         }
     }

@@ -45,7 +45,7 @@ enum UsedSchemas {
     /// - Parameter seed: inserts the rows of a new schema.
     /// - Returns: nil if none waits that nobody is connected to.
     static func take(_ socket: String, seed: String) throws -> UsedSchema? {
-        let db = try Connection(MariaDBServer.options(socket: socket))
+        let db = try MariaDBServer.administrator(socket: socket)
         while let schema = try takeIdle(db) {
             if try schema.isReset(db, seed: seed) { return schema }
             try db.executeScript("DROP DATABASE \(schema.name)")
