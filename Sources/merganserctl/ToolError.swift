@@ -3,6 +3,7 @@ import Analytics
 import Configuration
 import Database
 import Files
+import FoundationEssentials
 import Glibc
 import JSON
 import MariaDB
@@ -58,6 +59,9 @@ struct ToolError: Error {
                 .failed, "the connection was lost during COMMIT: \(cause.message); check whether the change was made")
         case let error as MariaDBError where error.isConnectionLost:
             self.init(.unavailable, "the database cannot be reached: \(error.message); check MERGANSER_DATABASE_*")
+        case let error as CocoaError:
+            let cause = (error.underlying as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+            self.init(.failed, "\(error.filePath ?? ""): \(cause ?? "\(error.code)")")
         default:
             self.init(.failed, "\(error)")
         }

@@ -18,6 +18,9 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         }
     }()
 
+    /// All but those that change the machine that they run on.
+    static let ofTheDatabase = all.filter { !["setup", "release"].contains($0.description) }
+
     /// Every group of commands, by its words.
     static let groups = Set(all.flatMap { command in command.words.indices.map { Array(command.words[..<$0]) } })
 

@@ -20,7 +20,8 @@ import Testing
                 "app create", "app list",
                 "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "dispatch",
                 "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean",
-                "attachments recount", "verify", "doctor", "dev issuer init", "dev token", "dev provider", "dev seed",
+                "attachments recount", "verify", "doctor", "release", "dev issuer init", "dev token",
+                "dev provider", "dev seed",
                 "dev user",
             ])
     }
@@ -54,7 +55,7 @@ import Testing
         #expect(outcome.output.isEmpty)
     }
 
-    @Test(arguments: ToolCommand.all) func namesTheVariableThatIsWrong(_ command: ToolCommand) throws {
+    @Test(arguments: ToolCommand.ofTheDatabase) func namesTheVariableThatIsWrong(_ command: ToolCommand) throws {
         // What only one group of commands reads is wrong together with what every other one reads.
         let environment = [
             "MERGANSER_ENVIRONMENT": "neither", "MERGANSER_DATABASE_PORT": "1", "MERGANSER_SERVER_KEY": "s3cret!",
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test(
-        arguments: ToolCommand.all.filter {
+        arguments: ToolCommand.ofTheDatabase.filter {
             !["doctor", "dev issuer init", "dev token", "dev provider"].contains($0.description)
         })
     func saysThatTheDatabaseCannotBeReached(_ command: ToolCommand) throws {

@@ -23,6 +23,19 @@ struct Migrate: ParsableCommand {
             try Migrator(directory: settings.sqlDirectory), try Connection(settings.connection.forMigrations)
         )
     }
+
+    /// Applies the pending migrations, and creates the partitions of the next months.
+    ///
+    /// - Returns: the names of the files that were applied, and the number of all.
+    @discardableResult
+    static func up(_ output: Output) throws -> (applied: [String], version: Int) {
+        let (migrator, connection) = try open()
+        let pending = try migrator.status(connection).pending.map(\.fileName)
+        try migrator.up(connection) { output.progress($0) }
+        let database = Database(connection.options)
+        for table in EventTable.allCases { try Retention(of: table, say: output.progress).makeMonths(database) }
+        return (pending, migrator.migrations.count)
+    }
 }
 
 extension Migrate {
@@ -39,14 +52,10 @@ extension Migrate {
         @OptionGroup var output: Output
 
         func run() throws {
-            let (migrator, connection) = try Migrate.open()
-            let pending = try migrator.status(connection).pending.map(\.fileName)
-            try migrator.up(connection) { output.progress($0) }
-            let database = Database(connection.options)
-            for table in EventTable.allCases { try Retention(of: table, say: output.progress).makeMonths(database) }
+            let (applied, version) = try Migrate.up(output)
             output.print(
-                Result(applied: pending, version: migrator.migrations.count),
-                pending.isEmpty ? "nothing to do" : "applied \(pending.count)")
+                Result(applied: applied, version: version),
+                applied.isEmpty ? "nothing to do" : "applied \(applied.count)")
         }
 
         private struct Result: Encodable {
@@ -150,5 +159,5 @@ extension Migrate {
 extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    fileprivate var trimmingNewlines: String { hasSuffix("\n") ? String(dropLast()) : self }
+    var trimmingNewlines: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

@@ -1,0 +1,121 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+
+struct ReleaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Replaces the running server by the programs of the package.",
+        discussion: """
+            Copies the packaged programs to the folder of the color that does not run, migrates, starts that color, waits \
+            until it is ready, and stops the other one, which first answers what it has. No request is lost. If anything \
+            fails before the new color is ready, the old one goes on serving, and the exit status is not 0. Run it \
+            again to restart the server under new settings.
+            """)
+
+    @Flag(help: "Return to the programs that served before the last release. The schema stays as it is.")
+    var back = false
+
+    @Option(help: "The folder of the new programs.")
+    var package = "/usr/lib/merganser"
+
+    @Option(help: "The folder of the programs that serve.")
+    var programs = "/opt/merganser"
+
+    @Option(help: "Where nginx shows health and metrics of the instances; only the count of requests needs it.")
+    var status = "http://127.0.0.1:9180"
+
+    @OptionGroup var output: Output
+
+    func run() throws {
+        let programs = InstalledPrograms(path: programs)
+        let source = back ? programs.before : package
+        guard InstalledPrograms.exist(in: source) else {
+            throw ToolError(
+                .refused, back ? "there is no release to go back to" : "there are no programs in \(source)")
+        }
+        // The server's user runs what is copied here.
+        umask(0o022)
+        try programs.lock()
+        let old = serving(programs)
+        let new = old?.other ?? .blue
+        // Left by a release that was interrupted.
+        if new.state != "inactive" { try Program.run("systemctl", "stop", new.unit) }
+
+        try step("the programs cannot be copied to \(programs.folder(of: new))", old) {
+            try programs.install(source, as: new)
+        }
+        if !back { try step("the migration failed", old) { try Migrate.up(output) } }
+        let countBefore = old.flatMap { RequestCount.read($0, at: status) }
+        output.progress("starting \(new.rawValue) …")
+        try step("\(new.rawValue) did not come up; see journalctl -u \(new.unit)", old) {
+            do { try Program.run("systemctl", "start", new.unit) } catch {
+                // systemd would start it again and again.
+                _ = try? Program.run("systemctl", "stop", new.unit)
+                throw error
+            }
+        }
+        try programs.makeCurrent(new)
+        try Program.run("systemctl", "enable", "--quiet", new.unit)
+
+        var countAfter = countBefore
+        if let old {
+            output.progress("\(new.rawValue) is ready; stopping \(old.rawValue) …")
+            countAfter = try stop(old) ?? countBefore
+            try Program.run("systemctl", "disable", "--quiet", old.unit)
+            try programs.keep(old)
+        }
+        let ofNew = RequestCount.read(new, at: status)
+        let count: RequestCount? =
+            if let countBefore, let countAfter, let ofNew { countAfter - countBefore + ofNew } else { nil }
+        let result = Result(
+            color: new, version: try InstalledPrograms.version(in: programs.folder(of: new)), replaced: old,
+            requests: count)
+        output.print(result, result.words)
+    }
+
+    /// The color that serves. If both run, an earlier release was interrupted, and the one that it had made current stays.
+    private func serving(_ programs: InstalledPrograms) -> Color? {
+        let running = Color.allCases.filter { $0.state == "active" }
+        return running.count > 1 ? programs.currentColor ?? .blue : running.first
+    }
+
+    /// - Throws: an error that says what failed, and who goes on serving.
+    private func step(_ failure: String, _ old: Color?, _ run: () throws -> Void) throws {
+        do { try run() } catch {
+            let cause = ToolError(error)
+            let rest = old.map { "\($0.rawValue) goes on serving" } ?? "nothing serves"
+            var told = ToolError(cause.kind, "\(failure). \(rest). Mend it, then run the same command again")
+            told.problems = cause.message.split(separator: "\n").map(String.init) + cause.problems
+            throw told
+        }
+    }
+
+    /// Returns when the instance has answered its last request and has ended.
+    ///
+    /// - Returns: how many requests it had answered when it was last asked.
+    private func stop(_ color: Color) throws -> RequestCount? {
+        try Program.run("systemctl", "stop", "--no-block", color.unit)
+        var count: RequestCount?
+        while ["active", "deactivating"].contains(color.state) {
+            count = RequestCount.read(color, at: status) ?? count
+            usleep(100_000)
+        }
+        return count
+    }
+
+    private struct Result: Encodable {
+        let color: Color
+        let version: String
+        let replaced: Color?
+        /// Answered by both while the one replaced the other; nil if nginx did not show the metrics.
+        let requests: RequestCount?
+
+        var words: String {
+            let place = replaced.map { " in place of \($0.rawValue)" } ?? ""
+            let count = requests.map {
+                "\n\($0.answered) requests were answered meanwhile, \($0.failed) of them with an error of the server"
+            }
+            return "\(color.rawValue) serves \(version)\(place)" + (count ?? "")
+        }
+    }
+}
