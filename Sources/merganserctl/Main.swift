@@ -50,7 +50,7 @@ struct Merganserctl: ParsableCommand {
             WebhookKeyCommand.self, UserCommand.self, MergeCommand.self, PurgeCommand.self, AnonymousCommand.self,
             TeamCommand.self, ProjectCommand.self, AppCommand.self, APIKeyCommand.self, QuestionnaireCommand.self,
             CollectGarbageCommand.self, DispatchCommand.self, OutboxCommand.self, CompactCommand.self,
-            RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self, ReleaseCommand.self,
-            Dev.self,
+            RetentionCommand.self, AttachmentsCommand.self, VerifyCommand.self, Doctor.self, SetupCommand.self,
+            ReleaseCommand.self, Dev.self,
         ])
 }

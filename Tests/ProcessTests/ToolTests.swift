@@ -20,7 +20,7 @@ import Testing
                 "app create", "app list",
                 "api-key create", "api-key list", "api-key revoke", "questionnaire create", "gc", "dispatch",
                 "outbox list", "outbox replay", "outbox enable", "compact", "retention", "attachments clean",
-                "attachments recount", "verify", "doctor", "release", "dev issuer init", "dev token",
+                "attachments recount", "verify", "doctor", "setup", "release", "dev issuer init", "dev token",
                 "dev provider", "dev seed",
                 "dev user",
             ])

@@ -1,0 +1,115 @@
+import Configuration
+import Files
+import FoundationEssentials
+import Glibc
+import OpenSSL
+import Text
+
+/// The folder of settings and secrets. Only root can read it; systemd passes on what the server needs.
+enum SettingsFolder {
+    static let path = "/etc/merganser"
+    static let secrets = ["server_key", "attachment_secret", "database_password", "owner_password"]
+
+    static func secret(_ name: String) -> String? {
+        (try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8))?.trimmingNewlines
+    }
+
+    /// Writes a file for root alone, with its content or not at all.
+    static func write(_ text: String, to name: String) throws {
+        try Folder.make(path)
+        let file = try NewFile("\(path)/.\(name).new")
+        try file.append(Array(text.utf8))
+        try file.synchronize()
+        try file.rename(to: "\(path)/\(name)")
+        try Folder.synchronize(path)
+    }
+}
+
+/// merganser.env: a line `NAME=VALUE` for each setting, as systemd and sh read it. Lines that nobody changes stay.
+struct SettingsFile {
+    private(set) var lines: [String]
+    /// Those that the file does not have yet.
+    private(set) var changed: [String] = []
+    static let name = "merganser.env"
+
+    init() throws {
+        let text = try? String(contentsOfFile: "\(SettingsFolder.path)/\(Self.name)", encoding: .utf8)
+        lines =
+            text.map { $0.trimmingNewlines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+            ?? []
+        if self["MERGANSER_ATTACHMENT_DIR"] == nil {
+            try set("MERGANSER_ATTACHMENT_DIR", "/var/lib/merganser/attachments")
+        }
+    }
+
+    subscript(_ name: String) -> String? {
+        lines.last { $0.hasPrefix("\(name)=") }.map { line in
+            let value = line.dropFirst(name.count + 1)
+            return value.count > 1 && value.hasPrefix("\"") && value.hasSuffix("\"")
+                ? String(value.dropFirst().dropLast()) : String(value)
+        }
+    }
+
+    mutating func set(_ name: String, _ value: String) throws {
+        guard !value.contains(where: { "\"\\$`\n".contains($0) }) else {
+            throw ToolError(.usage, "\(name) cannot contain quotes, dollar signs, backslashes or line breaks")
+        }
+        if self[name] == value { return }
+        let isPlain = value.allSatisfy { $0.isLetter || $0.isNumber || "-_./:,@%+[]=".contains($0) }
+        let line = isPlain ? "\(name)=\(value)" : "\(name)=\"\(value)\""
+        if let place = lines.lastIndex(where: { $0.hasPrefix("\(name)=") }) {
+            lines[place] = line
+        } else {
+            lines.append(line)
+        }
+        changed.append(name)
+    }
+
+    /// The environment that the server gets.
+    var environment: [String: String] {
+        var environment: [String: String] = [:]
+        for name in lines.compactMap({ $0.split(separator: "=").first.map(String.init) }) {
+            environment[name] = self[name]
+        }
+        for (name, file) in [
+            ("SERVER_KEY", "server_key"), ("ATTACHMENT_SECRET", "attachment_secret"),
+            ("DATABASE_PASSWORD", "database_password"),
+        ] { environment["MERGANSER_\(name)_FILE"] = "\(SettingsFolder.path)/\(file)" }
+        return environment
+    }
+}
+
+/// Keys and passwords, each made once.
+struct SecretsStep: SetupStep {
+    let database: LocalDatabase
+    let name = "keys and passwords"
+
+    private var absent: [String] { SettingsFolder.secrets.filter { SettingsFolder.secret($0) == nil } }
+
+    func missing() -> [String] { absent.map { "make \(SettingsFolder.path)/\($0)" } }
+
+    func mend() throws {
+        // Another key would open nothing that this one sealed.
+        if absent.contains("server_key"), database.hasTables {
+            throw ToolError(
+                .refused,
+                "the database has tables, but \(SettingsFolder.path)/server_key is gone; restore it from the backup")
+        }
+        for name in absent { try SettingsFolder.write(randomBytes(32).hexadecimal + "\n", to: name) }
+    }
+}
+
+struct SettingsStep: SetupStep {
+    let settings: SettingsFile
+    var name: String { "settings" }
+
+    func missing() -> [String] {
+        settings.changed.map { "set \($0)=\(settings[$0] ?? "") in \(SettingsFolder.path)/\(SettingsFile.name)" }
+    }
+
+    func mend() throws {
+        // A server that finds them wrong does not start.
+        _ = try Configuration.load(environment: settings.environment)
+        try SettingsFolder.write(settings.lines.joined(separator: "\n") + "\n", to: SettingsFile.name)
+    }
+}
