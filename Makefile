@@ -3,9 +3,9 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs release bench bench-client test test-clients test-browser test-openapi test-tls test-run \
-    screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook docs \
-    release-drill fault-drill kill-drill address-drill client-drill fuzz format lint schema clean help
+.PHONY: run stop restart logs release package test-package bench bench-client test test-clients test-browser test-openapi \
+    test-tls test-run screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook \
+    docs release-drill fault-drill kill-drill address-drill client-drill fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
@@ -21,6 +21,8 @@ logs: ## Follow the logs of the instance
 	@scripts/instance logs
 release: ## Build what ships into .build-release/programs, the symbols beside it
 	@scripts/release
+package: ## Build the Debian package into .build-release/package, and check it with lintian
+	@scripts/package
 test: ## Run all tests with a private MariaDB
 	@scripts/test-openapi --document
 	@scripts/test
@@ -45,6 +47,8 @@ test-operations: ## Follow a request, back up and restore as docs/operations.md 
 	@scripts/instance beside scripts/test-operations
 test-monitoring: ## Check the alert rules of docs/monitoring, and that each alert fires
 	@scripts/test-monitoring
+test-package: ## Try the Debian package in a bare Debian 12 with systemd; RELEASES=n replaces n releases under load; needs root
+	@scripts/test-package
 test-client-package: ## Build apps that depend on one client library alone, without any C library of the server
 	@scripts/test-client-package
 test-apple: ## Check the types of what needs Apple's systems, against stubs of Apple's frameworks
