@@ -50,10 +50,7 @@ public struct AnalyticsConfig: Sendable {
 
     /// - Throws: `configurationRefused`.
     func check() throws(AnalyticsError) {
-        let isLocal = ["localhost", "127.0.0.1", "[::1]", "::1"].contains(endpoint.host?.lowercased())
-        guard endpoint.host?.isEmpty == false, endpoint.scheme == "https" || endpoint.scheme == "http" && isLocal,
-            !key.isEmpty
-        else { throw .configurationRefused }
+        guard endpoint.canCarryCredentials, !key.isEmpty else { throw .configurationRefused }
     }
 
     private static var defaultFolder: URL {
@@ -61,10 +58,7 @@ public struct AnalyticsConfig: Sendable {
         let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
         return (folders.first ?? FileManager.default.temporaryDirectory).appending(path: "MerganserAnalytics")
         #else
-        let environment = ProcessInfo.processInfo.environment
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        return URL(filePath: environment["XDG_STATE_HOME"] ?? "\(home)/.local/state")
-            .appending(path: "merganser-analytics")
+        return URL(filePath: stateFolder(of: "merganser-analytics"))
         #endif
     }
 }

@@ -60,26 +60,16 @@ public struct MerganserConfig: Hashable, Sendable {
             guard let host = url.host, !host.isEmpty else { throw .redirectURI }
             if host.lowercased() == issuer.host?.lowercased() { throw .issuerHost(host) }
         case "http":
-            guard let host = url.host, Self.isLoopback(host) else { throw .plainHTTP }
+            guard url.isLoopback else { throw .plainHTTP }
         default: break
         }
     }
 
     /// The issuer as tokens name it: without a final slash.
-    var issuerName: String { Self.name(of: tokenIssuer ?? issuer) }
-
-    static func name(of issuer: URL) -> String {
-        let text = issuer.absoluteString
-        return text.hasSuffix("/") ? String(text.dropLast()) : text
-    }
+    var issuerName: String { (tokenIssuer ?? issuer).withoutFinalSlash }
 
     static func check(issuer: URL) throws(ConfigurationFault) {
-        guard let host = issuer.host, !host.isEmpty, issuer.query == nil, issuer.fragment == nil else { throw .issuer }
-        guard issuer.scheme == "https" || issuer.scheme == "http" && isLoopback(host) else { throw .issuer }
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host.lowercased())
+        guard issuer.canCarryCredentials, issuer.query == nil, issuer.fragment == nil else { throw .issuer }
     }
 
     private static let forbiddenSchemes: Set = [

@@ -103,6 +103,14 @@ package struct ReplacedFile: Sendable {
     }
 }
 
+/// The folder of a program's state: in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory Specification, where a
+/// path that is not absolute counts as none).
+package func stateFolder(of program: String) -> String {
+    let environment = ProcessInfo.processInfo.environment
+    let parent = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return "\(parent ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/state")/\(program)"
+}
+
 /// Gives a file the name of another one, which it replaces. Both are in one folder.
 package func replaceFile(_ path: String, with new: String) throws(FileFault) {
     guard rename(new, path) == 0 else { throw FileFault("rename \(new)") }

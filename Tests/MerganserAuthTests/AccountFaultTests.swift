@@ -211,7 +211,7 @@ import Testing
     @Test func tokensAndDeviceAreApart() async throws {
         let store = InMemoryStore()
         try await deployment.accountSession(store).bootstrap()
-        let owner = MerganserConfig.name(of: try deployment.url)
+        let owner = try deployment.url.withoutFinalSlash
         let token = String(decoding: try #require(try store.read(StoredItem(.account, of: owner))), as: UTF8.self)
         let device = String(decoding: try #require(try store.read(StoredItem(.device, of: owner))), as: UTF8.self)
         #expect(token.contains("lpk_live_") && !token.contains("ds_"))

@@ -83,7 +83,7 @@ import Testing
         let deployment = try Deployment()
         let store = InMemoryStore()
         let guest = try await deployment.accountSession(store).bootstrap()
-        let item = StoredItem(.device, of: MerganserConfig.name(of: try deployment.url))
+        let item = StoredItem(.device, of: try deployment.url.withoutFinalSlash)
         let device = try JSONDecoder().decode(DeviceRecord.self, from: #require(try store.read(item)))
         let left = Left([
             "dev.1pass.LogiAuth.anonymous.logi_1": [

@@ -1,4 +1,5 @@
 import Foundation
+import MerganserClient
 import JSON
 import TestSupport
 import Testing
@@ -117,7 +118,7 @@ import Testing
         let browser = WebBrowser(deployment)
         try browser.open(
             "/oauth/authorize?response_type=code&client_id=\(deployment.clientID)"
-                + "&redirect_uri=\(formEncoded([("", Deployment.redirectURI)]).dropFirst())&scope=openid&state=s"
+                + "&redirect_uri=\(Deployment.redirectURI.percentEncoded)&scope=openid&state=s"
                 + "&code_challenge_method=S256&code_challenge=\(String(repeating: "a", count: 43))")
         return browser
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MerganserClient
 import TestSupport
 
 @testable import MerganserAuth

@@ -1,4 +1,5 @@
 public import Foundation
+import MerganserClient
 
 /// Whether a user is to be asked.
 public enum QuestionnaireOffer: Hashable, Sendable {
@@ -118,9 +119,8 @@ extension AnalyticsReporter {
         var query = [("user_id", userID)]
         if let bundleID = config.bundleID { query.insert(("bundle_id", bundleID), at: 0) }
         if force { query.append(("force", "true")) }
-        let text = query.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
-        let reply = try await answer(
-            to: .init(method: "GET", path: "/v1/questionnaires/\(Self.escaped(slug))?\(text)"), as: Reply.self)
+        let path = "/v1/questionnaires/\(slug.percentEncoded)?\(formEncoded(query))"
+        let reply = try await answer(to: .init(method: "GET", path: path), as: Reply.self)
         guard reply.eligible, let questionnaire = reply.questionnaire else {
             return .doNotAsk(reason: reply.reason ?? "")
         }
@@ -147,7 +147,7 @@ extension AnalyticsReporter {
         object.member("answers", json: encoded)
         object.member("is_complete", isComplete)
         let reply = try await answer(
-            to: .init(path: "/v1/questionnaires/\(Self.escaped(slug))/responses", body: object.end()), as: Reply.self)
+            to: .init(path: "/v1/questionnaires/\(slug.percentEncoded)/responses", body: object.end()), as: Reply.self)
         let receipt = QuestionnaireReceipt(
             id: reply.id, created: Self.date(reply.created_at), wasSubmitted: reply.was_submitted ?? false)
         if receipt.wasSubmitted { track("sdk:questionnaire_submitted", attributes: ["slug": slug]) }
@@ -165,12 +165,5 @@ extension AnalyticsReporter {
         _ = try await answer(
             to: .init(path: "/v1/questionnaires/dismiss", body: object.end()), as: Reply.self)
         track("sdk:questionnaire_dismissed")
-    }
-
-    /// Every byte but unreserved ones (RFC 3986 §2.3).
-    private static func escaped(_ text: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 }

@@ -30,9 +30,9 @@ package struct AnalyticsServer: Sendable {
 
     /// What became of a request.
     package enum Outcome: Sendable {
-        /// 2xx with a JSON object.
+        /// It did what was asked: 2xx.
         case done(Data)
-        /// 4xx with a JSON object of the server's: it will not be accepted later either.
+        /// It will not be accepted later either: 4xx.
         case refused(status: Int, Data)
         /// No answer, or one that decides nothing.
         case undecided(status: Int?, retryAfter: Duration?)
@@ -50,10 +50,7 @@ package struct AnalyticsServer: Sendable {
     static let worthCompressing = 512
 
     package func send(_ request: Request) async -> Outcome {
-        let text = base.absoluteString
-        guard let url = URL(string: (text.hasSuffix("/") ? String(text.dropLast()) : text) + request.path) else {
-            return .refused(status: 0, Data())
-        }
+        guard let url = URL(string: base.withoutFinalSlash + request.path) else { return .refused(status: 0, Data()) }
         var sent = URLRequest(url: url, timeoutInterval: transport.timeout.seconds)
         sent.httpMethod = request.method
         sent.httpShouldHandleCookies = false
@@ -77,22 +74,10 @@ package struct AnalyticsServer: Sendable {
     private static func outcome(_ response: HTTPURLResponse, _ body: Data) -> Outcome {
         let status = response.statusCode
         let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init)
-        let undecided = Outcome.undecided(status: status, retryAfter: retryAfter.map { .seconds(max(0, $0)) })
-        // Somebody on the way, such as the sign-in page of a hotel's network, answers in another form, and decides
-        // nothing.
-        guard let object = try? JSONDecoder().decode(Members.self, from: body) else { return undecided }
-        switch status {
-        case 200..<300: return .done(body)
-        case 408, 425, 429: return undecided
-        // Shapes A and C have `error`, shape B has `code` (analytics §2.3).
-        case 400..<500: return object.error != nil || object.code != nil ? .refused(status: status, body) : undecided
-        default: return undecided
+        guard response.isDefinite(body) else {
+            return .undecided(status: status, retryAfter: retryAfter.map { .seconds(max(0, $0)) })
         }
-    }
-
-    private struct Members: Decodable {
-        var error: String?
-        var code: String?
+        return status < 300 ? .done(body) : .refused(status: status, body)
     }
 
     /// The server's words for a refusal, for developers.

@@ -23,7 +23,7 @@ extension AccountSession {
     ///
     /// - Throws: besides, `server` with `approval_not_found`.
     public func approval(_ id: String) async throws -> AgentApproval {
-        try await ask(Call("GET", "/api/v1/me/agent_approvals/\(escapedSegment(id))")).decoded(AgentApproval.self)
+        try await ask(Call("GET", "/api/v1/me/agent_approvals/\(id.percentEncoded)")).decoded(AgentApproval.self)
     }
 
     /// Approves what an agent asks for, exactly as it was shown.
@@ -47,7 +47,7 @@ extension AccountSession {
     }
 
     private func decide(_ approval: AgentApproval, _ decision: AgentDecision) async throws -> AgentApproval {
-        let path = "/api/v1/me/agent_approvals/\(escapedSegment(approval.id))/decide"
+        let path = "/api/v1/me/agent_approvals/\(approval.id.percentEncoded)/decide"
         return try await ask(Call("POST", path).json(decision)).decoded(AgentApproval.self)
     }
 }
@@ -162,7 +162,7 @@ extension AccountSession {
     /// - Throws: besides, `server` with `number_mismatch` (the third time the sign-in is denied), `already_decided`,
     ///   `approval_expired`.
     public func approve(_ approval: PushApproval, numberMatch: String) async throws {
-        let path = "/api/v1/me/push_approvals/\(escapedSegment(approval.id))/approve"
+        let path = "/api/v1/me/push_approvals/\(approval.id.percentEncoded)/approve"
         _ = try await ask(Call("POST", path).json(PushDecision(numberMatch: numberMatch))).decoded(NoReply.self)
     }
 
@@ -170,7 +170,7 @@ extension AccountSession {
     ///
     /// - Throws: besides, `server` with `already_decided` or `approval_expired`.
     public func deny(_ approval: PushApproval) async throws {
-        let path = "/api/v1/me/push_approvals/\(escapedSegment(approval.id))/deny"
+        let path = "/api/v1/me/push_approvals/\(approval.id.percentEncoded)/deny"
         _ = try await ask(Call("POST", path)).decoded(NoReply.self)
     }
 
@@ -187,7 +187,7 @@ extension AccountSession {
         guard code.host == issuer.host, code.port == issuer.port,
             code.deletingLastPathComponent().path == issuer.appending(path: "oauth/qr").path
         else { throw .server(status: 404, code: "not_found", requestID: nil) }
-        return escapedSegment(code.lastPathComponent)
+        return code.lastPathComponent.percentEncoded
     }
 }
 

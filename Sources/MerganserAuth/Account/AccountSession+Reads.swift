@@ -26,7 +26,7 @@ extension AccountSession {
     /// - Throws: besides, `server` with `identity_not_connected` or `last_identity`.
     @discardableResult
     public func unlink(provider: String) async throws -> [ConnectedIdentity] {
-        try await ask(Call("DELETE", "/api/v1/me/connected_identities/\(escapedSegment(provider))"))
+        try await ask(Call("DELETE", "/api/v1/me/connected_identities/\(provider.percentEncoded)"))
             .decoded(IdentitiesReply.self).connectedIdentities
     }
 
@@ -39,7 +39,7 @@ extension AccountSession {
     ///
     /// - Throws: besides, `server` with `not_connected`.
     public func disconnect(clientID: String) async throws {
-        let answer = try await ask(Call("DELETE", "/api/v1/me/connected_apps/\(escapedSegment(clientID))"))
+        let answer = try await ask(Call("DELETE", "/api/v1/me/connected_apps/\(clientID.percentEncoded)"))
         guard answer.status == 204 else { throw answer.error }
     }
 

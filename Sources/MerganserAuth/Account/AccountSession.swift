@@ -44,7 +44,7 @@ public actor AccountSession {
         self.platform = platform
         self.deviceName = deviceName
         server = Server(issuer, transport: transport, clock: ServerClock(clock), device: clock, backoff: backoff)
-        let owner = MerganserConfig.name(of: issuer)
+        let owner = issuer.withoutFinalSlash
         record = RecordStore(store: store, item: StoredItem(.account, of: owner), empty: AccountRecord())
         device = RecordStore(store: store, item: StoredItem(.device, of: owner), empty: DeviceRecord())
     }

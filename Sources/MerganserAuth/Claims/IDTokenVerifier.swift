@@ -52,7 +52,7 @@ public actor IDTokenVerifier {
         transport: any Transport = URLSessionTransport(), clock: any DeviceClock = SystemClock()
     ) {
         self.init(
-            issuer: MerganserConfig.name(of: issuer), audience: audience,
+            issuer: issuer.withoutFinalSlash, audience: audience,
             server: Server(issuer, transport: transport, clock: ServerClock(clock), device: clock), store: store)
     }
 

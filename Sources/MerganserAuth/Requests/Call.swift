@@ -54,7 +54,7 @@ struct Call: Sendable {
     }
 
     func request(below base: URL, timeout: Duration) throws(MerganserError) -> URLRequest {
-        guard let url = URL(string: MerganserConfig.name(of: base) + path) else {
+        guard let url = URL(string: base.withoutFinalSlash + path) else {
             throw .configurationRefused(.issuer)
         }
         var request = URLRequest(url: url, timeoutInterval: timeout.seconds)
@@ -69,19 +69,6 @@ struct Call: Sendable {
         return request
     }
 }
-
-/// Pairs as a query or a form, every byte escaped but unreserved ones (RFC 3986 §2.3).
-func formEncoded(_ pairs: [(String, String)]) -> String {
-    let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-    }
-    return pairs.map { "\(escaped($0.0))=\(escaped($0.1))" }.joined(separator: "&")
-}
-
-/// Text as one segment of a path, so that it cannot be another path.
-func escapedSegment(_ text: String) -> String { String(formEncoded([("", text)]).dropFirst()) }
 
 /// The pairs of a URL's query, where `+` is a space.
 func queryPairs(of url: URL) -> [(name: String, value: String)] {

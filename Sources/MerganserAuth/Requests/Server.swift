@@ -24,7 +24,7 @@ struct Server: Sendable {
         self.backoff = backoff
     }
 
-    /// Sends a request until there is a definite answer, that is any but 5xx and 429.
+    /// Sends a request until there is a definite answer.
     ///
     /// - Parameter isWanted: asked before each time but the first; false ends it as if there were no answer.
     /// - Throws: `offline` if there was no answer, `server` with the last answer that was not definite.
@@ -113,6 +113,8 @@ struct Answer: Sendable {
     let retryAfter: Duration?
     /// Whether a 401 is about the request's own credential (RFC 6750 §3).
     let hasChallenge: Bool
+    /// Whether the server decided.
+    let isDefinite: Bool
 
     init(_ response: HTTPURLResponse, _ body: Data) {
         status = response.statusCode
@@ -120,13 +122,7 @@ struct Answer: Sendable {
         requestID = response.value(forHTTPHeaderField: "X-Request-Id")
         retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init).map { .seconds($0) }
         hasChallenge = response.value(forHTTPHeaderField: "WWW-Authenticate") != nil
-    }
-
-    /// Whether the server decided. What fails on the way to it, or in it, decides nothing; nor does an answer in another
-    /// shape, such as the sign-in page of a hotel's network.
-    var isDefinite: Bool {
-        guard status < 500, status != 429, status != 408, !(300..<400).contains(status) else { return false }
-        return status == 204 || JSONSerialization.isObject(body)
+        isDefinite = response.isDefinite(body)
     }
 
     private struct Refusal: Decodable {
@@ -154,11 +150,5 @@ struct Answer: Sendable {
     func decoded<Reply: Decodable>(_ type: Reply.Type) throws(MerganserError) -> Reply {
         guard (200..<300).contains(status) else { throw error }
         do { return try Server.decoder.decode(type, from: body) } catch { throw self.error }
-    }
-}
-
-extension JSONSerialization {
-    fileprivate static func isObject(_ body: Data) -> Bool {
-        (try? jsonObject(with: body)) is [String: Any]
     }
 }

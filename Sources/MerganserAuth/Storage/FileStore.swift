@@ -11,12 +11,7 @@ public struct FileStore: SecureStore {
     public init(folder: URL) { self.folder = folder.path }
 
     /// In `$XDG_STATE_HOME` or `~/.local/state`, a folder of this name.
-    public init(application: String) {
-        let environment = ProcessInfo.processInfo.environment
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        let parent = environment["XDG_STATE_HOME"] ?? "\(home)/.local/state"
-        folder = "\(parent)/\(application)"
-    }
+    public init(application: String) { folder = stateFolder(of: application) }
 
     public func read(_ item: StoredItem) throws(StoreFault) -> Data? {
         do throws(FileFault) { return try file(item).read() } catch { throw .unreadable("\(error)") }
