@@ -18,6 +18,10 @@ public protocol Transport: Sendable {
     /// Like `send`, for an answer that may be large: its body goes into a file, which is made or replaced. It may take
     /// longer than `timeout`, as long as something comes.
     func download(_ request: URLRequest, to file: URL) async throws -> HTTPURLResponse
+
+    /// Like `send`, with the content of a file, which may be large, as the request's body. It may take longer than
+    /// `timeout`, as long as something goes.
+    func upload(_ request: URLRequest, from file: URL) async throws -> (Data, HTTPURLResponse)
 }
 
 extension Transport {
@@ -27,13 +31,20 @@ extension Transport {
         try body.write(to: file)
         return response
     }
+
+    /// A transport without another way holds the file in memory.
+    public func upload(_ request: URLRequest, from file: URL) async throws -> (Data, HTTPURLResponse) {
+        var request = request
+        request.httpBody = try Data(contentsOf: file)
+        return try await send(request)
+    }
 }
 
 /// URLSession.
 public struct URLSessionTransport: Transport {
     public let timeout: Duration
     private let session: URLSession
-    private let downloads: URLSession
+    private let transfers: URLSession
 
     /// - Parameters:
     ///   - configuration: what the app needs besides, such as a proxy.
@@ -50,7 +61,7 @@ public struct URLSessionTransport: Transport {
         session = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
         // A session has a copy of its configuration.
         configuration.timeoutIntervalForResource = 3600
-        downloads = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
+        transfers = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
     }
 
     public func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
@@ -60,12 +71,18 @@ public struct URLSessionTransport: Transport {
     }
 
     public func download(_ request: URLRequest, to file: URL) async throws -> HTTPURLResponse {
-        let (temporary, response) = try await downloads.download(for: request)
+        let (temporary, response) = try await transfers.download(for: request)
         defer { try? FileManager.default.removeItem(at: temporary) }
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         try? FileManager.default.removeItem(at: file)
         try FileManager.default.moveItem(at: temporary, to: file)
         return response
+    }
+
+    public func upload(_ request: URLRequest, from file: URL) async throws -> (Data, HTTPURLResponse) {
+        let (body, response) = try await transfers.upload(for: request, fromFile: file)
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (body, response)
     }
 }
 
