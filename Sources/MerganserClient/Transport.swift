@@ -43,35 +43,38 @@ extension Transport {
 /// URLSession.
 public struct URLSessionTransport: Transport {
     public let timeout: Duration
-    private let session: URLSession
-    private let transfers: URLSession
+    private let sessions: Sessions
 
     /// - Parameters:
-    ///   - configuration: what the app needs besides, such as a proxy.
+    ///   - configuration: what the app needs besides, such as a proxy. It is copied.
     ///   - timeout: how long a request may take at most.
     public init(_ configuration: URLSessionConfiguration = .ephemeral, timeout: Duration = .seconds(30)) {
         self.timeout = timeout
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.urlCache = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        configuration.timeoutIntervalForRequest = timeout.seconds
-        configuration.timeoutIntervalForResource = timeout.seconds
-        // Of the session, not of the task: on Linux a task's own delegate is not asked about redirects.
-        session = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
-        // A session has a copy of its configuration.
-        configuration.timeoutIntervalForResource = 3600
-        transfers = URLSession(configuration: configuration, delegate: RedirectRefusal(), delegateQueue: nil)
+        sessions = Sessions(configuration, timeout: timeout)
     }
 
     public func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        let (body, response) = try await session.data(for: request)
-        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        return (body, response)
+        let (answers, continuation) = AsyncThrowingStream<(Data, HTTPURLResponse), any Error>.makeStream()
+        let task = sessions.requests.dataTask(with: request) { body, response, error in
+            if let body, let response = response as? HTTPURLResponse { continuation.yield((body, response)) }
+            continuation.finish(throwing: error ?? URLError(.badServerResponse))
+        }
+        // On Linux URLSession itself waits as long as something comes.
+        let alarm = Task { [timeout] in
+            try await ContinuousClock().sleep(for: timeout)
+            continuation.finish(throwing: URLError(.timedOut))
+        }
+        continuation.onTermination = { _ in
+            alarm.cancel()
+            task.cancel()
+        }
+        task.resume()
+        for try await answer in answers { return answer }
+        throw CancellationError()
     }
 
     public func download(_ request: URLRequest, to file: URL) async throws -> HTTPURLResponse {
-        let (temporary, response) = try await transfers.download(for: request)
+        let (temporary, response) = try await sessions.transfers.download(for: request)
         defer { try? FileManager.default.removeItem(at: temporary) }
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         try? FileManager.default.removeItem(at: file)
@@ -80,9 +83,37 @@ public struct URLSessionTransport: Transport {
     }
 
     public func upload(_ request: URLRequest, from file: URL) async throws -> (Data, HTTPURLResponse) {
-        let (body, response) = try await transfers.upload(for: request, fromFile: file)
+        let (body, response) = try await sessions.transfers.upload(for: request, fromFile: file)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         return (body, response)
+    }
+}
+
+/// What a transport and its copies share. A session lives until it is invalidated.
+private final class Sessions: Sendable {
+    let requests: URLSession
+    /// For bodies that may take longer than the time-out.
+    let transfers: URLSession
+
+    init(_ configuration: URLSessionConfiguration, timeout: Duration) {
+        func session(longest: TimeInterval) -> URLSession {
+            let own = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+            own.httpCookieStorage = nil
+            own.httpShouldSetCookies = false
+            own.urlCache = nil
+            own.requestCachePolicy = .reloadIgnoringLocalCacheData
+            own.timeoutIntervalForRequest = timeout.seconds
+            own.timeoutIntervalForResource = longest
+            // Of the session, not of the task: on Linux a task's own delegate is not asked about redirects.
+            return URLSession(configuration: own, delegate: RedirectRefusal(), delegateQueue: nil)
+        }
+        requests = session(longest: timeout.seconds)
+        transfers = session(longest: 3600)
+    }
+
+    deinit {
+        requests.finishTasksAndInvalidate()
+        transfers.finishTasksAndInvalidate()
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
-import MerganserClient
 import JSON
+import MerganserClient
 import TestSupport
 import Testing
 

@@ -85,7 +85,8 @@ import Testing
         let deployment = try Deployment(weather: FaultProxy.Weather())
         let directory = try TemporaryDirectory()
         // Each waits most of its time, for the network or after a kill.
-        let phones = try (1...(Self.operations > 10_000 ? 12 : 3)).map { try Phone(deployment, directory, "phone-\($0)") }
+        let atOnce = Self.operations > 10_000 ? 12 : 3
+        let phones = try (1...atOnce).map { try Phone(deployment, directory, "phone-\($0)") }
         var running = phones
         var isEnough = false
         while !running.isEmpty {

@@ -45,4 +45,64 @@ import FoundationNetworking
         let none = URL(filePath: directory.file("none"))
         await #expect(throws: (any Error).self) { try await transport.upload(request(server), from: none) }
     }
+
+    /// Takes four seconds to read the body.
+    private static let slowReader = """
+        import socket, time
+        server = socket.create_server(("127.0.0.1", 0))
+        print(server.getsockname()[1], flush=True)
+        connection, _ = server.accept()
+        left = 32_000_000
+        while left > 0:
+            left -= len(connection.recv(400_000))
+            time.sleep(0.05)
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{}")
+        """
+
+    @Test func anUploadMayTakeLong() async throws {
+        let server = try ChildProcess("/usr/bin/python3", ["-c", Self.slowReader])
+        try directory.write(String(repeating: "merganser ", count: 3_200_000), to: "large")
+        var request = URLRequest(url: try url(of: server))
+        request.httpMethod = "POST"
+        let transport = URLSessionTransport(timeout: .seconds(1))
+        let start = ContinuousClock.now
+        let (body, _) = try await transport.upload(request, from: URL(filePath: directory.file("large")))
+        #expect(String(decoding: body, as: UTF8.self) == "{}")
+        #expect(ContinuousClock.now - start > .seconds(2))
+    }
+
+    private func url(of server: ChildProcess) throws -> URL {
+        try server.wait(for: "a port") { server.output.hasSuffix("\n") }
+        let port = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        return try #require(URL(string: "http://127.0.0.1:\(port)/"))
+    }
+
+    /// An answer that always comes on, and has no end.
+    private static let trickle = """
+        import socket, time
+        server = socket.create_server(("127.0.0.1", 0))
+        print(server.getsockname()[1], flush=True)
+        connection, _ = server.accept()
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 1000000000\\r\\n\\r\\n")
+        while True:
+            connection.sendall(b" ")
+            time.sleep(0.1)
+        """
+
+    @Test(.timeLimit(.minutes(5))) func aTimeoutHoldsHoweverMuchComes() async throws {
+        let server = try ChildProcess("/usr/bin/python3", ["-c", Self.trickle])
+        let request = URLRequest(url: try url(of: server))
+        let transport = URLSessionTransport(timeout: .seconds(1))
+        await #expect(throws: URLError.self) { try await transport.send(request) }
+    }
+
+    @Test func aConfigurationStaysItsOwners() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 17
+        let storage = try #require(configuration.httpCookieStorage)
+        _ = URLSessionTransport(configuration, timeout: .seconds(5))
+        #expect(configuration.timeoutIntervalForResource == 17)
+        #expect(configuration.httpCookieStorage === storage)
+    }
 }
