@@ -22,4 +22,14 @@ extension HTTPURLResponse {
         default: false
         }
     }
+
+    /// How long the server asks to wait (RFC 9110 §10.2.3). A date counts from the answer's own, whatever the device's is.
+    package var retryAfter: Duration? {
+        guard let field = value(forHTTPHeaderField: "Retry-After") else { return nil }
+        if let seconds = Int(field) { return .seconds(max(0, seconds)) }
+        guard let date = ServerClock.httpDate(field),
+            let now = value(forHTTPHeaderField: "Date").flatMap(ServerClock.httpDate)
+        else { return nil }
+        return .seconds(max(0, date.timeIntervalSince(now)))
+    }
 }

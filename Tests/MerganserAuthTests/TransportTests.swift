@@ -105,4 +105,46 @@ import FoundationNetworking
         #expect(configuration.timeoutIntervalForResource == 17)
         #expect(configuration.httpCookieStorage === storage)
     }
+
+    @Test(arguments: [
+        (204, "", true), (200, "{}", true), (200, "[]", false), (200, "<html>Welcome", false),
+        (400, #"{"error":"invalid_grant"}"#, true), (404, #"{"code":"not_found"}"#, true), (400, "{}", false),
+        (408, #"{"error":"timeout"}"#, false), (425, #"{"error":"early"}"#, false),
+        (429, #"{"error":"rate_limited"}"#, false), (302, "{}", false), (500, #"{"error":"internal_error"}"#, false),
+    ])
+    func someAnswersDecideNothing(status: Int, body: String, isDefinite: Bool) throws {
+        #expect(try response(status, [:]).isDefinite(Data(body.utf8)) == isDefinite)
+    }
+
+    @Test func whatTheServerAsksForIsUnderstood() throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        #expect(try response(503, ["Retry-After": "120"]).retryAfter == .seconds(120))
+        #expect(try response(503, ["Retry-After": "-1"]).retryAfter == .zero)
+        let later = ["Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT", "Date": date]
+        #expect(try response(503, later).retryAfter == .seconds(120))
+        #expect(try response(503, ["Retry-After": date, "Date": later["Retry-After"] ?? ""]).retryAfter == .zero)
+        #expect(try response(503, ["Retry-After": date]).retryAfter == nil)
+        #expect(try response(503, ["Retry-After": "soon", "Date": date]).retryAfter == nil)
+        #expect(try response(503, [:]).retryAfter == nil)
+    }
+
+    private func response(_ status: Int, _ headers: [String: String]) throws -> HTTPURLResponse {
+        let url = try #require(URL(string: "http://localhost/"))
+        return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers))
+    }
+
+    @Test func urlsAreText() throws {
+        let url = try #require(URL(string: "https://id.example.com/base/"))
+        #expect(url.withoutFinalSlash == "https://id.example.com/base")
+        #expect(formEncoded([("a b", "é/&=+"), ("c", "-._~")]) == "a%20b=%C3%A9%2F%26%3D%2B&c=-._~")
+    }
+
+    @Test(arguments: [
+        ("https://id.example.com", true), ("http://id.example.com", false), ("http://LOCALHOST:8080", true),
+        ("http://127.0.0.1", true), ("http://[::1]:80", true), ("https:///path", false), ("ftp://localhost", false),
+        ("http://localhost.example.com", false),
+    ])
+    func credentialsGoNowhereElse(text: String, expected: Bool) throws {
+        #expect(try #require(URL(string: text)).canCarryCredentials == expected)
+    }
 }

@@ -73,10 +73,7 @@ package struct AnalyticsServer: Sendable {
 
     private static func outcome(_ response: HTTPURLResponse, _ body: Data) -> Outcome {
         let status = response.statusCode
-        let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init)
-        guard response.isDefinite(body) else {
-            return .undecided(status: status, retryAfter: retryAfter.map { .seconds(max(0, $0)) })
-        }
+        guard response.isDefinite(body) else { return .undecided(status: status, retryAfter: response.retryAfter) }
         return status < 300 ? .done(body) : .refused(status: status, body)
     }
 

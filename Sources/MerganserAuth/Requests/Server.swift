@@ -120,7 +120,7 @@ struct Answer: Sendable {
         status = response.statusCode
         self.body = body
         requestID = response.value(forHTTPHeaderField: "X-Request-Id")
-        retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap(Int.init).map { .seconds($0) }
+        retryAfter = response.retryAfter
         hasChallenge = response.value(forHTTPHeaderField: "WWW-Authenticate") != nil
         isDefinite = response.isDefinite(body)
     }
