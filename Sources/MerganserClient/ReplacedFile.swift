@@ -16,16 +16,27 @@ package struct ReplacedFile: Sendable {
     private let folder: String
     private let name: String
 
-    /// - Parameter folder: made with mode 0700 unless it exists. One that others can enter is refused.
+    /// - Parameter folder: made with mode 0700 unless it exists, and so are those that it is in. One that others can enter
+    ///   is refused.
     package init(folder: String, name: String) throws(FileFault) {
         self.folder = folder
         self.name = name
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault("mkdir \(folder)") }
+        try Self.makeFolder(folder)
         var status = stat()
         guard stat(folder, &status) == 0 else { throw FileFault("stat \(folder)") }
         guard status.st_mode & 0o077 == 0 else {
             throw FileFault("\(folder): others than its owner can enter", code: 0)
         }
+    }
+
+    /// Not `FileManager`, whose folders are open to others for a moment: another process that starts then would refuse them.
+    private static func makeFolder(_ path: String) throws(FileFault) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            throw FileFault("mkdir \(path)")
+        }
+        try makeFolder(String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileFault("mkdir \(path)") }
     }
 
     private var path: String { "\(folder)/\(name)" }

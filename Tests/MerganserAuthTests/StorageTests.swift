@@ -48,6 +48,16 @@ import Testing
         #expect(throws: StoreFault.self) { try store.read(item) }
     }
 
+    /// A new machine has no `~/.local` either.
+    @Test func theFoldersThatItIsInAreMade() throws {
+        let store = FileStore(folder: URL(filePath: directory.file("local/state/store")))
+        try store.update(item) { _ in Data("a".utf8) }
+        #expect(try store.read(item) == Data("a".utf8))
+        for folder in ["local", "local/state", "local/state/store"] {
+            #expect(try mode(directory.file(folder)) == 0o700)
+        }
+    }
+
     /// What a killed process left does not stand in the way, and is not taken for content.
     @Test func aTornFileIsNoContent() throws {
         let store = FileStore(folder: URL(filePath: directory.file("store")))
