@@ -31,7 +31,8 @@ public enum MerganserError: Error, Hashable, Sendable {
     case accountDeleted(purgeAt: Date)
     /// There was no answer. Nothing is lost: the request is repeated when the session is used next.
     case offline
-    /// What is stored cannot be read or written now. Nothing was deleted.
+    /// What is stored cannot be read or written now. Nothing was deleted. Out of what is `unreadable` for good, because a
+    /// later version of the app has written it, `signOut` leads.
     case storeUnavailable(StoreFault)
     /// What the server sent cannot be written there.
     case fileUnavailable(URL)

@@ -206,6 +206,20 @@ import Testing
         #expect(try users() == 1)
     }
 
+    /// A record of a later version is nobody's to delete but the user's.
+    @Test func signOutLeavesWhatCannotBeRead() async throws {
+        let store = InMemoryStore()
+        let owner = try deployment.url.withoutFinalSlash
+        for kind in [StoredItem.Kind.account, .device] {
+            try store.update(StoredItem(kind, of: owner)) { _ in Data(#"{"generation":"2","uuid":2}"#.utf8) }
+        }
+        let session = try deployment.accountSession(store)
+        await #expect(throws: MerganserError.self) { try await session.bootstrap() }
+        try await session.signOut()
+        #expect(await session.state == .signedOut(.requested))
+        #expect(try await session.bootstrap().anonymous)
+    }
+
     // MARK: 10
 
     @Test func tokensAndDeviceAreApart() async throws {

@@ -96,6 +96,23 @@ import Testing
         #expect(try store.read(item) == Data(#"{"format":2}"#.utf8))
     }
 
+    /// But the user may sign out.
+    @Test func signOutLeavesWhatCannotBeRead() async throws {
+        let store = InMemoryStore()
+        try store.update(item) { _ in Data(#"{"generation":"2"}"#.utf8) }
+        let config = MerganserConfig(
+            clientID: "logi_1", redirectURI: "myapp://callback", issuer: try #require(URL(string: "http://localhost:1"))
+        )
+        let session = try AuthSession(config, store: store, browser: NoBrowser())
+        #expect(await session.state == .unknown(.unreadable("tokens")))
+        store.fault = .locked
+        await #expect(throws: MerganserError.storeUnavailable(.locked)) { try await session.signOut() }
+        store.fault = nil
+        #expect(await session.state == .unknown(.unreadable("tokens")))
+        try await session.signOut()
+        #expect(await session.state == .signedOut(.requested))
+    }
+
     @Test func theServersDateIsUnderstood() throws {
         let date = try #require(ServerClock.httpDate("Sun, 06 Nov 1994 08:49:37 GMT"))
         #expect(date.timeIntervalSince1970 == 784_111_777)

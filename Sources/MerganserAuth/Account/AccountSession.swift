@@ -202,6 +202,8 @@ public actor AccountSession {
     /// - Throws: `storeUnavailable`: the user is still signed in. `offline`, `server`: the server has not revoked the token
     ///   yet; `start` tries again.
     public func signOut() async throws {
+        try record.discardUndecodable()
+        try device.discardUndecodable()
         try forget(.requested, revoking: true)
         try await SharedTask { try await self.revokeSignedOut() }.value
     }

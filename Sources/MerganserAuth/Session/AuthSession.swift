@@ -347,6 +347,7 @@ public actor AuthSession {
     /// - Throws: `storeUnavailable`: the user is still signed in. `offline`, `server`: the server has not revoked the tokens
     ///   yet; `start` tries again.
     public func signOut(_ scope: SignOutScope = .local) async throws {
+        try record.discardUndecodable()
         let state = try record.update { record in
             if scope == .everywhere, let token = record.refreshToken { record.revocations.append(token) }
             record.signOut(.requested)

@@ -32,6 +32,20 @@ struct RecordStore<Record: Codable & Sendable>: Sendable {
         }
     }
 
+    /// Removes what cannot be decoded, for a user who signs out of whatever it is.
+    ///
+    /// - Throws: `storeUnavailable`; then nothing has changed.
+    func discardUndecodable() throws(MerganserError) {
+        do throws(StoreFault) {
+            guard !isDecodable(try store.read(item)) else { return }
+            try store.update(item) { isDecodable($0) ? $0 : nil }
+        } catch {
+            throw .storeUnavailable(error)
+        }
+    }
+
+    private func isDecodable(_ content: Data?) -> Bool { (try? decode(content)) != nil }
+
     /// What cannot be decoded is not taken for nothing: it may be of a later version of the app.
     private func decode(_ content: Data?) throws(StoreFault) -> Record {
         guard let content else { return empty }
