@@ -110,6 +110,26 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// Whoever sends tokens with names of no key cannot have the server asked each time.
+    @Test func unknownKeysAreAskedForNowAndThen() async throws {
+        let clock = TestDeviceClock()
+        let verifier = IDTokenVerifier(issuer: issuer, audience: "logi_1", store: InMemoryStore(), clock: clock)
+        let unknown = try (0..<8).map { try token(header: ["alg": "RS256", "kid": "unknown\($0)"]) }
+        await withTaskGroup { group in
+            for token in unknown {
+                group.addTask {
+                    await #expect(throws: MerganserError.invalidIDToken(.unknownKey)) {
+                        try await verifier.verify(token)
+                    }
+                }
+            }
+        }
+        #expect(server.requests.count == 1)
+        clock.advance(by: .seconds(31))
+        _ = try? await verifier.verify(unknown[0])
+        #expect(server.requests.count == 2)
+    }
+
     @Test func anUnknownKeyIsAskedForOnce() async throws {
         let verifier = verifier()
         _ = try await verifier.verify(token(), nonce: "n")

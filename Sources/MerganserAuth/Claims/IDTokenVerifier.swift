@@ -33,13 +33,17 @@ public enum IDTokenFault: String, Error, Hashable, Sendable {
 
 /// Verifies id_tokens (OpenID Connect Core §3.1.3.7): RS256 by kid, issuer, audience, nonce, at_hash, expiry.
 ///
-/// The server's keys are kept in the store. They are fetched when a token names one that is not there, once.
+/// The server's keys are kept in the store. They are fetched when a token names one that is not there; after a fetch that
+/// did not bring it, there is no other one for 30 seconds.
 public actor IDTokenVerifier {
     private let issuer: String
     private let audience: String
     private let server: Server
     private let keys: RecordStore<KeySet>
     private var cached: KeySet?
+    private var fetching: SharedTask<KeySet>?
+    /// When a fetch did not bring what was looked for, in the device's uptime.
+    private var lastInVain: Duration?
 
     /// - Parameters:
     ///   - issuer: the server, and what `iss` has to be.
@@ -120,13 +124,24 @@ public actor IDTokenVerifier {
         let known = cached ?? (try? keys.read()) ?? KeySet(keys: [])
         cached = known
         if let key = known.key(kid) { return key }
+        // Whoever sends tokens with names of their own making does not make this one ask each time.
+        if let lastInVain, server.uptime - lastInVain < .seconds(30) { return nil }
+        let task = fetching ?? SharedTask { try await self.fetch() }
+        fetching = task
+        let key = try await task.value.key(kid)
+        if key == nil { lastInVain = server.uptime }
+        return key
+    }
+
+    private func fetch() async throws -> KeySet {
+        defer { fetching = nil }
         let answer = try await server.answer(to: Call("GET", "/.well-known/jwks.json"))
         guard answer.status == 200, let fetched = try? JSONDecoder().decode(KeySet.self, from: answer.body) else {
             throw answer.error
         }
         cached = fetched
         _ = try? keys.update { $0 = fetched }
-        return fetched.key(kid)
+        return fetched
     }
 }
 

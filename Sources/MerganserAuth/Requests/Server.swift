@@ -85,6 +85,9 @@ struct Server: Sendable {
         }
     }
 
+    /// Time since some moment, in this process.
+    var uptime: Duration { device.uptime }
+
     /// What the device believes the time to be: the same for every process on it.
     var deviceDate: Date { device.date }
 
