@@ -153,6 +153,20 @@ import Testing
         #expect(try await next.refresh().refreshToken != session.refreshToken)
     }
 
+    /// The clock was hours ahead when the request was written down, which shows only when an answer comes.
+    @Test func aWrongClockAndALostAnswerEndNothing() async throws {
+        let store = try await deployment.signedIn()
+        proxy.arm(.lostAnswer, at: "/oauth/token")
+        let fast = try deployment.session(store, clock: TestDeviceClock(wrong: 7200))
+        await #expect(throws: MerganserError.offline) { try await fast.refresh() }
+        let clock = TestDeviceClock(wrong: 7200)
+        clock.advance(by: .seconds(3600))
+        proxy.arm(.date(httpDate(Date() + 3600)), at: "/oauth/token", times: 2)
+        let next = try deployment.session(store, clock: clock)
+        try await next.refresh()
+        #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
+    }
+
     @Test func anAnswerThatIsLostForTooLongSaysSo() async throws {
         let store = try await deployment.signedIn()
         proxy.arm(.lostAnswer, at: "/oauth/token")

@@ -72,16 +72,31 @@ public actor IDTokenVerifier {
     ///   - token: the id_token.
     ///   - accessToken: what came with the token; nil if none did.
     ///   - nonce: what the authorize request said; nil for a token of a refresh, which has none.
-    ///   - time: when the token has to be valid, in server time; nil is now. A refresh whose answer was lost is answered
-    ///     again up to a day later.
+    ///   - time: when the token has to be valid, in server time; nil is now.
     /// - Throws: `invalidIDToken`; `offline` or `server` if keys are needed and cannot be fetched.
     public func verify(
         _ token: String, accessToken: String? = nil, nonce: String? = nil, at time: Date? = nil
     ) async throws -> MerganserClaims {
+        try await verify(token, accessToken: accessToken, nonce: nonce, validAt: time.map(Validity.at) ?? .now)
+    }
+
+    /// When a token has to be valid.
+    enum Validity: Sendable {
+        case now
+        /// In server time.
+        case at(Date)
+        /// Whether it has expired does not matter: the token endpoint itself has just given it, in answer to a refresh of up
+        /// to a day ago (accounts §3.8). When that was, a clock that was wrong then cannot tell.
+        case whenIssued
+    }
+
+    func verify(
+        _ token: String, accessToken: String?, nonce: String?, validAt validity: Validity
+    ) async throws -> MerganserClaims {
         do {
             let parsed = try SignedToken(token)
             try await verifySignature(parsed)
-            return try verifyClaims(parsed, accessToken: accessToken, nonce: nonce, at: time ?? server.clock.now)
+            return try verifyClaims(parsed, accessToken: accessToken, nonce: nonce, validity)
         } catch let fault as IDTokenFault {
             throw MerganserError.invalidIDToken(fault)
         }
@@ -98,7 +113,7 @@ public actor IDTokenVerifier {
     }
 
     private func verifyClaims(
-        _ token: SignedToken, accessToken: String?, nonce: String?, at time: Date
+        _ token: SignedToken, accessToken: String?, nonce: String?, _ validity: Validity
     ) throws(IDTokenFault) -> MerganserClaims {
         let claims = try token.claims(VerifiedClaims.self)
         let times = try token.claims(TokenTimes.self)
@@ -109,8 +124,15 @@ public actor IDTokenVerifier {
             let half = Data(SHA256.hash(data: Data(accessToken.utf8)).prefix(16))
             guard claims.atHash == half.base64URL else { throw .wrongAccessToken }
         }
+        let now = server.clock.now
+        let time =
+            switch validity {
+            case .now: now
+            case .at(let time): time
+            case .whenIssued: min(times.iat, now)
+            }
         guard times.exp + Self.leeway > time else { throw .expired }
-        guard times.iat - Self.leeway < max(time, server.clock.now) else { throw .notYetValid }
+        guard times.iat - Self.leeway < max(time, now) else { throw .notYetValid }
         return try token.claims(MerganserClaims.self)
     }
 

@@ -149,7 +149,7 @@ public actor AuthSession {
         guard answer.status == 200 else {
             throw answer.code.map { .authorizationRefused(code: $0, description: answer.description) } ?? answer.error
         }
-        let tokens = try await verified(answer, nonce: request.nonce, at: nil)
+        let tokens = try await verified(answer, nonce: request.nonce)
         let stored = try record.update { [offset = server.clock.offset] record in
             // Whoever signed out or in meanwhile, here or in another process, came later than this sign-in began.
             if record.signIns == signIns {
@@ -166,10 +166,8 @@ public actor AuthSession {
         return tokens.session
     }
 
-    /// - Parameters:
-    ///   - nonce: of the authorize request; nil on refresh.
-    ///   - time: when the token has to be valid, if not now: for a request that was made earlier, then.
-    private func verified(_ answer: Answer, nonce: String?, at time: Date?) async throws -> SessionRecord.Tokens {
+    /// - Parameter nonce: of the authorize request; nil on refresh, whose answer may be repeated when it has expired.
+    private func verified(_ answer: Answer, nonce: String?) async throws -> SessionRecord.Tokens {
         let reply = try answer.decoded(TokenReply.self)
         let scopes = reply.scope.split(separator: " ").map(String.init)
         let access = try? SignedToken(reply.accessToken)
@@ -177,7 +175,7 @@ public actor AuthSession {
         let claims: MerganserClaims
         if let idToken = reply.idToken {
             claims = try await verifier.verify(
-                idToken, accessToken: reply.accessToken, nonce: nonce, at: time)
+                idToken, accessToken: reply.accessToken, nonce: nonce, validAt: nonce == nil ? .whenIssued : .now)
         } else if scopes.contains("openid") {
             throw MerganserError.invalidIDToken(.missing)
         } else {
@@ -281,8 +279,7 @@ public actor AuthSession {
             let answer = try await server.answer(to: Call(pending)) { try extend(flight, of: pending) }
             switch (answer.status, answer.code) {
             case (200, _):
-                let tokens = try await verified(
-                    answer, nonce: nil, at: min(pending.writtenAt, server.clock.now))
+                let tokens = try await verified(answer, nonce: nil)
                 let stored = try load()
                 // Nobody knows yet whom an adopted token belongs to.
                 let sub = stored.tokens?.claims.sub ?? tokens.claims.sub
