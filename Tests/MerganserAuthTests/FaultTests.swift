@@ -167,6 +167,20 @@ import Testing
         #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
     }
 
+    /// The server repeats its answer with the tokens of then, which are of no use by now.
+    @Test(arguments: [false, true]) func anAnswerOfLongAgoIsNotHandedOut(isRefresh: Bool) async throws {
+        let store = try await deployment.signedIn()
+        proxy.arm(.lostAnswer, at: "/oauth/token")
+        await #expect(throws: MerganserError.offline) { try await deployment.session(store).refresh() }
+        let clock = TestDeviceClock()
+        clock.advance(by: .seconds(3600))
+        proxy.arm(.date(httpDate(clock.date)), at: "/oauth/token", times: 2)
+        let next = try deployment.session(store, clock: clock)
+        let token = isRefresh ? try await next.refresh().accessToken : try await next.accessToken()
+        #expect(token == (try await next.lastSession())?.accessToken)
+        #expect(Set(deployment.refreshes.map(\.key)).count == 2)
+    }
+
     @Test func anAnswerThatIsLostForTooLongSaysSo() async throws {
         let store = try await deployment.signedIn()
         proxy.arm(.lostAnswer, at: "/oauth/token")

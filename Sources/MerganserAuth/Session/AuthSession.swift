@@ -75,7 +75,7 @@ public actor AuthSession {
     /// does so when it has to; an app calls this at its start so that it happens soon.
     public func start() async {
         guard let record = try? load() else { return }
-        if record.pending != nil || record.adopted != nil { _ = try? await refresh() }
+        if record.pending != nil || record.adopted != nil { _ = try? await sharedRefresh(of: record.generation) }
         try? await revokeSignedOut()
     }
 
@@ -194,15 +194,15 @@ public actor AuthSession {
     public func accessToken() async throws -> String {
         let record = try load()
         guard record.refreshToken != nil else { throw MerganserError.signedOut(record.reason) }
-        guard let tokens = record.tokens, tokens.expiry > server.clock.now + Self.margin else {
-            return try await sharedRefresh(of: record.generation).accessToken
-        }
+        guard let tokens = record.tokens, isFresh(tokens) else { return try await renewed(record).accessToken }
         // An interrupted refresh is repeated before the server forgets it; nobody has to wait for that.
-        if record.pending != nil { Task { try? await refresh() } }
+        if record.pending != nil { Task { try? await sharedRefresh(of: record.generation) } }
         return tokens.accessToken
     }
 
-    /// Seconds for which a token that is handed out stays valid.
+    private func isFresh(_ tokens: SessionRecord.Tokens) -> Bool { tokens.expiry > server.clock.now + Self.margin }
+
+    /// Seconds for which a token that is handed out stays valid, and for which claims count as those of now.
     private static let margin: TimeInterval = 60
 
     /// The refresh token; nil if nobody is signed in. Whoever uses it elsewhere ends this session, since it works once.
@@ -214,7 +214,17 @@ public actor AuthSession {
     ///
     /// - Throws: `signedOut`, `offline`, `server`, `invalidIDToken`, `storeUnavailable`.
     @discardableResult
-    public func refresh() async throws -> Session { try await sharedRefresh(of: try load().generation) }
+    public func refresh() async throws -> Session { try await renewed(try load()) }
+
+    /// - Parameter record: if another process has refreshed it since it was read, this one need not.
+    private func renewed(_ record: SessionRecord) async throws -> Session {
+        // The answer to a request of long ago has the tokens and claims of then (accounts §3.8). By the clock of then it may
+        // also be one of the future.
+        let isOld = record.pending.map { abs(server.clock.now.timeIntervalSince($0.writtenAt)) > Self.margin } ?? false
+        let session = try await sharedRefresh(of: record.generation)
+        guard try isOld || !(load().tokens.map(isFresh) ?? true) else { return session }
+        return try await sharedRefresh(of: record.generation + 1)
+    }
 
     private func sharedRefresh(of generation: Int) async throws -> Session {
         if let refreshing { return try await refreshing.value }
