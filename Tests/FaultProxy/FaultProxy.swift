@@ -86,7 +86,8 @@ package final class FaultProxy: Sendable {
             }
         }
 
-        fileprivate func pass() {
+        /// Waits until it is open. It blocks its thread.
+        package func pass() {
             state.change { $0.waiting += 1 }
             // So long that only a test that forgot to open it waits for it.
             _ = state.wait(atMost: .seconds(60)) { $0.isOpen ? true : nil }

@@ -105,6 +105,42 @@ import Testing
         #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
     }
 
+    /// A store whose next change takes until a gate opens, as if the system had suspended the process in it.
+    private struct Suspending: SecureStore {
+        let store: InMemoryStore
+        let gate = Locked<FaultProxy.Gate?>(nil)
+
+        func read(_ item: StoredItem) throws(StoreFault) -> Data? { try store.read(item) }
+        func update(_ item: StoredItem, _ change: (Data?) throws(StoreFault) -> Data?) throws(StoreFault) {
+            try store.update(item, change)
+            let gate = gate.withLock { gate in
+                defer { gate = nil }
+                return gate
+            }
+            gate?.pass()
+        }
+    }
+
+    /// The app has boarded and is suspended before it sends. Until it wakes up, the widget has gone two tokens further.
+    @Test func aSuspendedProcessIsNoThief() async throws {
+        let store = InMemoryStore()
+        _ = try await deployment.signedIn(store: store)
+        let suspending = Suspending(store: store)
+        let clock = TestDeviceClock()
+        let (app, widget) = (
+            try deployment.session(suspending, clock: clock), try deployment.session(store, clock: clock)
+        )
+        let gate = FaultProxy.Gate()
+        suspending.gate.withLock { $0 = gate }
+        let refreshing = Task { try await app.refresh() }
+        #expect(await gate.waitForArrival())
+        clock.advance(by: .seconds(60))
+        for _ in 0..<2 { try await widget.refresh() }
+        gate.open()
+        #expect(try await refreshing.value == widget.lastSession())
+        #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
+    }
+
     @Test func requestsThatOvertakeEachOtherAreOne() async throws {
         let (app, widget, directory) = try await twoSessions()
         defer { withExtendedLifetime(directory) {} }
@@ -153,20 +189,6 @@ import Testing
         #expect(try await next.refresh().refreshToken != session.refreshToken)
     }
 
-    /// The clock was hours ahead when the request was written down, which shows only when an answer comes.
-    @Test func aWrongClockAndALostAnswerEndNothing() async throws {
-        let store = try await deployment.signedIn()
-        proxy.arm(.lostAnswer, at: "/oauth/token")
-        let fast = try deployment.session(store, clock: TestDeviceClock(wrong: 7200))
-        await #expect(throws: MerganserError.offline) { try await fast.refresh() }
-        let clock = TestDeviceClock(wrong: 7200)
-        clock.advance(by: .seconds(3600))
-        proxy.arm(.date(httpDate(Date() + 3600)), at: "/oauth/token", times: 2)
-        let next = try deployment.session(store, clock: clock)
-        try await next.refresh()
-        #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
-    }
-
     /// The server repeats its answer with the tokens of then, which are of no use by now.
     @Test(arguments: [false, true]) func anAnswerOfLongAgoIsNotHandedOut(isRefresh: Bool) async throws {
         let store = try await deployment.signedIn()
@@ -179,6 +201,20 @@ import Testing
         let token = isRefresh ? try await next.refresh().accessToken : try await next.accessToken()
         #expect(token == (try await next.lastSession())?.accessToken)
         #expect(Set(deployment.refreshes.map(\.key)).count == 2)
+    }
+
+    /// The clock was hours ahead when the request was written down, which shows only when an answer comes.
+    @Test func aWrongClockAndALostAnswerEndNothing() async throws {
+        let store = try await deployment.signedIn()
+        proxy.arm(.lostAnswer, at: "/oauth/token")
+        let fast = try deployment.session(store, clock: TestDeviceClock(wrong: 7200))
+        await #expect(throws: MerganserError.offline) { try await fast.refresh() }
+        let clock = TestDeviceClock(wrong: 7200)
+        clock.advance(by: .seconds(3600))
+        proxy.arm(.date(httpDate(Date() + 3600)), at: "/oauth/token", times: 2)
+        let next = try deployment.session(store, clock: clock)
+        try await next.refresh()
+        #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
     }
 
     @Test func anAnswerThatIsLostForTooLongSaysSo() async throws {

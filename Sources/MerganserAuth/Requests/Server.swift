@@ -26,23 +26,22 @@ struct Server: Sendable {
 
     /// Sends a request until there is a definite answer.
     ///
-    /// - Parameter isWanted: asked before each time but the first; false ends it as if there were no answer.
+    /// - Parameter isWanted: asked before each time; false ends it as if there were no answer, and so does what it throws.
     /// - Throws: `offline` if there was no answer, `server` with the last answer that was not definite.
     nonisolated(nonsending) func answer(to call: Call, while isWanted: () throws -> Bool = { true }) async throws
         -> Answer
     {
         let request = try call.request(below: base, timeout: transport.timeout)
         var attempt = 1
-        while true {
-            let answer = try await once(request)
+        var answer: Answer?
+        while try isWanted() {
+            answer = try await once(request)
             if let answer, answer.isDefinite { return answer }
-            guard call.isRepeatable, let wait = backoff.wait(after: attempt, asked: answer?.retryAfter) else {
-                throw answer?.error ?? .offline
-            }
+            guard call.isRepeatable, let wait = backoff.wait(after: attempt, asked: answer?.retryAfter) else { break }
             try await device.sleep(for: wait)
-            guard try isWanted() else { throw answer?.error ?? .offline }
             attempt += 1
         }
+        throw answer?.error ?? .offline
     }
 
     /// Sends a request once, whose answer may be large.

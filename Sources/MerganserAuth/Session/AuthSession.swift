@@ -286,7 +286,7 @@ public actor AuthSession {
 
     private func rotate(_ pending: PendingRequest, _ flight: String) async throws -> Session {
         do {
-            let answer = try await server.answer(to: Call(pending)) { try extend(flight, of: pending) }
+            let answer = try await server.answer(to: Call(pending)) { try isClear(flight, of: pending) }
             switch (answer.status, answer.code) {
             case (200, _):
                 let tokens = try await verified(answer, nonce: nil)
@@ -304,20 +304,25 @@ public actor AuthSession {
         } catch {
             // What the answer was is known to another process, perhaps.
             try? record.update { $0.arrive(flight) }
-            if let record = try? load(), record.pending?.key != pending.key, let tokens = record.tokens {
-                return tokens.session
-            }
-            throw error
+            guard let record = try? load(), record.pending?.key != pending.key else { throw error }
+            guard let tokens = record.tokens else { throw MerganserError.signedOut(record.reason) }
+            return tokens.session
         }
     }
 
-    /// Before the request is repeated: whether it is still the one to send.
-    private func extend(_ flight: String, of pending: PendingRequest) throws -> Bool {
+    /// Before the request is sent: whether it is still the one to send, with a flight that lasts as long as the request may.
+    /// The system may suspend a process anywhere, such as when it boards.
+    private func isClear(_ flight: String, of pending: PendingRequest) throws -> Bool {
         let longest = longestFlight
-        return try record.update { [server] record in
+        while true {
+            let record = try record.read()
             guard record.pending?.key == pending.key else { return false }
-            record.depart(flight, now: server.deviceDate, longest: longest)
-            return true
+            let (now, time) = (server.deviceDate, server.transport.timeout.seconds)
+            if record.isUnderWay(flight, for: time, now: now, longest: longest) { return true }
+            try self.record.update { [server] record in
+                guard record.pending?.key == pending.key else { return }
+                record.depart(flight, now: server.deviceDate, longest: longest)
+            }
         }
     }
 

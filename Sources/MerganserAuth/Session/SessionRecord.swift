@@ -90,6 +90,13 @@ struct SessionRecord: Codable, Hashable, Sendable {
 
     mutating func arrive(_ id: String) { flights.removeAll { $0.id == id } }
 
+    /// Whether a flight lasts for so many seconds more.
+    func isUnderWay(_ id: String, for time: TimeInterval, now: Date, longest: TimeInterval) -> Bool {
+        flights.contains {
+            $0.id == id && $0.end >= now + time && Self.isUnderWay($0, now: now, longest: longest)
+        }
+    }
+
     func isAnyoneUnderWay(now: Date, longest: TimeInterval) -> Bool {
         flights.contains { Self.isUnderWay($0, now: now, longest: longest) }
     }
