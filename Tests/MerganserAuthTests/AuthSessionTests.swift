@@ -126,13 +126,47 @@ import Testing
         let signingIn = Task { try await session.signIn() }
         var urls = opened.makeAsyncIterator()
         let url = try #require(await urls.next())
-        await #expect(throws: MerganserError.alreadyInProgress) { try await session.signIn() }
 
         // Any app can open such a URL; the sign-in goes on.
         #expect(session.handle(try Deployment.url("\(Deployment.redirectURI)?code=1&state=forged")))
         #expect(!session.handle(try Deployment.url("otherapp://oauth/callback?code=1")))
         #expect(session.handle(try await app.account.authorize(url)))
         #expect(try await !signingIn.value.claims.anonymous)
+    }
+
+    /// The user came back from the other app by the system's own way, and wants to sign in again.
+    @Test func aNewSignInSupersedesOneThatIsElsewhere() async throws {
+        let app = try await deployment.app(subject: "person")
+        let (opened, continuation) = AsyncStream<URL>.makeStream()
+        let session = try deployment.session(InMemoryStore(), browser: Elsewhere { continuation.yield($0) })
+        var urls = opened.makeAsyncIterator()
+        let first = Task { try await session.signIn() }
+        let forgotten = try #require(await urls.next())
+        let second = Task {
+            // Until the browser is closed, the first one is in progress.
+            for _ in 0..<500 {
+                do { return try await session.signIn() } catch MerganserError.alreadyInProgress {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            throw MerganserError.alreadyInProgress
+        }
+        await #expect(throws: MerganserError.userCancelled) { try await first.value }
+        let url = try #require(await urls.next())
+        #expect(session.handle(try await app.account.authorize(forgotten)))
+        #expect(session.handle(try await app.account.authorize(url)))
+        #expect(try await !second.value.claims.anonymous)
+    }
+
+    @Test func aSignInWhoseBrowserIsOpenIsNotSuperseded() async throws {
+        let gate = FaultProxy.Gate()
+        let session = try deployment.session(InMemoryStore(), browser: Elsewhere { _ in gate.pass() })
+        let signingIn = Task { try await session.signIn() }
+        #expect(await gate.waitForArrival())
+        await #expect(throws: MerganserError.alreadyInProgress) { try await session.signIn() }
+        signingIn.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await signingIn.value }
     }
 
     /// Comes back with another query; `@` stands for the state.

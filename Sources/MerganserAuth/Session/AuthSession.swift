@@ -86,7 +86,8 @@ public actor AuthSession {
     /// - Parameters:
     ///   - prompt: `login` asks to sign in anew, `select_account` for another account, `consent` for consent.
     ///   - loginHint: an e-mail address to fill in.
-    /// - Throws: `userCancelled`, `alreadyInProgress`, `handoffTimeout`, `stateMismatch`, `missingCode`,
+    /// - Throws: `userCancelled`, also if another sign-in begins while this one is in the server's app;
+    ///   `alreadyInProgress` while the browser of another one is open; `handoffTimeout`, `stateMismatch`, `missingCode`,
     ///   `authorizationRefused`, `invalidIDToken`, `offline`, `server`, `storeUnavailable`. Who was signed in before stays so.
     @discardableResult
     public func signIn(prompt: String? = nil, loginHint: String? = nil) async throws -> Session {
@@ -97,7 +98,7 @@ public actor AuthSession {
         do {
             code = try Callback(try await wayBack(from: request, arrivals)).code(for: request.state)
         } catch {
-            handoff.end()
+            handoff.end(state: request.state)
             throw error
         }
         // From here on the code is spent: a caller that leaves does not end it.
@@ -110,10 +111,15 @@ public actor AuthSession {
             throw MerganserError.configurationRefused(.redirectURI)
         }
         return try await withThrowingTaskGroup(of: URL?.self) { group in
-            group.addTask { [browser] in try await browser.open(request.url, returningTo: redirectURI) }
+            group.addTask { [browser, handoff] in
+                let url = try await browser.open(request.url, returningTo: redirectURI)
+                if url == nil { handoff.leave(state: request.state) }
+                return url
+            }
             group.addTask {
                 for await url in arrivals { return url }
-                return nil
+                try Task.checkCancellation()
+                throw MerganserError.userCancelled
             }
             group.addTask { [server, config] in
                 try await server.pause(config.handoffTimeout)
@@ -138,7 +144,7 @@ public actor AuthSession {
     ///
     /// - Parameter signIns: of the record when this sign-in began.
     private func exchange(_ code: String, _ request: AuthorizeRequest, _ signIns: Int) async throws -> Session {
-        defer { handoff.end() }
+        defer { handoff.end(state: request.state) }
         let call = Call(
             "/oauth/token",
             form: [

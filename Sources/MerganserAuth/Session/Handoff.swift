@@ -6,6 +6,8 @@ final class Handoff: Sendable {
     private struct Waiting: Sendable {
         var state: String
         var arrival: AsyncStream<URL>.Continuation
+        /// Whether it is in another app, from which the user may come back without it.
+        var isElsewhere = false
     }
 
     private let redirectURI: String
@@ -13,17 +15,26 @@ final class Handoff: Sendable {
 
     init(redirectURI: String) { self.redirectURI = redirectURI }
 
-    /// - Returns: what `handle` brings for this state; nil if a sign-in waits already.
+    /// - Returns: what `handle` brings for this state, and nothing if another sign-in takes its place; nil if one waits
+    ///   whose browser is open.
     func begin(state: String) -> AsyncStream<URL>? {
         let (stream, arrival) = AsyncStream<URL>.makeStream()
         return waiting.withLock { waiting in
-            guard waiting == nil else { return nil }
+            guard waiting?.isElsewhere ?? true else { return nil }
+            waiting?.arrival.finish()
             waiting = Waiting(state: state, arrival: arrival)
             return stream
         }
     }
 
-    func end() { waiting.withLock { $0 = nil } }
+    /// From now on only `handle` can end it.
+    func leave(state: String) {
+        waiting.withLock { if $0?.state == state { $0?.isElsewhere = true } }
+    }
+
+    func end(state: String) {
+        waiting.withLock { if $0?.state == state { $0 = nil } }
+    }
 
     /// - Returns: whether the URL is the redirect URI with parameters. One that answers another sign-in than the one that
     ///   waits ends nothing: any app can open the URL.
@@ -34,6 +45,8 @@ final class Handoff: Sendable {
             guard let current = waiting, current.state == state else { return }
             current.arrival.yield(url)
             current.arrival.finish()
+            // Its code is being exchanged.
+            waiting?.isElsewhere = false
         }
         return true
     }
