@@ -29,7 +29,9 @@ public enum MerganserError: Error, Hashable, Sendable {
     /// The account was deleted. Until `purgeAt` the server's operator can restore it; where the server is set so, a sign-in
     /// does, and this is not thrown.
     case accountDeleted(purgeAt: Date)
-    /// There was no answer. Nothing is lost: the request is repeated when the session is used next.
+    /// There was no answer. What changes who is signed in, such as a refresh, a link or a swap, is repeated when the session
+    /// is used next. Whether any other request arrived, such as an approval, a deletion or the exchange of a code, is not
+    /// known.
     case offline
     /// What is stored cannot be read or written now. Nothing was deleted. Out of what is `unreadable` for good, because a
     /// later version of the app has written it, `signOut` leads.
