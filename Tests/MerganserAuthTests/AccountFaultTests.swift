@@ -171,6 +171,87 @@ import Testing
         #expect(await session.state == .signedOut(.requested))
     }
 
+    /// The former user's token is dead when the request arrives; the next user's is not meant for it.
+    @Test func aLateRequestIsNotTheNextUsers() async throws {
+        let session = try deployment.accountSession()
+        try await session.bootstrap()
+        let gate = FaultProxy.Gate()
+        proxy.arm(.late(gate), at: "/api/v1/me")
+        let late = Task { try await session.update(ProfileChange(name: .set("Former"))) }
+        #expect(await gate.waitForArrival())
+        try await session.signOut()
+        try await session.bootstrap()
+        gate.open()
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }
+        #expect(try await session.profile().name == nil)
+    }
+
+    /// Counts how often it is read.
+    private struct Watched: SecureStore {
+        let store: InMemoryStore
+        let reads = Locked(0)
+
+        func read(_ item: StoredItem) throws(StoreFault) -> Data? {
+            reads.withLock { $0 += 1 }
+            return try store.read(item)
+        }
+
+        func update(_ item: StoredItem, _ change: (Data?) throws(StoreFault) -> Data?) throws(StoreFault) {
+            try store.update(item, change)
+        }
+    }
+
+    /// Nor does a change that waits for its turn, while another process signs out and bootstraps.
+    @Test func aLateChangeIsNotTheNextUsers() async throws {
+        let store = InMemoryStore()
+        let watched = Watched(store: store)
+        let (app, widget) = (try deployment.accountSession(watched), try deployment.accountSession(store))
+        try await app.bootstrap()
+        let gate = FaultProxy.Gate()
+        proxy.arm(.late(gate), at: "/api/v1/me/connected_identities")
+        let first = Task { try await app.link(deployment.credential("person")) }
+        #expect(await gate.waitForArrival())
+        let reads = watched.reads.withLock { $0 }
+        let second = Task { try await app.link(deployment.credential("person")) }
+        // Until it has looked who is signed in.
+        for _ in 0..<1000 where watched.reads.withLock({ $0 }) == reads { try await Task.sleep(for: .milliseconds(5)) }
+        try await widget.signOut()
+        let guest = try await widget.bootstrap()
+        gate.open()
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await first.value }
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await second.value }
+        #expect(await app.state == .guest(guest))
+        #expect(try await app.profile().anonymous)
+    }
+
+    @Test func aRequestIsNotRepeatedAfterTheSignOut() async throws {
+        let clock = TestDeviceClock()
+        let session = try deployment.accountSession(clock: clock, attempts: 4)
+        try await session.bootstrap()
+        proxy.arm(.answer(status: 503, headers: [("Retry-After", "1")], body: "{}"), at: "/api/v1/me")
+        let late = Task { try await session.profile() }
+        while clock.sleeps.isEmpty { await Task.yield() }
+        try await session.signOut()
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }
+        #expect(proxy.count("/api/v1/me") == 1)
+    }
+
+    @Test func aLateDeletionSignsNobodyElseOut() async throws {
+        let session = try deployment.accountSession()
+        try await session.bootstrap()
+        let gate = FaultProxy.Gate()
+        proxy.arm(.held(gate), at: "/api/v1/me")
+        let late = Task { try await session.deleteAccount() }
+        #expect(await gate.waitForArrival())
+        try await session.signOut()
+        let guest = try await session.bootstrap()
+        gate.open()
+        _ = try await late.value
+        #expect(await session.state == .guest(guest))
+        try deployment.run("UPDATE paks SET revoked_at = NOW(3)")
+        #expect(try await session.profile().id == guest.id)
+    }
+
     // MARK: 5
 
     private let failures = [

@@ -2,12 +2,13 @@ import Foundation
 
 /// What an `AccountSession` stores beside the device, in one write.
 struct AccountRecord: Codable, Hashable, Sendable {
-    /// Counts the credentials that were stored here: rises when one is replaced or removed.
+    /// Counts whose credentials were stored here: rises with a sign-out, and with a sign-in in somebody else's place, but not
+    /// when the device's own bootstrap replaces a token.
     private(set) var generation = 0
     /// Personal access key (accounts §1.1).
     private(set) var token: String?
     private(set) var account: Account?
-    /// Set while there is no token.
+    /// Why the last one who was signed in no longer is.
     private(set) var reason = SignedOutReason.neverSignedIn
     /// The request under way that changes the credential.
     private(set) var pending: PendingRequest?
@@ -32,10 +33,13 @@ struct AccountRecord: Codable, Hashable, Sendable {
     mutating func begin(_ request: PendingRequest) { pending = request }
 
     mutating func signIn(_ token: String, _ account: Account) {
+        if let signedIn, signedIn.id != account.id, pending?.operation != .bootstrap {
+            generation += 1
+            reason = .requested
+        }
         self.token = token
         self.account = account
         hasLostAnswer = false
-        generation += 1
         settle()
     }
 

@@ -204,7 +204,7 @@ public actor AccountSession {
     public func signOut() async throws {
         try record.discardUndecodable()
         try device.discardUndecodable()
-        try forget(.requested, revoking: true)
+        try forget(revoking: true)
         try await SharedTask { try await self.revokeSignedOut() }.value
     }
 
@@ -213,16 +213,19 @@ public actor AccountSession {
     /// Until `purgeAt` the server's operator can restore it. Where the server is set so, a sign-in with one of its providers
     /// does; else that throws `accountDeleted`. A guest's account cannot be restored by the guest.
     public func deleteAccount() async throws -> AccountDeletion {
-        let deletion = try await ask(Call("DELETE", "/api/v1/me")).decoded(AccountDeletion.self)
-        try forget(.requested, revoking: false)
+        let user = try await presentUser()
+        let deletion = try await ask(Call("DELETE", "/api/v1/me"), of: user).decoded(AccountDeletion.self)
+        try forget(revoking: false, only: user)
         return deletion
     }
 
-    private func forget(_ reason: SignedOutReason, revoking: Bool) throws {
+    /// - Parameter user: nobody else is signed out; nil for whoever it is.
+    private func forget(revoking: Bool, only user: PresentUser? = nil) throws {
         let uuid = try device.read().uuid
         let state = try record.update { record in
+            guard user?.isPresent(in: record) ?? true else { return record.state }
             if revoking, let token = record.token { record.revocations.append(token) }
-            record.signOut(reason, leaving: uuid)
+            record.signOut(.requested, leaving: uuid)
             return record.state
         }
         streams.publish(state)
@@ -250,64 +253,99 @@ public actor AccountSession {
 
     // MARK: Requests
 
+    /// For whom a request is made. Whatever has come in between, it is not sent as somebody else.
+    struct PresentUser: Sendable {
+        private let generation: Int
+        /// As it was when the request was made.
+        let account: Account?
+
+        fileprivate init(_ record: AccountRecord) { (generation, account) = (record.generation, record.signedIn) }
+
+        fileprivate func isPresent(in record: AccountRecord) -> Bool { record.generation == generation }
+    }
+
+    /// - Throws: `signedOut`. First it finishes what may put somebody else in the present user's place, if that is under way.
+    func presentUser() async throws -> PresentUser {
+        if let pending = try load().pending, [.signIn, .swap].contains(pending.operation) {
+            try await inTurn { try await self.recover() }
+        }
+        return PresentUser(try load())
+    }
+
+    /// The present token.
+    ///
+    /// - Throws: `signedOut` if there is none, or it is another user's.
+    private func token(of user: PresentUser) throws -> String {
+        let record = try load()
+        guard let token = record.token, user.isPresent(in: record) else {
+            throw MerganserError.signedOut(record.reason)
+        }
+        return token
+    }
+
     /// Sends a request with the present token. If the server does not accept the token any more, it is sent once more with
     /// a new one.
-    func ask(_ call: Call) async throws -> Answer { try await ask(call) { try await $0.answer(to: $1) } }
+    func ask(_ call: Call) async throws -> Answer { try await ask(call, of: try await presentUser()) }
+
+    /// Like `ask`, as a user who may have been noted before.
+    func ask(_ call: Call, of user: PresentUser) async throws -> Answer {
+        try await ask(call, of: user) { server, call in
+            try await server.answer(to: call) {
+                _ = try token(of: user)
+                return true
+            }
+        }
+    }
 
     /// Like `ask`, with the answer's body in a file.
     func download(_ call: Call, to file: URL) async throws -> Answer {
-        try await ask(call) { try await $0.download($1, to: file) }
+        try await ask(call, of: try await presentUser()) { try await $0.download($1, to: file) }
     }
 
-    private func ask(_ call: Call, _ send: (Server, Call) async throws -> Answer) async throws -> Answer {
-        let record = try load()
-        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+    private func ask(
+        _ call: Call, of user: PresentUser, _ send: (Server, Call) async throws -> Answer
+    ) async throws -> Answer {
+        let token = try token(of: user)
         var call = call
         call.bearer = token
         let answer = try await send(server, call)
         guard answer.isDeadToken else { return answer }
-        call.bearer = try await renewedToken(insteadOf: token)
+        call.bearer = try await inTurn { try await self.renewedToken(of: user, insteadOf: token) }
         return try await send(server, call)
     }
 
-    private func renewedToken(insteadOf dead: String) async throws -> String {
-        try await inTurn { try await self.renewed(insteadOf: dead) }
-    }
-
     /// In turn.
-    private func renewed(insteadOf dead: String) async throws -> String {
+    private func renewedToken(of user: PresentUser, insteadOf dead: String) async throws -> String {
         try await recover()
-        let record = try load()
-        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+        let token = try token(of: user)
         if token != dead { return token }
         guard try device.read().secret != nil else {
-            try self.record.update { if $0.token == dead { $0.signOut(.signInAgain) } }
+            try record.update { if $0.token == dead { $0.signOut(.signInAgain) } }
             throw MerganserError.signedOut(.signInAgain)
         }
         _ = try await bootstrapDevice()
-        guard let new = try load().token else { throw MerganserError.signedOut(try load().reason) }
-        return new
+        return try self.token(of: user)
     }
 
     /// A request that changes the credential, with the present token: in turn, written down, sent, its answer stored.
     private func change(
         _ operation: PendingRequest.Operation, _ path: String, _ body: Data, ifMatch: String? = nil
     ) async throws -> Answer {
-        try await inTurn {
+        let user = try await presentUser()
+        return try await inTurn {
             try await self.recover()
-            return try await self.changeNow(operation, path, body, ifMatch)
+            return try await self.changeNow(operation, path, body, ifMatch, of: user)
         }
     }
 
     private func changeNow(
-        _ operation: PendingRequest.Operation, _ path: String, _ body: Data, _ ifMatch: String?
+        _ operation: PendingRequest.Operation, _ path: String, _ body: Data, _ ifMatch: String?, of user: PresentUser
     ) async throws -> Answer {
-        let record = try load()
-        guard let token = record.token else { throw MerganserError.signedOut(record.reason) }
+        let token = try token(of: user)
         let answer = try await send(
             PendingRequest(operation, path, bearer: token, ifMatch: ifMatch, body: body, at: server.clock.now))
         guard answer.isDeadToken else { return answer }
-        let new = try await renewed(insteadOf: token)
+        let new = try await renewedToken(of: user, insteadOf: token)
         return try await send(
             PendingRequest(operation, path, bearer: new, ifMatch: ifMatch, body: body, at: server.clock.now))
     }
