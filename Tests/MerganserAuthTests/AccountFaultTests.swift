@@ -252,6 +252,25 @@ import Testing
         #expect(try await session.profile().id == guest.id)
     }
 
+    /// One process finishes what another one waits for, and has done something else by the time the answer arrives.
+    @Test func anAnswerThatAnotherProcessStoredIsTrue() async throws {
+        let store = InMemoryStore()
+        let (app, widget) = (try deployment.accountSession(store), try deployment.accountSession(store))
+        let guest = try await app.bootstrap()
+        let gate = FaultProxy.Gate()
+        proxy.arm(.held(gate), at: "/api/v1/me/connected_identities")
+        let linking = Task { try await app.link(deployment.credential("person")) }
+        #expect(await gate.waitForArrival())
+        await widget.start()
+        _ = try await widget.link(deployment.credential("person"))
+        gate.open()
+        guard case .linked(let account) = try await linking.value else {
+            Issue.record("the guest was promoted")
+            return
+        }
+        #expect(account.id == guest.id && !account.anonymous)
+    }
+
     // MARK: 5
 
     private let failures = [

@@ -12,8 +12,6 @@ struct AccountRecord: Codable, Hashable, Sendable {
     private(set) var reason = SignedOutReason.neverSignedIn
     /// The request under way that changes the credential.
     private(set) var pending: PendingRequest?
-    /// The key of the request whose answer was stored last.
-    private(set) var settledKey: String?
     /// Whether an answer that may have changed the credential was lost for too long.
     private(set) var hasLostAnswer = false
     /// Tokens that are still to be revoked.
@@ -51,7 +49,6 @@ struct AccountRecord: Codable, Hashable, Sendable {
 
     /// The pending request was decided.
     mutating func settle() {
-        settledKey = pending?.key
         pending = nil
     }
 

@@ -436,13 +436,19 @@ public actor AccountSession {
     /// Stores what an answer means, if its request is still the pending one: then the credential is, too, that it was made
     /// from.
     ///
-    /// - Throws: `signedOut` if the user signed out meanwhile.
+    /// - Throws: `signedOut` if the answer's user is not the present one: somebody signed out or in meanwhile.
     private func settle(_ pending: PendingRequest, _ answer: Answer, isLost: Bool) throws {
-        guard try record.read().pending == pending else {
-            if try record.read().settledKey == pending.key { return }
-            throw MerganserError.signedOut(try record.read().reason)
-        }
         let reply = try? answer.decoded(BootstrapReply.self)
+        let user = try? reply?.user ?? answer.decoded(LinkReply.self).user
+        let present = try record.read()
+        guard present.pending == pending else {
+            // Another process was faster, and may have done more since then.
+            guard (200..<300).contains(answer.status) else { return }
+            guard let signedIn = present.signedIn, user == nil || user?.id == signedIn.id else {
+                throw MerganserError.signedOut(present.reason)
+            }
+            return
+        }
         // First what the server shows only once. A process that ends here repeats the request.
         if let secret = reply?.deviceSecret, let uuid = reply?.device?.deviceUUID {
             try device.update { device in
@@ -456,7 +462,7 @@ public actor AccountSession {
             record.clockOffset = offset
             if let reply {
                 record.signIn(reply.accessToken, reply.user)
-            } else if let user = (try? answer.decoded(LinkReply.self))?.user {
+            } else if let user {
                 record.update(user)
             } else if refused?.secret != nil {
                 record.signOut(.deviceUnknown)
