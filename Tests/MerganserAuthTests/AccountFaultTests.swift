@@ -109,6 +109,49 @@ import Testing
         #expect(try await !next.signIn(with: deployment.credential("person")).anonymous)
     }
 
+    /// The token is the same, so the server can be asked what became of the user.
+    @Test func aLinkThatIsLostForTooLongShowsAllTheSame() async throws {
+        let store = InMemoryStore()
+        let session = try deployment.accountSession(store)
+        let guest = try await session.bootstrap()
+        proxy.arm(.lostAnswer, at: "/api/v1/me/connected_identities")
+        await #expect(throws: MerganserError.offline) { try await session.link(deployment.credential("person")) }
+        try forgetAnswers()
+        let clock = TestDeviceClock()
+        clock.advance(by: .seconds(700))
+        let next = try deployment.accountSession(store, clock: clock)
+        proxy.arm(.lostRequest, at: "/api/v1/me")
+        await next.start()
+        #expect(await next.state == .guest(guest))
+        await next.start()
+        guard case .known(let account) = await next.state else {
+            Issue.record("the guest was promoted")
+            return
+        }
+        #expect(account.id == guest.id)
+        let requests = proxy.exchanges.count
+        await next.start()
+        #expect(proxy.exchanges.count == requests)
+    }
+
+    /// Whoever may have an account does not become a guest unasked.
+    @Test func aSignInThatIsLostForTooLongSaysSo() async throws {
+        let store = InMemoryStore()
+        proxy.arm(.lostAnswer, at: "/api/v1/auth/apple/session")
+        await #expect(throws: MerganserError.offline) {
+            try await deployment.accountSession(store).signIn(with: deployment.credential("person"))
+        }
+        try forgetAnswers()
+        let clock = TestDeviceClock()
+        clock.advance(by: .seconds(700))
+        let next = try deployment.accountSession(store, clock: clock)
+        await next.start()
+        #expect(await next.state == .signedOut(.signInAgain))
+        await #expect(throws: MerganserError.signedOut(.signInAgain)) { try await next.bootstrap() }
+        #expect(try users() == 1)
+        #expect(try await next.bootstrap().anonymous)
+    }
+
     @Test func aLostMergeIsHadAgain() async throws {
         let store = InMemoryStore()
         let survivor = try deployment.accountSession(store)

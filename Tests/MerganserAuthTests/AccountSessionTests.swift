@@ -125,6 +125,15 @@ import Testing
         #expect(try await session.update(ProfileChange(nickname: .set("Ducky"))).nickname == "Ducky")
         #expect(try await session.update(ProfileChange(nickname: .clear)).nickname == nil)
         #expect(try await session.profile().role == "user")
+        #expect(try await session.update(ProfileChange(name: .set("Mina"))).name == "Mina")
+        guard case .known(let account) = await session.state else {
+            Issue.record("the user is signed in")
+            return
+        }
+        #expect(account.name == "Mina")
+        try deployment.run("UPDATE users SET name = 'Elsewhere'")
+        #expect(try await session.profile().name == "Elsewhere")
+        #expect(try await session.bootstrap().name == "Elsewhere")
 
         #expect(try await session.connectedApps().isEmpty)
         try await deployment.session(InMemoryStore(), browser: app).signIn()

@@ -12,6 +12,12 @@ public struct Account: Codable, Hashable, Sendable {
     public let anonymous: Bool
 }
 
+extension Account {
+    init(_ profile: Profile) {
+        (id, contactEmail, name, anonymous) = (profile.id, profile.contactEmail, profile.name, profile.anonymous)
+    }
+}
+
 /// Who uses the app, as far as it is known.
 public enum AccountState: Hashable, Sendable {
     /// The store cannot tell. Nobody has been signed out.

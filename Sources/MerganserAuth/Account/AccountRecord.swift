@@ -12,7 +12,7 @@ struct AccountRecord: Codable, Hashable, Sendable {
     private(set) var reason = SignedOutReason.neverSignedIn
     /// The request under way that changes the credential.
     private(set) var pending: PendingRequest?
-    /// Whether an answer that may have changed the credential was lost for too long.
+    /// Whether an answer that may have changed the credential or its user was lost for too long, and nobody was told.
     private(set) var hasLostAnswer = false
     /// Tokens that are still to be revoked.
     var revocations: [String] = []
@@ -42,21 +42,22 @@ struct AccountRecord: Codable, Hashable, Sendable {
     }
 
     /// The same credential, of a user who changed.
-    mutating func update(_ account: Account) {
-        self.account = account
-        settle()
-    }
+    mutating func update(_ account: Account) { self.account = account }
 
     /// The pending request was decided.
-    mutating func settle() {
-        pending = nil
-    }
+    mutating func settle() { pending = nil }
 
     /// Nobody will know what came of the pending request.
     mutating func lose() {
-        if let pending, pending.operation != .bootstrap, pending.operation != .merge { hasLostAnswer = true }
+        if let pending, pending.operation != .bootstrap, pending.operation != .merge {
+            hasLostAnswer = true
+            if token == nil { reason = .signInAgain }
+        }
         pending = nil
     }
+
+    /// The app knows of the lost answer, or the server has said what became of the user.
+    mutating func clearLostAnswer() { hasLostAnswer = false }
 
     /// - Parameter device: the device_uuid that goes with the user; nil if it is gone already.
     mutating func signOut(_ reason: SignedOutReason, leaving device: String? = nil) {

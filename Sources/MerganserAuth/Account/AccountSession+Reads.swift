@@ -4,7 +4,15 @@ import MerganserClient
 extension AccountSession {
     /// The user's profile.
     public func profile() async throws -> Profile {
-        try await ask(Call("GET", "/api/v1/me")).decoded(ProfileReply.self).user
+        try await profile(Call("GET", "/api/v1/me"))
+    }
+
+    /// The session's account becomes what the answer says.
+    private func profile(_ call: Call) async throws -> Profile {
+        let user = try await presentUser()
+        let profile = try await ask(call, of: user).decoded(ProfileReply.self).user
+        try? store(profile, of: user)
+        return profile
     }
 
     /// Changes the profile.
@@ -13,7 +21,7 @@ extension AccountSession {
     @discardableResult
     public func update(_ change: ProfileChange) async throws -> Profile {
         let call = try Call("PATCH", "/api/v1/me", isRepeatable: true).json(change)
-        return try await ask(call).decoded(ProfileReply.self).user
+        return try await profile(call)
     }
 
     /// The providers that the user signs in with.
@@ -193,7 +201,7 @@ public struct AccountDeletion: Decodable, Hashable, Sendable {
     public let purgeAt: Date
 }
 
-private struct ProfileReply: Decodable {
+struct ProfileReply: Decodable {
     let user: Profile
 }
 

@@ -81,7 +81,8 @@ public actor AccountSession {
     /// sends nothing if there is a token.
     ///
     /// - Throws: `signedOut(.deviceUnknown)` if the server does not know the device any more. Nothing is left of it then;
-    ///   call again for a new guest.
+    ///   call again for a new guest. `signedOut(.signInAgain)`, once, if the answer to a sign-in was lost for too long: there
+    ///   may be an account; call again for a guest all the same.
     @discardableResult
     public func bootstrap() async throws -> Account {
         try await inTurn {
@@ -92,7 +93,12 @@ public actor AccountSession {
                 if let account = try await self.load().signedIn { return account }
                 throw error
             }
-            if let account = try await self.load().signedIn { return account }
+            let record = try await self.load()
+            if let account = record.signedIn { return account }
+            if record.hasLostAnswer {
+                try self.record.update { $0.clearLostAnswer() }
+                throw MerganserError.signedOut(record.reason)
+            }
             return try await self.bootstrapDevice()
         }
     }
@@ -402,12 +408,40 @@ public actor AccountSession {
     /// forgets it.
     private func recover() async throws {
         try forgetLeftDevice()
-        guard let pending = try load().pending else { return }
-        if pending.isForgotten(at: server.clock.now) {
-            try record.update { if $0.pending == pending { $0.lose() } }
-        } else {
-            _ = try await finish(pending, isRepetition: true)
+        if let pending = try load().pending {
+            if pending.isForgotten(at: server.clock.now) {
+                try record.update { if $0.pending == pending { $0.lose() } }
+            } else {
+                _ = try await finish(pending, isRepetition: true)
+            }
         }
+        try await learnOutcome()
+    }
+
+    /// After an answer was lost, the server says what became of the user, if the token is still good. If it is not, its
+    /// renewal does.
+    private func learnOutcome() async throws {
+        let record = try load()
+        guard record.hasLostAnswer, let token = record.token else { return }
+        let call = Call("GET", "/api/v1/me", bearer: token, isRepeatable: false)
+        guard let reply = try? await server.answer(to: call).decoded(ProfileReply.self) else { return }
+        try store(reply.user, of: PresentUser(record)) { $0.clearLostAnswer() }
+    }
+
+    /// Writes down what the server said of the present user, unless something else was written since it was asked.
+    func store(
+        _ profile: Profile, of user: PresentUser, also change: (inout AccountRecord) -> Void = { _ in }
+    ) throws {
+        let state = try record.update { record in
+            if user.isPresent(in: record), let account = record.signedIn, account == user.account,
+                account.id == profile.id
+            {
+                record.update(Account(profile))
+                change(&record)
+            }
+            return record.state
+        }
+        streams.publish(state)
     }
 
     /// Writes a request down, sends it, and stores what its answer means.
@@ -464,6 +498,7 @@ public actor AccountSession {
                 record.signIn(reply.accessToken, reply.user)
             } else if let user {
                 record.update(user)
+                record.settle()
             } else if refused?.secret != nil {
                 record.signOut(.deviceUnknown)
             } else if isLost {
