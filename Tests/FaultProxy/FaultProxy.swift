@@ -78,12 +78,7 @@ package final class FaultProxy: Sendable {
 
         /// Returns once something waits here; false if nothing comes in time.
         package func waitForArrival(atMost time: Duration = .seconds(60)) async -> Bool {
-            // On a thread of its own: what it waits for may need the ones that tasks run on.
-            await withCheckedContinuation { continuation in
-                Thread { [state] in
-                    continuation.resume(returning: state.wait(atMost: time) { $0.waiting > 0 ? true : nil } ?? false)
-                }.detach()
-            }
+            await state.waitElsewhere(atMost: time) { $0.waiting > 0 }
         }
 
         /// Waits until it is open. It blocks its thread.
@@ -106,6 +101,8 @@ package final class FaultProxy: Sendable {
         var weather: Weather?
         /// How many requests the server has answered.
         var answered = 0
+        /// How many have not been dealt with.
+        var underWay = 0
     }
 
     private let server: LocalHTTPServer
@@ -132,6 +129,9 @@ package final class FaultProxy: Sendable {
     /// Faults that did not happen in the end do not happen later.
     package func disarm() { state.withLock { $0.faults = [] } }
 
+    /// Returns once nothing is held back any more; false if something still is after a minute.
+    package func waitForQuiet() async -> Bool { await state.waitElsewhere { $0.underWay == 0 } }
+
     /// What went through so far.
     package var exchanges: [Exchange] { state.withLock { $0.exchanges } }
 
@@ -141,6 +141,8 @@ package final class FaultProxy: Sendable {
     private static func reply(
         _ request: LocalHTTPServer.Request, _ port: UInt16, _ state: Monitor<State>
     ) -> LocalHTTPServer.Reply {
+        state.change { $0.underWay += 1 }
+        defer { state.change { $0.underWay -= 1 } }
         let fault = state.withLock { state -> Fault? in
             guard let index = state.faults.firstIndex(where: { $0.matches(request) }) else {
                 return state.weather?.fault
@@ -196,5 +198,20 @@ package final class FaultProxy: Sendable {
         var head = "HTTP/1.1 \(answer.status) -\r\nconnection: close\r\n"
         for (name, value) in answer.headers where name != "connection" { head += "\(name): \(value)\r\n" }
         return Array((head + "\r\n").utf8) + answer.body
+    }
+}
+
+extension Monitor where Value: Sendable {
+    /// Waits on a thread of its own: what it waits for may need the ones that tasks run on.
+    ///
+    /// - Returns: false if the condition does not hold in time.
+    fileprivate func waitElsewhere(
+        atMost time: Duration = .seconds(60), until condition: @escaping @Sendable (Value) -> Bool
+    ) async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread {
+                continuation.resume(returning: self.wait(atMost: time) { condition($0) ? true : nil } ?? false)
+            }.detach()
+        }
     }
 }

@@ -43,7 +43,8 @@ import Testing
         for round in 0..<12 {
             let gate = FaultProxy.Gate()
             let fault: FaultProxy.Fault? = [.late(gate), .held(gate), nil][round % 3]
-            if let fault { deployment.proxy.arm(fault, at: "/oauth/token") }
+            // Of the repetitions, too: an app that goes on meanwhile makes what comes late look stolen.
+            if let fault { deployment.proxy.arm(fault, at: "/oauth/token", times: .max) }
             let app = try app(refreshing: 1000)
             if fault != nil {
                 #expect(await gate.waitForArrival())
@@ -57,6 +58,7 @@ import Testing
             // The next start.
             let next = try self.app(refreshing: 1)
             #expect(try next.waitForExit() == .status(0), "round \(round): \(next.errorOutput)")
+            #expect(await deployment.proxy.waitForQuiet())
         }
         try await expectALivingFamily()
     }
