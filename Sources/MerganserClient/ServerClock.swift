@@ -12,9 +12,10 @@ package final class ServerClock: Sendable {
         var uptime: Duration
         /// Server time minus the device's, in seconds.
         var offset: TimeInterval
-        /// Whether this process has learned it, or restored it.
-        var isOwn = false
+        var source = Source.nothing
     }
+
+    private enum Source { case nothing, anotherProcess, answer }
 
     private let device: any DeviceClock
     private let reading: Locked<Reading>
@@ -31,12 +32,16 @@ package final class ServerClock: Sendable {
     /// Server time minus the device's, in seconds.
     package var offset: TimeInterval { reading.withLock { $0.offset } }
 
-    /// Starts from what an earlier process learned, unless this one has learned something, or started so already.
+    /// Takes over what another process learned, unless this one has learned something, or has taken the same over already.
     package func restore(offset: TimeInterval) {
         let (date, uptime) = (device.date, device.uptime)
         reading.withLock { reading in
-            guard !reading.isOwn else { return }
-            reading = Reading(date: date + offset, uptime: uptime, offset: offset, isOwn: true)
+            switch reading.source {
+            case .nothing: break
+            case .anotherProcess: if reading.offset == offset { return }
+            case .answer: return
+            }
+            reading = Reading(date: date + offset, uptime: uptime, offset: offset, source: .anotherProcess)
         }
     }
 
@@ -49,7 +54,7 @@ package final class ServerClock: Sendable {
         // The field has whole seconds: on average the answer was made half a second later.
         let server = seconds + 0.5 + (uptime - sent).seconds / 2
         reading.withLock {
-            $0 = Reading(date: server, uptime: uptime, offset: server.timeIntervalSince(date), isOwn: true)
+            $0 = Reading(date: server, uptime: uptime, offset: server.timeIntervalSince(date), source: .answer)
         }
     }
 

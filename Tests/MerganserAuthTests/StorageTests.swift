@@ -131,6 +131,23 @@ import Testing
         #expect(abs(next.now.timeIntervalSince1970 - 784_111_777) < 60)
     }
 
+    @Test func whatAnotherProcessLearnsCountsUntilThisOneDoes() {
+        let device = TestDeviceClock()
+        let clock = ServerClock(device)
+        func offset() -> TimeInterval { clock.now.timeIntervalSince(Date()).rounded() }
+        clock.restore(offset: -3600)
+        #expect(offset() == -3600)
+        // Somebody sets the date.
+        device.set(wrong: 600)
+        clock.restore(offset: -3600)
+        #expect(offset() == -3600)
+        clock.restore(offset: -600)
+        #expect(offset() == 0)
+        clock.learn(from: "Sun, 06 Nov 1994 08:49:37 GMT", sent: device.uptime)
+        clock.restore(offset: -3600)
+        #expect(abs(clock.now.timeIntervalSince1970 - 784_111_777) < 60)
+    }
+
     @Test func waitsGrowAndKeepToWhatIsAsked() throws {
         let backoff = Backoff(base: .seconds(1), longest: .seconds(10), attempts: 9)
         for attempt in 1..<9 {
