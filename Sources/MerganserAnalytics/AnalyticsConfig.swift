@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 public import MerganserClient
 
@@ -13,8 +14,13 @@ public struct AnalyticsConfig: Sendable {
     public var device: DeviceDescription
     /// Whether events count as those of development. By default whether the library was built for debugging.
     public var isDevelopment: Bool
-    /// Holds the queue. Made with mode 0700; in the app's own container, not in one that it shares.
-    public var folder: URL
+    /// Holds the queue and the anonymous id. Made with mode 0700. By default the app has one for each endpoint and key; whoever
+    /// sets another one sees to it that no other program uses it, and that what waits there may go to this endpoint.
+    public var folder: URL {
+        get { chosenFolder ?? defaultFolder }
+        set { chosenFolder = newValue }
+    }
+    private var chosenFolder: URL?
     /// From an event until it is sent, so that those which follow go with it.
     public var uploadDelay: Duration = .seconds(5)
     /// Whether Apple's attribution token is handed over once for each install.
@@ -30,8 +36,8 @@ public struct AnalyticsConfig: Sendable {
     package var backoff = Backoff(base: .seconds(1), longest: .seconds(600), attempts: .max)
 
     /// - Parameters:
-    ///   - folder: by default `MerganserAnalytics` in the app's Application Support; on Linux `merganser-analytics` in
-    ///     `$XDG_STATE_HOME` or `~/.local/state`.
+    ///   - folder: by default one in `MerganserAnalytics` in the app's Application Support; on Linux in `merganser-analytics`
+    ///     in `$XDG_STATE_HOME` or `~/.local/state`.
     public init(
         endpoint: URL, key: String, bundleID: String? = Bundle.main.bundleIdentifier,
         device: DeviceDescription = .current, folder: URL? = nil
@@ -40,7 +46,7 @@ public struct AnalyticsConfig: Sendable {
         self.key = key
         self.bundleID = bundleID
         self.device = device
-        self.folder = folder ?? Self.defaultFolder
+        chosenFolder = folder
         #if DEBUG
         isDevelopment = true
         #else
@@ -53,7 +59,17 @@ public struct AnalyticsConfig: Sendable {
         guard endpoint.canCarryCredentials, !key.isEmpty else { throw .configurationRefused }
     }
 
-    private static var defaultFolder: URL {
+    /// Tells of a loss in the background, whoever the caller is.
+    func tell(_ loss: EventLoss) { Task(priority: .utility) { [onLoss] in onLoss(loss) } }
+
+    /// Of this app or program, this endpoint and this key: what is not sandboxed shares the folder that it is in.
+    private var defaultFolder: URL {
+        let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let server = SHA256.hash(data: Data("\(endpoint.absoluteString) \(key)".utf8)).prefix(8).hexadecimal
+        return Self.sharedFolder.appending(path: "\(program)-\(server)")
+    }
+
+    private static var sharedFolder: URL {
         #if canImport(Darwin)
         let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
         return (folders.first ?? FileManager.default.temporaryDirectory).appending(path: "MerganserAnalytics")

@@ -11,6 +11,7 @@ public final class AnalyticsReporter: Sendable {
     let journal: Journal
     let uploader: Uploader
     let server: AnalyticsServer
+    private let clock: EventClock
     private let worker: Task<Void, Never>
     private let platform = Locked(Platform())
 
@@ -35,7 +36,8 @@ public final class AnalyticsReporter: Sendable {
                 at: config.folder.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             let file = try ReplacedFile(folder: config.folder.path, name: "identity.json")
-            let state = try SavedState.load(from: file)
+            let state = try SavedState.load(from: file, report: config.tell)
+            clock = EventClock(config.clock, correction: state.clockCorrection)
             intake = Intake(
                 anonymousID: state.anonymousID,
                 context: EventContext(
@@ -45,12 +47,12 @@ public final class AnalyticsReporter: Sendable {
             journal = try Journal(
                 intake, state: state, file: file, folder: config.folder,
                 encoder: EventEncoder(device: config.device, isDevelopment: config.isDevelopment), limits: limits,
-                clock: config.clock, report: config.onLoss)
+                clock: clock, report: config.onLoss)
         } catch { throw .storeUnavailable("\(error)") }
-        server = AnalyticsServer(base: config.endpoint, key: config.key, transport: config.transport)
+        server = AnalyticsServer(base: config.endpoint, key: config.key, transport: config.transport, clock: clock)
         uploader = Uploader(
             journal, server: server, bundleID: config.bundleID, delay: config.uploadDelay, backoff: config.backoff,
-            clock: config.clock, report: config.onLoss)
+            clock: config.clock, eventClock: clock, report: config.onLoss)
 
         worker = Task(priority: .utility) { [journal, uploader] in
             if await !journal.isEmpty { await uploader.schedule() }
@@ -97,10 +99,9 @@ public final class AnalyticsReporter: Sendable {
         _ message: String, level: EventLevel = .info, screen: String? = nil, attributes: [String: String?] = [:],
         attachments: [EventAttachment] = [], source: SourceLocation = SourceLocation()
     ) {
-        let milliseconds = Int64(config.clock.date.timeIntervalSince1970 * 1000)
         let isHalfFull = intake.push(
             message, level, screen: screen, attributes: attributes, attachments: attachments,
-            milliseconds: milliseconds, source: source)
+            milliseconds: clock.milliseconds, source: source)
         // After an error the process may have little time left.
         if isHalfFull || level == .error { drain() }
     }
@@ -172,7 +173,8 @@ public final class AnalyticsReporter: Sendable {
 
     /// Says who is signed in. What was reported under the anonymous id becomes theirs (analytics §5).
     ///
-    /// - Parameter userID: the app's own id of the user, such as the `sub` of the claims.
+    /// - Parameter userID: an id that stays the same, such as the `sub` of the claims. Not `effectiveSub`: a merge changes it,
+    ///   and for analytics that is another user.
     public func signIn(_ userID: String) {
         intake.signIn(userID)
         drain()
@@ -197,7 +199,7 @@ public final class AnalyticsReporter: Sendable {
         var kept: [String: String] = [:]
         for (key, value) in properties {
             guard !key.isEmpty, key.utf16.count <= 50 else {
-                config.onLoss(.refused(events: 1, status: 400, message: "Property keys have 1 to 50 characters."))
+                config.tell(.refused(events: 1, status: 400, message: "Property keys have 1 to 50 characters."))
                 continue
             }
             kept[key.replacing("\0", with: "")] = EventEncoder.cut(value.replacing("\0", with: ""), utf16: 200)

@@ -8,7 +8,7 @@ public enum EventLoss: Error, Hashable, Sendable {
     case expired(events: Int)
     /// One was longer than 256 KiB.
     case tooLong
-    /// What a crash left incomplete at the end of a file.
+    /// What cannot be read of a file, for instance since a crash left its end incomplete.
     case damaged(bytes: Int)
     /// The disk did not take them, for this reason.
     case disk(events: Int, reason: String)

@@ -8,7 +8,8 @@ public enum MerganserAnalytics {
 
     /// Says where events go. Call it once, first.
     ///
-    /// - Throws: as `AnalyticsReporter.init`.
+    /// - Throws: as `AnalyticsReporter.init`. After `storeUnavailable` call it again, at the latest when the user opens the app:
+    ///   until then what is reported is dropped.
     public static func configure(_ config: AnalyticsConfig) throws(AnalyticsError) {
         let reporter = try AnalyticsReporter(config)
         configured.withLock { $0 = reporter }

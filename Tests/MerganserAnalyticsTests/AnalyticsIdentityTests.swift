@@ -44,6 +44,38 @@ import Testing
         #expect(try deployment.reporter().anonymousID == first.anonymousID)
     }
 
+    /// The app was updated, or the update taken back: another version knows other members.
+    @Test func anotherVersionsFileKeepsWhoItIs() async throws {
+        let file = deployment.folder().appending(path: "identity.json")
+        _ = try deployment.reporter()
+        try Data(
+            """
+            {"anonymousID":"owl_anon_1","claims":[{"anonymousID":"owl_anon_1","userID":"user-1"}],"later":1,
+            "properties":["of","another","form"],"userID":"user-1"}
+            """.utf8
+        ).write(to: file)
+        let reporter = try deployment.reporter()
+        #expect(reporter.anonymousID == "owl_anon_1")
+        #expect(reporter.userID == "user-1")
+        try await deployment.deliver(reporter)
+        #expect(deployment.proxy.count("/v1/identity/claim") == 1)
+        #expect(deployment.losses.withLock { $0 } == [])
+    }
+
+    /// Nobody can ever read it again, and the app is told.
+    @Test func aDamagedFileIsReplaced() async throws {
+        let file = deployment.folder().appending(path: "identity.json")
+        let first = try deployment.reporter()
+        try Data("{".utf8).write(to: file)
+        let second = try deployment.reporter()
+        #expect(second.anonymousID != first.anonymousID)
+        for _ in 0..<500 where deployment.losses.withLock({ $0.isEmpty }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(deployment.losses.withLock { $0 } == [.damaged(bytes: 1)])
+        #expect(try deployment.reporter().anonymousID == second.anonymousID)
+    }
+
     @Test func whatWasAnonymousBecomesTheUsers() async throws {
         let reporter = try deployment.reporter()
         reporter.track("1 before")

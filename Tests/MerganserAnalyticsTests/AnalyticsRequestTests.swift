@@ -1,5 +1,6 @@
 import FaultProxy
 import Foundation
+import FoundationNetworking
 import MerganserClient
 import TestSupport
 import Testing
@@ -131,6 +132,67 @@ import Testing
         #expect(left.isEmpty)
     }
 
+    /// A large file on a slow network fails for weeks; events go meanwhile.
+    @Test func aFileThatFailsHoldsNoEventBack() async throws {
+        let deployment = try AnalyticsDeployment()
+        let reporter = try deployment.reporter {
+            $0.uploadDelay = .milliseconds(10)
+            $0.backoff = Backoff(base: .seconds(3600), longest: .seconds(3600), attempts: .max)
+        }
+        deployment.proxy.arm(.lostRequest, at: "/v1/ingest/attachment", times: 100)
+        reporter.track("with a file", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
+        #expect(await !reporter.flush())
+        reporter.track("later")
+        for _ in 0..<500 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") == 1)
+    }
+
+    /// An upload that takes its time: nothing waits for its end but who asks for it.
+    @Test func aSlowUploadHoldsNoEventBack() async throws {
+        let deployment = try AnalyticsDeployment()
+        let transport = RecordingTransport()
+        let reporter = try deployment.reporter {
+            $0.uploadDelay = .milliseconds(10)
+            $0.transport = transport
+        }
+        let gate = FaultProxy.Gate()
+        deployment.proxy.arm(.none, at: "/v1/ingest/attachment")
+        deployment.proxy.arm(.late(gate), at: "/v1/ingest/attachment/")
+        reporter.track("with a file", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
+        #expect(await gate.waitForArrival())
+        reporter.track("later")
+        for _ in 0..<500 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") == 1)
+        gate.open()
+        try await deployment.deliver(reporter)
+        #expect(try deployment.count("SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NOT NULL") == 1)
+        // From the file, with the patience of a transfer.
+        #expect(transport.uploads.withLock { $0 } == [Data("hello".utf8)])
+    }
+
+    /// The oldest files make room (analytics §17.2).
+    @Test func theOldestFilesMakeRoom() throws {
+        let directory = try TemporaryDirectory()
+        let box = try AttachmentBox(folder: URL(filePath: directory.file("box")), limit: 100)
+        func add(_ count: Int, _ name: String, at milliseconds: Int64) throws {
+            let file = URL(filePath: directory.file(name))
+            try Data(repeating: 1, count: count).write(to: file)
+            _ = try box.add(
+                EventAttachment(file: file), event: UUID().uuidString, user: "u", isDevelopment: true,
+                at: milliseconds)
+        }
+        for number in 1...4 { try add(40, "\(number)", at: Int64(number)) }
+        #expect(box.names.compactMap { box.entry($0)?.filename } == ["3", "4"])
+        // One that is larger than all the room leaves the others.
+        #expect(throws: EventLoss.self) { try add(101, "large", at: 5) }
+        #expect(box.names.compactMap { box.entry($0)?.filename } == ["3", "4"])
+        for name in box.names { #expect(box.entry(name)?.sha256.count == 64) }
+    }
+
     /// The server forgets a reservation after a day (analytics §14.3).
     @Test func aLapsedReservationIsMadeAgain() async throws {
         let deployment = try AnalyticsDeployment()
@@ -157,11 +219,69 @@ import Testing
             try #require(FileManager.default.createFile(atPath: file, contents: Data([1])))
             try FileManager.default.setAttributes([.modificationDate: Date() - age], ofItemAtPath: file)
         }
-        clock.shift(by: 30 * 86_400)
+        // It waits for a month.
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        where file.pathExtension == "json" {
+            var entry = try JSONDecoder().decode(AttachmentBox.Entry.self, from: Data(contentsOf: file))
+            entry.added -= 30 * 86_400_000
+            try JSONEncoder().encode(entry).write(to: file)
+        }
         let next = try deployment.reporter { $0.clock = clock }
         _ = await next.flush()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["young.bytes"])
         #expect(deployment.losses.withLock { $0 }.contains(.attachment(name: "a", reason: "It waited too long.")))
+    }
+
+    /// A refusal that is not the ad network's says nothing of the token.
+    @Test func aRefusalOfTheKeyEndsNoAttribution() async throws {
+        let network = try LocalHTTPServer { _ in .response(status: 400) }
+        let deployment = try AnalyticsDeployment(["MERGANSER_ATTRIBUTION_ENDPOINT": network.url + "/"])
+        let reporter = try deployment.reporter()
+        for refusal in [(403, "Missing permission"), (400, "App not found")] {
+            deployment.proxy.arm(
+                .answer(status: refusal.0, headers: [], body: #"{"error":"\#(refusal.1)"}"#), at: "/v1/identity/attr")
+            await #expect(throws: AnalyticsError.refused(status: refusal.0, message: refusal.1)) {
+                try await reporter.handOverAttribution(token: "t")
+            }
+            #expect(await reporter.journal.state.attribution[reporter.anonymousID]?.isDone != true)
+        }
+        #expect(try await reporter.handOverAttribution(token: "t") == .none)
+        #expect(await reporter.journal.state.attribution[reporter.anonymousID]?.isDone == true)
+    }
+
+    /// Two programs of a user, two servers, two apps: whose events wait here goes to no other.
+    @Test func programsAndServersHaveFoldersOfTheirOwn() throws {
+        let url = try #require(URL(string: "https://id.example.com"))
+        var config = AnalyticsConfig(endpoint: url, key: "owl_client_1")
+        let first = config.folder
+        #expect(first.lastPathComponent.hasPrefix("\(ProcessInfo.processInfo.processName)-"))
+        config.key = "owl_client_2"
+        let second = config.folder
+        config.endpoint = try #require(URL(string: "https://test.example.com"))
+        #expect(Set([first, second, config.folder]).count == 3)
+        config.folder = url
+        #expect(config.folder == url)
+    }
+
+    /// The app may be anywhere when it reports.
+    @Test func lossesAreToldInTheBackground() async throws {
+        let deployment = try AnalyticsDeployment()
+        let isCalling = Locked(false)
+        let (told, tell) = AsyncStream<Bool>.makeStream()
+        let reporter = try deployment.reporter { config in
+            config.onLoss = { _ in
+                // By whom ever waits for the caller; the call itself is over at once.
+                for _ in 0..<500 where isCalling.withLock({ $0 }) { usleep(1000) }
+                tell.yield(isCalling.withLock { $0 })
+            }
+        }
+        isCalling.withLock { $0 = true }
+        reporter.update(["": "no key"])
+        isCalling.withLock { $0 = false }
+        for await wasCalling in told {
+            #expect(!wasCalling)
+            break
+        }
     }
 
     @Test func whatCannotWorkIsRefused() throws {
@@ -177,5 +297,21 @@ import Testing
         #expect(throws: AnalyticsError.self) {
             try AnalyticsReporter(AnalyticsConfig(endpoint: url, key: "owl_client_1", folder: file))
         }
+    }
+}
+
+/// Carries requests, and notes the files that it uploads.
+private final class RecordingTransport: Transport {
+    let uploads = Locked<[Data]>([])
+    private let carrier = URLSessionTransport(timeout: .seconds(60))
+
+    var timeout: Duration { carrier.timeout }
+
+    func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) { try await carrier.send(request) }
+
+    func upload(_ request: URLRequest, from file: URL) async throws -> (Data, HTTPURLResponse) {
+        let content = try Data(contentsOf: file)
+        uploads.withLock { $0.append(content) }
+        return try await carrier.upload(request, from: file)
     }
 }

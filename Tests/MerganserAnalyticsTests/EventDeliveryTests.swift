@@ -134,9 +134,9 @@ import Testing
         let clock = ShiftedClock()
         let reporter = try deployment.reporter { $0.clock = clock }
         reporter.track("now")
-        clock.shift(by: 3600)
-        reporter.track("an hour ahead")
-        clock.shift(by: -3600)
+        clock.shift(by: -31 * 86_400)
+        reporter.track("a month ago")
+        clock.shift(by: 31 * 86_400)
         reporter.track("now again")
         try await deployment.deliver(reporter)
         #expect(try rows().all == 3)
@@ -144,8 +144,71 @@ import Testing
             losses == [
                 .refused(
                     events: 1, status: 200,
-                    message: "events[2]: timestamp cannot be more than 5 minutes in the future")
+                    message: "events[2]: timestamp cannot be more than 30 days in the past")
             ])
+    }
+
+    // MARK: Clocks
+
+    /// A device whose date is wrong, from its first start on: each event has the time at which it happened.
+    @Test(arguments: [2.0, -40 * 24.0])
+    func aWrongClockCostsNoEvent(hours: Double) async throws {
+        let clock = ShiftedClock()
+        clock.shift(by: hours * 3600)
+        for launch in 1...2 {
+            let before = proxy.count("/v1/ingest")
+            let reporter = try deployment.reporter { $0.clock = clock }
+            for number in 0..<3 { reporter.track("event \(launch) \(number)") }
+            try await deployment.deliver(reporter)
+            // Refused once, corrected, and known from then on.
+            #expect(proxy.count("/v1/ingest") == before + (launch == 1 ? 2 : 1))
+        }
+        #expect(losses == [])
+        #expect(
+            try deployment.count(
+                "SELECT COUNT(*) FROM events WHERE ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60") == 8)
+        // Somebody sets the date right.
+        clock.shift(by: -hours * 3600)
+        let reporter = try deployment.reporter { $0.clock = clock }
+        reporter.track("right")
+        try await deployment.deliver(reporter)
+        reporter.track("right again")
+        try await deployment.deliver(reporter)
+        #expect(losses == [])
+        #expect(
+            try deployment.count(
+                """
+                SELECT COUNT(*) FROM events WHERE message = 'right again'
+                AND ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60
+                """) == 1)
+    }
+
+    /// By the device's clock what waits is too old; by the server's it is not.
+    @Test func aDateSetAheadDropsNothing() async throws {
+        let clock = ShiftedClock()
+        do {
+            let reporter = try deployment.reporter { $0.clock = clock }
+            reporter.track("before")
+            await reporter.persist()
+        }
+        clock.shift(by: 30 * 86_400)
+        let reporter = try deployment.reporter { $0.clock = clock }
+        reporter.track("after")
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == 4)
+        #expect(losses == [])
+    }
+
+    /// An answer with a wrong Date is no reason to distrust the device.
+    @Test func aWrongDateChangesNothing() async throws {
+        let reporter = try deployment.reporter()
+        for date in ["Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 2099 23:59:59 GMT"] {
+            proxy.arm(.date(date), at: "/v1/ingest")
+            for number in 0..<150 { reporter.track("\(date) \(number)") }
+            try await deployment.deliver(reporter)
+        }
+        #expect(try rows().all == 301)
+        #expect(losses == [])
     }
 
     /// A wrong bundle id, a key that was revoked: each batch is refused once, reported, and nothing waits behind it.

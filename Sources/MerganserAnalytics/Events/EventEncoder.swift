@@ -45,6 +45,7 @@ package struct EventEncoder: Sendable {
         object.member("preferred_language", device.preferredLanguage)
         object.member("supported_languages", device.supportedLanguages)
         object.member("is_dev", isDevelopment)
+        // Last, where `milliseconds(of:)` looks for it.
         object.member("timestamp", Self.timestamp(event.milliseconds))
         return object.end()
     }
@@ -103,6 +104,26 @@ package struct EventEncoder: Sendable {
         }
         return "\(padded(year, 4))-\(padded(month))-\(padded(day))T\(padded(second / 3600)):\(padded(second / 60 % 60))"
             + ":\(padded(second % 60)).\(padded(Int(milliseconds % 1000), 3))Z"
+    }
+}
+
+extension EventEncoder {
+    /// What ends an encoded event after its time.
+    private static let end = Array("\"}".utf8)
+    /// Of what `timestamp` makes.
+    private static let timestampLength = 24
+
+    /// The time of an encoded event, in milliseconds since 1970; nil if it does not end with one.
+    static func milliseconds(of event: ArraySlice<UInt8>) -> Int64? {
+        guard event.suffix(end.count).elementsEqual(end) else { return nil }
+        let text = String(decoding: event.dropLast(end.count).suffix(timestampLength), as: UTF8.self)
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return (try? Date(text, strategy: style)).map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+    }
+
+    /// The same event at another time.
+    static func event(_ event: ArraySlice<UInt8>, at milliseconds: Int64) -> ArraySlice<UInt8> {
+        event.dropLast(timestampLength + end.count) + Array(timestamp(milliseconds).utf8) + end
     }
 }
 

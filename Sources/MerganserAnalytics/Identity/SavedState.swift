@@ -24,6 +24,23 @@ struct SavedState: Codable, Sendable, Equatable {
     /// Changes of properties that the server has not acknowledged (analytics §6), by user. An empty value removes.
     var properties: [String: [String: String]] = [:]
     var attribution: [String: AttributionProgress] = [:]
+    /// What the clock of events has learned (`EventClock.correction`), in seconds.
+    var clockCorrection: TimeInterval = 0
+
+    init(anonymousID: String, userID: String? = nil) { (self.anonymousID, self.userID) = (anonymousID, userID) }
+
+    /// Reads what there is: another version of the library may have members that this one does not know, lack some that it
+    /// knows, or have them in another form. Nothing but a missing anonymous id makes a state unreadable.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func member<Value: Decodable>(_ key: CodingKeys) -> Value? { try? members.decode(Value.self, forKey: key) }
+        anonymousID = try members.decode(String.self, forKey: .anonymousID)
+        userID = member(.userID)
+        claims = member(.claims) ?? []
+        properties = member(.properties) ?? [:]
+        attribution = member(.attribution) ?? [:]
+        clockCorrection = member(.clockCorrection) ?? 0
+    }
 
     static let prefix = "owl_anon_"
 
@@ -32,8 +49,9 @@ struct SavedState: Codable, Sendable, Equatable {
 
     /// What was saved, or a new anonymous id, which is saved at once.
     ///
+    /// - Parameter report: is told of a file that nobody can read. A new one takes its place, since it would stay so.
     /// - Throws: `FileFault` if the file cannot be read or written now. A new id for a while would be another user's.
-    static func load(from file: ReplacedFile) throws -> SavedState {
+    static func load(from file: ReplacedFile, report: (EventLoss) -> Void) throws -> SavedState {
         let fresh = SavedState(anonymousID: KeptAnonymousID.read() ?? newAnonymousID())
         var state = fresh
         _ = try file.update { content in
@@ -41,6 +59,7 @@ struct SavedState: Codable, Sendable, Equatable {
                 state = present
                 return content
             }
+            if let content { report(.damaged(bytes: content.count)) }
             return try encoder.encode(fresh)
         }
         if state == fresh { KeptAnonymousID.write(fresh.anonymousID) }

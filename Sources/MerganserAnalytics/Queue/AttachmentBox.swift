@@ -41,30 +41,73 @@ struct AttachmentBox: Sendable {
         }
     }
 
-    /// Keeps a copy.
+    /// Keeps a copy. If there is no room, the oldest make some.
     ///
+    /// - Returns: those that are lost for it.
     /// - Throws: `EventLoss.attachment` with the reason.
     func add(_ attachment: EventAttachment, event: String, user: String, isDevelopment: Bool, at milliseconds: Int64)
-        throws(EventLoss)
+        throws(EventLoss) -> [EventLoss]
     {
-        func lost(_ reason: String) -> EventLoss { .attachment(name: attachment.name, reason: reason) }
-        let bytes: Data
-        switch attachment.source {
-        case .data(let data): bytes = data
-        case .file(let url):
-            do { bytes = try Data(contentsOf: url, options: .mappedIfSafe) } catch { throw lost("\(error)") }
-        }
-        guard !bytes.isEmpty else { throw lost("It is empty.") }
-        guard used + bytes.count <= limit else { throw lost("Attachments wait for \(limit) bytes at most.") }
-        let entry = Entry(
-            clientEventID: event, userID: user, filename: EventEncoder.cut(attachment.name, utf16: 255),
-            contentType: attachment.contentType, size: bytes.count, sha256: SHA256.hash(data: bytes).hexadecimal,
-            isDevelopment: isDevelopment, added: milliseconds)
         let name = UUID().uuidString
         do {
-            try bytes.write(to: self.bytes(name), options: .atomic)
+            let (size, digest) = try copy(attachment.source, to: bytes(name))
+            guard size > 0 else { throw Unfit("It is empty.") }
+            let lost = makeRoom()
+            let entry = Entry(
+                clientEventID: event, userID: user, filename: EventEncoder.cut(attachment.name, utf16: 255),
+                contentType: attachment.contentType, size: size, sha256: digest, isDevelopment: isDevelopment,
+                added: milliseconds)
             try save(entry, name)
-        } catch { throw lost("\(error)") }
+            return lost
+        } catch {
+            remove(name)
+            throw .attachment(name: attachment.name, reason: "\(error)")
+        }
+    }
+
+    /// Why a file is not kept.
+    private struct Unfit: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    private var isTooMuch: Unfit { Unfit("Attachments wait for \(limit) bytes at most.") }
+
+    /// Copies in parts, and takes the digest of what it copies: the app may change its file meanwhile.
+    ///
+    /// - Returns: the number of bytes, and their SHA-256.
+    private func copy(_ source: EventAttachment.Source, to file: URL) throws -> (size: Int, sha256: String) {
+        switch source {
+        case .data(let data):
+            guard data.count <= limit else { throw isTooMuch }
+            try data.write(to: file)
+            return (data.count, SHA256.hash(data: data).hexadecimal)
+        case .file(let url):
+            let input = try FileHandle(forReadingFrom: url)
+            defer { try? input.close() }
+            try Data().write(to: file)
+            let output = try FileHandle(forWritingTo: file)
+            defer { try? output.close() }
+            var (size, digest) = (0, SHA256())
+            while let part = try input.read(upToCount: 256 * 1024), !part.isEmpty {
+                size += part.count
+                guard size <= limit else { throw isTooMuch }
+                digest.update(data: part)
+                try output.write(contentsOf: part)
+            }
+            return (size, digest.finalize().hexadecimal)
+        }
+    }
+
+    /// Removes the oldest until the rest fits.
+    private func makeRoom() -> [EventLoss] {
+        var lost: [EventLoss] = []
+        for name in names where used > limit {
+            lost.append(.attachment(name: entry(name)?.filename ?? name, reason: isTooMuch.description))
+            remove(name)
+        }
+        return lost
     }
 
     /// The names of all, oldest first.
@@ -80,7 +123,10 @@ struct AttachmentBox: Sendable {
         (try? Data(contentsOf: description(name))).flatMap { try? JSONDecoder().decode(Entry.self, from: $0) }
     }
 
-    func content(_ name: String) -> Data? { try? Data(contentsOf: bytes(name), options: .mappedIfSafe) }
+    /// The bytes; nil if they are gone.
+    func file(_ name: String) -> URL? {
+        FileManager.default.fileExists(atPath: bytes(name).path) ? bytes(name) : nil
+    }
 
     /// Notes, or forgets, the server's reservation.
     func reserve(_ name: String, as reservation: String?) throws {
@@ -106,6 +152,8 @@ struct AttachmentBox: Sendable {
     }
 
     private var used: Int {
-        files.reduce(0) { $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0) }
+        files.filter { $0.pathExtension == "bytes" }.reduce(0) {
+            $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0)
+        }
     }
 }

@@ -87,6 +87,7 @@ package struct EventQueue: ~Copyable {
     /// - Parameters:
     ///   - count: how many at most.
     ///   - bytes: how many bytes at most, but at least one record.
+    ///   - milliseconds: the time that it is at least. By it, records are too old.
     /// - Throws: `FileFault` if they cannot be read now.
     package mutating func next(atMost count: Int, bytes: Int, at milliseconds: Int64) throws -> Batch? {
         if segments.isEmpty { try adopt() }

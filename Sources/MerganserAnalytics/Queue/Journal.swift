@@ -6,7 +6,7 @@ actor Journal {
     private let intake: Intake
     private let encoder: EventEncoder
     private let file: ReplacedFile
-    private let clock: any DeviceClock
+    private let clock: EventClock
     private let report: @Sendable (EventLoss) -> Void
     let attachments: AttachmentBox
     private var queue: EventQueue
@@ -17,7 +17,7 @@ actor Journal {
     /// - Throws: if the folder cannot be read.
     init(
         _ intake: Intake, state: SavedState, file: ReplacedFile, folder: URL, encoder: EventEncoder,
-        limits: EventQueue.Limits, clock: any DeviceClock, report: @escaping @Sendable (EventLoss) -> Void
+        limits: EventQueue.Limits, clock: EventClock, report: @escaping @Sendable (EventLoss) -> Void
     ) throws {
         (self.intake, self.encoder, self.file, self.clock) = (intake, encoder, file, clock)
         (self.state, self.report) = (state, report)
@@ -40,7 +40,7 @@ actor Journal {
             for attachment in event.attachments { keep(attachment, of: event, id: id) }
         }
         do {
-            try queue.append(records, at: milliseconds)
+            try queue.append(records, at: clock.milliseconds)
         } catch {
             report(.disk(events: records.count, reason: "\(error)"))
         }
@@ -75,7 +75,7 @@ actor Journal {
     /// The next events to be sent; nil if there are none, or none can be read now.
     func nextBatch() -> EventQueue.Batch? {
         do {
-            return try queue.next(atMost: 100, bytes: 512 * 1024, at: milliseconds)
+            return try queue.next(atMost: 100, bytes: 512 * 1024, at: clock.certainMilliseconds)
         } catch {
             report(.disk(events: 0, reason: "\(error)"))
             return nil
@@ -95,6 +95,14 @@ actor Journal {
         }
     }
 
+    /// Keeps what the clock has learned for the next launch.
+    func saveClock() {
+        let correction = clock.correction
+        // Answers tell the time in whole seconds.
+        guard abs(correction - state.clockCorrection) > 2 else { return }
+        update { $0.clockCorrection = correction }
+    }
+
     /// Forgets changes of properties that the server has, unless they were changed again.
     func remove(_ sent: [String: String], of user: String) {
         update { state in
@@ -105,11 +113,10 @@ actor Journal {
 
     private func keep(_ attachment: EventAttachment, of event: PendingEvent, id: String) {
         do throws(EventLoss) {
-            try attachments.add(
+            let dropped = try attachments.add(
                 attachment, event: id, user: event.context.userID, isDevelopment: encoder.isDevelopment,
-                at: milliseconds)
+                at: clock.milliseconds)
+            for loss in dropped { report(loss) }
         } catch { report(error) }
     }
-
-    private var milliseconds: Int64 { Int64(clock.date.timeIntervalSince1970 * 1000) }
 }

@@ -12,6 +12,8 @@ public enum Attribution: Hashable, Sendable {
 
 extension AnalyticsReporter {
     private static let network = "apple-search-ads"
+    /// What the server says if the network takes the token for none (analytics §7).
+    private static let refusal = "Attribution token rejected by upstream"
     /// After so many launches the network is not asked again.
     private static let patience = 5
 
@@ -19,7 +21,7 @@ extension AnalyticsReporter {
     ///
     /// Apps need not call it: the library does, once for each install, unless `capturesAttribution` is false.
     ///
-    /// - Throws: `offline`; the token is handed over again at the next launch.
+    /// - Throws: `offline`, `refused`, for instance since the key may not; the token is handed over again at the next launch.
     @discardableResult
     public func handOverAttribution(token: String) async throws(AnalyticsError) -> Attribution {
         struct Reply: Decodable {
@@ -35,7 +37,8 @@ extension AnalyticsReporter {
             reply = try await answer(
                 to: .init(path: "/v1/identity/attribution/\(Self.network)", body: object.end()), as: Reply.self)
         } catch {
-            guard case .refused = error else {
+            // Of the network, not of the key or the app.
+            guard case .refused(status: 400, message: Self.refusal) = error else {
                 tell("transport_failure", level: .error)
                 throw error
             }

@@ -12,6 +12,8 @@ package struct AnalyticsServer: Sendable {
         /// With its query, below the server's base URL.
         var path: String
         var body: [UInt8]
+        /// Its content is the body.
+        var file: URL?
         var contentType: String
         var mayBeCompressed: Bool
 
@@ -20,6 +22,12 @@ package struct AnalyticsServer: Sendable {
         ) {
             (self.method, self.path, self.body) = (method, path, body)
             (self.contentType, self.mayBeCompressed) = (contentType, mayBeCompressed)
+        }
+
+        /// With a file, which is never held in memory, and which may take its time.
+        init(method: String, path: String, file: URL) {
+            self.init(method: method, path: path, contentType: "application/octet-stream", mayBeCompressed: false)
+            self.file = file
         }
 
         /// With a body of JSON.
@@ -41,9 +49,11 @@ package struct AnalyticsServer: Sendable {
     let base: URL
     let key: String
     let transport: any Transport
+    private let clock: EventClock?
 
-    package init(base: URL, key: String, transport: any Transport) {
-        (self.base, self.key, self.transport) = (base, key, transport)
+    /// - Parameter clock: hears the time of answers.
+    package init(base: URL, key: String, transport: any Transport, clock: EventClock? = nil) {
+        (self.base, self.key, self.transport, self.clock) = (base, key, transport, clock)
     }
 
     /// Smaller bodies are not worth it; the deployed clients compress from here, too.
@@ -61,14 +71,23 @@ package struct AnalyticsServer: Sendable {
             if request.mayBeCompressed, request.body.count >= Self.worthCompressing {
                 sent.setValue("gzip", forHTTPHeaderField: "Content-Encoding")
                 sent.httpBody = Data(GzipEncoder.compress(request.body))
-            } else {
+            } else if request.file == nil {
                 sent.httpBody = Data(request.body)
             }
         }
-        guard let (body, response) = try? await transport.send(sent) else {
-            return .undecided(status: nil, retryAfter: nil)
-        }
-        return Self.outcome(response, body)
+        let start = clock?.uptime ?? .zero
+        let (body, response): (Data, HTTPURLResponse)
+        do {
+            (body, response) =
+                if let file = request.file { try await transport.upload(sent, from: file) } else {
+                    try await transport.send(sent)
+                }
+        } catch { return .undecided(status: nil, retryAfter: nil) }
+        let outcome = Self.outcome(response, body)
+        // Somebody else's answer tells nothing.
+        if case .undecided = outcome { return outcome }
+        clock?.hear(response.value(forHTTPHeaderField: "Date"), sent: start)
+        return outcome
     }
 
     private static func outcome(_ response: HTTPURLResponse, _ body: Data) -> Outcome {

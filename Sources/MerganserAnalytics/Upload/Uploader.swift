@@ -1,7 +1,8 @@
 import Foundation
 import MerganserClient
 
-/// Tells the server what the journal has: events, claims, properties, attachments, in this order.
+/// Tells the server what the journal has: events, claims, properties, in this order, and then the files of events, which no event
+/// waits for.
 ///
 /// A failure ends a round; the next one waits with back-off, for as long as the server asks. What the server refuses is
 /// reported and forgotten, so that nothing waits behind it.
@@ -10,33 +11,49 @@ actor Uploader {
     private let server: AnalyticsServer
     private let bundleID: String?
     private let clock: any DeviceClock
+    private let eventClock: EventClock
     private let backoff: Backoff
     /// From an event until it is sent, so that those which follow go with it.
     private let delay: Duration
     private let report: @Sendable (EventLoss) -> Void
 
-    private var failures = 0
-    /// Of the device's clock: no request by itself before, and none at all before the second.
-    private var restUntil: Duration = .zero
+    /// What has rounds of its own.
+    private enum Kind {
+        /// And claims and properties.
+        case events
+        /// Attachments: a large one on a slow network takes an hour, or fails for weeks.
+        case files
+    }
+
+    private struct Rounds {
+        var failures = 0
+        /// Of the device's clock: no round by itself before.
+        var restUntil: Duration = .zero
+        var scheduled: Task<Void, Never>?
+        var underWay: Task<Bool, Never>?
+    }
+
+    private var rounds: [Kind: Rounds] = [:]
+    /// Of the device's clock: no request at all before.
     private var askedUntil: Duration = .zero
-    private var scheduled: Task<Void, Never>?
-    private var round: Task<Bool, Never>?
 
     init(
         _ journal: Journal, server: AnalyticsServer, bundleID: String?, delay: Duration, backoff: Backoff,
-        clock: any DeviceClock, report: @escaping @Sendable (EventLoss) -> Void
+        clock: any DeviceClock, eventClock: EventClock, report: @escaping @Sendable (EventLoss) -> Void
     ) {
         (self.journal, self.server, self.bundleID, self.clock) = (journal, server, bundleID, clock)
-        (self.delay, self.backoff, self.report) = (delay, backoff, report)
+        (self.delay, self.backoff, self.eventClock, self.report) = (delay, backoff, eventClock, report)
     }
 
     /// Says that there is something to send, soon.
-    func schedule() {
-        guard scheduled == nil else { return }
-        let wait = max(delay, restUntil - clock.uptime)
-        scheduled = Task { [weak self, clock] in
+    func schedule() { schedule(.events, in: delay) }
+
+    private func schedule(_ kind: Kind, in delay: Duration) {
+        guard rounds[kind]?.scheduled == nil else { return }
+        let wait = max(delay, max(rounds[kind]?.restUntil ?? .zero, askedUntil) - clock.uptime)
+        rounds[kind, default: Rounds()].scheduled = Task { [weak self, clock] in
             guard (try? await clock.sleep(for: wait)) != nil else { return }
-            await self?.sendScheduled()
+            await self?.sendScheduled(kind)
         }
     }
 
@@ -44,22 +61,27 @@ actor Uploader {
     ///
     /// - Returns: whether the server has everything that was in the journal.
     func flush() async -> Bool {
-        // A round under way may have passed what the caller just wrote.
-        if let round { _ = await round.value }
-        guard askedUntil <= clock.uptime else { return false }
-        return await startRound()
+        for kind in [Kind.events, .files] {
+            // A round under way may have passed what the caller just wrote.
+            if let round = rounds[kind]?.underWay { _ = await round.value }
+            guard askedUntil <= clock.uptime, await startRound(of: kind) else { return false }
+        }
+        return true
     }
 
-    private func sendScheduled() async {
-        scheduled = nil
-        let done = await startRound()
-        if !done { schedule() }
+    private func sendScheduled(_ kind: Kind) async {
+        rounds[kind]?.scheduled = nil
+        if await !startRound(of: kind) {
+            schedule(kind, in: delay)
+        } else if kind == .events {
+            schedule(.files, in: .zero)
+        }
     }
 
-    private func startRound() async -> Bool {
-        if let round { return await round.value }
-        let round = Task { await self.sendAll() }
-        self.round = round
+    private func startRound(of kind: Kind) async -> Bool {
+        if let round = rounds[kind]?.underWay { return await round.value }
+        let round = Task { await self.sendAll(kind) }
+        rounds[kind, default: Rounds()].underWay = round
         return await round.value
     }
 
@@ -68,28 +90,32 @@ actor Uploader {
         var retryAfter: Duration?
     }
 
-    private func sendAll() async -> Bool {
-        // Before whoever waits for this round goes on.
-        defer { round = nil }
+    private func sendAll(_ kind: Kind) async -> Bool {
+        var new = rounds[kind] ?? Rounds()
         do throws(Undecided) {
-            while let batch = await journal.nextBatch() {
-                try await send(batch.records)
-                await journal.remove(batch)
+            switch kind {
+            case .events:
+                while let batch = await journal.nextBatch() {
+                    try await send(batch.records)
+                    await journal.remove(batch)
+                }
+                try await sendClaims()
+                try await sendProperties()
+            case .files: try await sendAttachments()
             }
-            try await sendClaims()
-            try await sendProperties()
-            try await sendAttachments()
-            failures = 0
-            restUntil = .zero
-            return true
+            (new.failures, new.restUntil) = (0, .zero)
         } catch {
-            failures += 1
+            new.failures += 1
             // A day is the longest patience: the server may be another one by then.
             let asked = min(error.retryAfter ?? .zero, .seconds(86_400))
-            askedUntil = clock.uptime + asked
-            restUntil = askedUntil + (backoff.wait(after: failures, asked: nil) ?? backoff.longest)
-            return false
+            askedUntil = max(askedUntil, clock.uptime + asked)
+            new.restUntil = askedUntil + (backoff.wait(after: new.failures, asked: nil) ?? backoff.longest)
         }
+        // Before whoever waits for this round goes on.
+        rounds[kind]?.failures = new.failures
+        rounds[kind]?.restUntil = new.restUntil
+        rounds[kind]?.underWay = nil
+        return new.failures == 0
     }
 
     private func decided(_ request: AnalyticsServer.Request) async throws(Undecided) -> (status: Int, body: Data) {
@@ -113,15 +139,16 @@ actor Uploader {
         var errors: [Refusal]?
     }
 
-    private func send(_ events: [ArraySlice<UInt8>]) async throws(Undecided) {
+    /// - Parameter areCorrected: whether their times are the server's.
+    private func send(_ events: [ArraySlice<UInt8>], areCorrected: Bool = false) async throws(Undecided) {
         let request = AnalyticsServer.Request(
             path: "/v1/ingest", body: IngestRequest.body(events, bundleID: bundleID))
         let (status, body) = try await decided(request)
         guard status == 200 else {
             // Of a body that cannot be read or is too large, a part may do.
             if [400, 413].contains(status), Self.isAboutTheBody(body), events.count > 1 {
-                try await send(Array(events.prefix(events.count / 2)))
-                try await send(Array(events.dropFirst(events.count / 2)))
+                try await send(Array(events.prefix(events.count / 2)), areCorrected: areCorrected)
+                try await send(Array(events.dropFirst(events.count / 2)), areCorrected: areCorrected)
             } else {
                 report(.refused(events: events.count, status: status, message: AnalyticsServer.message(body)))
             }
@@ -130,7 +157,18 @@ actor Uploader {
         guard let reply = try? JSONDecoder().decode(IngestReply.self, from: body) else {
             throw Undecided(retryAfter: nil)
         }
-        for refusal in reply.errors ?? [] { report(.refused(events: 1, status: 200, message: refusal.message)) }
+        var corrected: [ArraySlice<UInt8>] = []
+        for refusal in reply.errors ?? [] {
+            if !areCorrected, events.indices.contains(refusal.index),
+                let time = EventEncoder.milliseconds(of: events[refusal.index]).flatMap(eventClock.corrected)
+            {
+                corrected.append(EventEncoder.event(events[refusal.index], at: time))
+            } else {
+                report(.refused(events: 1, status: 200, message: refusal.message))
+            }
+        }
+        await journal.saveClock()
+        if !corrected.isEmpty { try await send(corrected, areCorrected: true) }
     }
 
     /// Shape C is the answer to a body that no handler has seen (analytics §2.3).
@@ -170,12 +208,12 @@ actor Uploader {
         let box = journal.attachments
         for name in box.names {
             guard let entry = box.entry(name) else { continue }
-            let age = Duration.milliseconds(Int64(clock.date.timeIntervalSince1970 * 1000) - entry.added)
+            let age = Duration.milliseconds(eventClock.certainMilliseconds - entry.added)
             let reason: String? =
                 if age > EventQueue.Limits().age {
                     "It waited too long."
-                } else if let content = box.content(name) {
-                    try await send(content, entry, name)
+                } else if let file = box.file(name) {
+                    try await send(file, entry, name)
                 } else {
                     "Its bytes are gone."
                 }
@@ -186,7 +224,7 @@ actor Uploader {
 
     /// - Returns: why the server refuses it; nil if it has it.
     private func send(
-        _ content: Data, _ entry: AttachmentBox.Entry, _ name: String
+        _ file: URL, _ entry: AttachmentBox.Entry, _ name: String
     ) async throws(Undecided) -> String? {
         let isFirst = entry.reservation == nil
         let id: String
@@ -202,9 +240,7 @@ actor Uploader {
         }
         // The path of our own base URL, not the one that the answer names: the key is for this server alone.
         let (status, body) = try await decided(
-            .init(
-                method: "PUT", path: "/v1/ingest/attachment/\(id)", body: [UInt8](content),
-                contentType: "application/octet-stream", mayBeCompressed: false))
+            .init(method: "PUT", path: "/v1/ingest/attachment/\(id)", file: file))
         switch status {
         // An answer was lost: the bytes are there (analytics §11.2).
         case 200, 409: return nil
@@ -212,7 +248,7 @@ actor Uploader {
             // The reservation lapsed while the device was offline.
             var entry = entry
             entry.reservation = nil
-            return try await send(content, entry, name)
+            return try await send(file, entry, name)
         default: return AnalyticsServer.message(body)
         }
     }
