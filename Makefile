@@ -53,7 +53,6 @@ test-client-package: ## Build apps that depend on one client library alone, with
 	@scripts/test-client-package
 test-apple: ## Check the types of what needs Apple's systems, against stubs of Apple's frameworks
 	@scripts/test-apple
-	@scripts/test-apple-analytics
 guestbook: ## Run Examples/guestbook, an app that uses the client library, against the instance of make run
 	@scripts/guestbook
 docs: ## Build the documentation of the client library into .run/docs

@@ -1,4 +1,4 @@
-// Declarations of Darwin that MerganserAnalytics uses, from its headers; what Linux has as well is Glibc's.
+// Declarations of Darwin that the client libraries use, from its headers; what Linux has as well is Glibc's.
 @_exported import Glibc
 
 public struct extern_proc {
@@ -21,4 +21,4 @@ public var KERN_PROC_PID: Int32 { 1 }
 public func sysctl(
     _ name: UnsafeMutablePointer<Int32>?, _ count: UInt32, _ old: UnsafeMutableRawPointer?,
     _ oldSize: UnsafeMutablePointer<Int>?, _ new: UnsafeMutableRawPointer?, _ newSize: Int
-) -> Int32 { fatalError() }
+) -> Int32 { -1 }

@@ -1,4 +1,4 @@
-// Declarations of Apple's Network that MerganserAnalytics uses, from its documentation.
+// Declarations of Apple's Network that the client libraries use, from its documentation.
 public import Dispatch
 
 public struct NWInterface: Sendable {
@@ -12,12 +12,10 @@ public struct NWPath: Sendable {
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { fatalError() }
 }
 
+/// Never says anything.
 public final class NWPathMonitor: @unchecked Sendable {
     public init() {}
-    public var pathUpdateHandler: (@Sendable (NWPath) -> Void)? {
-        get { fatalError() }
-        set {}
-    }
+    public var pathUpdateHandler: (@Sendable (NWPath) -> Void)?
     public func start(queue: DispatchQueue) {}
     public func cancel() {}
 }

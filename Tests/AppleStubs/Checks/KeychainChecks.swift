@@ -4,11 +4,11 @@ import Security
 
 /// KeychainStore with the stub's Keychain in memory (client §3.8, §3.11): what it does with the Keychain's answers, not what
 /// the Keychain answers.
-@main struct KeychainChecks {
+enum KeychainChecks {
     static let tokens = StoredItem(.tokens, of: "logi_1")
     static let device = StoredItem(.device, of: "https://id.example.com")
 
-    static func main() throws {
+    static func run() throws {
         try itemsAreApartAndStayOnTheDevice()
         try beforeTheFirstUnlockNothingIsKnown()
         try whatAnUninstallLeavesIsKeptOrWiped()
@@ -25,13 +25,13 @@ import Security
 
     static func itemsAreApartAndStayOnTheDevice() throws {
         let (store, other) = (KeychainStore(defaults: try defaults()), KeychainStore(defaults: try defaults()))
-        try expect(try store.read(tokens) == nil, "nothing is there")
+        try check(try store.read(tokens) == nil, "nothing is there")
         try store.update(tokens) { _ in Data("a".utf8) }
         try store.update(device) { _ in Data("b".utf8) }
-        try expect(try other.read(tokens) == Data("a".utf8), "another process finds it")
-        try expect(Set(KeychainInMemory.items.map { $0["svce"] }).count == 2, "services of their own")
+        try check(try other.read(tokens) == Data("a".utf8), "another process finds it")
+        try check(Set(KeychainInMemory.items.map { $0["svce"] }).count == 2, "services of their own")
         for item in KeychainInMemory.items {
-            try expect(item["pdmn"] == "cku" && item["sync"] == "false", "this device only: \(item)")
+            try check(item["pdmn"] == "cku" && item["sync"] == "false", "this device only: \(item)")
         }
         // Another process is faster, once.
         var isFirst = true
@@ -42,9 +42,9 @@ import Security
             }
             return (content ?? Data()) + Data("c".utf8)
         }
-        try expect(try store.read(tokens) == Data("abc".utf8), "no change is lost")
+        try check(try store.read(tokens) == Data("abc".utf8), "no change is lost")
         for item in [tokens, device] { try store.update(item) { _ in nil } }
-        try expect(KeychainInMemory.items.isEmpty, "nothing is left")
+        try check(KeychainInMemory.items.isEmpty, "nothing is left")
     }
 
     static func beforeTheFirstUnlockNothingIsKnown() throws {
@@ -59,9 +59,9 @@ import Security
         let defaults = try defaults()
         _ = KeychainStore(leftItems: .wipe, defaults: defaults)
         KeychainInMemory.lock(false)
-        try expect(try store.read(tokens) != nil, "it is still there")
+        try check(try store.read(tokens) != nil, "it is still there")
         _ = KeychainStore(leftItems: .wipe, defaults: defaults)
-        try expect(try store.read(tokens) == nil, "it is gone")
+        try check(try store.read(tokens) == nil, "it is gone")
     }
 
     static func whatAnUninstallLeavesIsKeptOrWiped() throws {
@@ -73,12 +73,12 @@ import Security
             // The next installation, with defaults of its own.
             let defaults = try defaults()
             let store = KeychainStore(leftItems: policy, defaults: defaults)
-            try expect(
+            try check(
                 (try store.read(tokens) != nil) == isKept && (try store.read(device) != nil) == isKept, "\(policy)")
-            try expect(KeychainInMemory.items.contains { $0["svce"] == "others" }, "what others stored stays")
+            try check(KeychainInMemory.items.contains { $0["svce"] == "others" }, "what others stored stays")
             // Its next start finds what it stored itself.
             try store.update(tokens) { _ in Data("c".utf8) }
-            try expect(
+            try check(
                 try KeychainStore(leftItems: policy, defaults: defaults).read(tokens) == Data("c".utf8), "next start")
             for item in [tokens, device] { try store.update(item) { _ in nil } }
             _ = SecItemDelete([kSecAttrService: "others"])
@@ -92,7 +92,7 @@ import Security
                 kSecClass: kSecClassGenericPassword, kSecAttrService: "others", kSecAttrAccount: "tokens",
                 kSecValueData: Data("x".utf8),
             ], nil)
-        try expect(status == errSecSuccess, "others")
+        try check(status == errSecSuccess, "others")
     }
 
     static func logiAuthIsTakenOver() throws {
@@ -107,30 +107,20 @@ import Security
                 kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
                 kSecValueData: Data(account.utf8),
             ]
-            try expect(SecItemAdd(item, nil) == errSecSuccess, service)
+            try check(SecItemAdd(item, nil) == errSecSuccess, service)
         }
-        try expect(
+        try check(
             try KeychainStore(defaults: try defaults()).read(tokens) == nil, "it is taken over only if asked for")
         // An update of an app looks like a new installation.
         let store = KeychainStore(adopting: .logiAuth, leftItems: .wipe, defaults: try defaults())
         func text(_ item: StoredItem) throws -> String {
             String(decoding: try store.read(item) ?? Data(), as: UTF8.self)
         }
-        try expect(try text(tokens).contains("refresh_token"), "the refresh token is there")
-        try expect(try text(device).contains("device_uuid"), "the device is there")
-        try expect(KeychainInMemory.items.count == 6, "reading changes nothing")
+        try check(try text(tokens).contains("refresh_token"), "the refresh token is there")
+        try check(try text(device).contains("device_uuid"), "the device is there")
+        try check(KeychainInMemory.items.count == 6, "reading changes nothing")
         for item in [tokens, device] { try store.update(item) { _ in Data("new".utf8) } }
-        try expect(KeychainInMemory.items.count == 2, "what was taken over is removed: \(KeychainInMemory.items)")
-        try expect(try text(tokens) == "new", "what this library stored counts")
+        try check(KeychainInMemory.items.count == 2, "what was taken over is removed: \(KeychainInMemory.items)")
+        try check(try text(tokens) == "new", "what this library stored counts")
     }
-}
-
-struct Failed: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-func expect(_ condition: Bool, _ sentence: String) throws {
-    if !condition { throw Failed("not so: \(sentence)") }
 }
