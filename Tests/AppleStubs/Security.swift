@@ -34,11 +34,17 @@ public enum KeychainInMemory {
     struct State {
         var items: [[String: String]] = []
         var isLocked = false
+        var deletes = true
     }
 
     static let state = Mutex(State())
 
+    /// Locked, it still finds attributes, and deletes: only data is encrypted.
     public static func lock(_ isLocked: Bool) { state.withLock { $0.isLocked = isLocked } }
+    public static var isLocked: Bool { state.withLock { $0.isLocked } }
+
+    /// Whether items can be deleted.
+    public static func delete(_ deletes: Bool) { state.withLock { $0.deletes = deletes } }
 
     /// The items, by attribute; data in Base64.
     public static var items: [[String: String]] { state.withLock { $0.items } }
@@ -69,8 +75,8 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     let (found, isLocked) = KeychainInMemory.state.withLock { state in
         (state.items.filter { KeychainInMemory.matches($0, query) }, state.isLocked)
     }
-    if isLocked { return errSecInteractionNotAllowed }
     if found.isEmpty { return errSecItemNotFound }
+    if isLocked, query["r_Data"] != nil { return errSecInteractionNotAllowed }
     let items = found.map { item in
         var values: [String: Any] = item
         for key in ["v_Data", "gena"] { values[key] = item[key].flatMap { Data(base64Encoded: $0) } }
@@ -96,6 +102,13 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     return KeychainInMemory.state.withLock { state in
         if state.isLocked { return errSecInteractionNotAllowed }
         let found = state.items.indices.filter { KeychainInMemory.matches(state.items[$0], query) }
+        let isTaken = found.contains { index in
+            let changed = state.items[index].merging(values) { $1 }
+            return state.items.indices.contains {
+                $0 != index && KeychainInMemory.isSame(state.items[$0], changed)
+            }
+        }
+        if isTaken { return errSecDuplicateItem }
         for index in found { state.items[index].merge(values) { $1 } }
         return found.isEmpty ? errSecItemNotFound : errSecSuccess
     }
@@ -104,7 +117,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     let query = KeychainInMemory.values(query)
     return KeychainInMemory.state.withLock { state in
-        if state.isLocked { return errSecInteractionNotAllowed }
+        if !state.deletes { return errSecInteractionNotAllowed }
         let count = state.items.count
         state.items.removeAll { KeychainInMemory.matches($0, query) }
         return state.items.count == count ? errSecItemNotFound : errSecSuccess

@@ -11,8 +11,11 @@ enum KeychainChecks {
     static func run() throws {
         try itemsAreApartAndStayOnTheDevice()
         try beforeTheFirstUnlockNothingIsKnown()
+        try anAppThatLivesIsNotWiped()
         try whatAnUninstallLeavesIsKeptOrWiped()
+        try itemsMoveIntoANewGroup()
         try logiAuthIsTakenOver()
+        try whatIsUnchangedIsTakenOver()
         print("KeychainStore does what client §3.8 and §3.11 say.")
     }
 
@@ -55,13 +58,44 @@ enum KeychainChecks {
             _ = try store.read(tokens)
             throw Failed("a locked Keychain cannot be read")
         } catch StoreFault.locked {}
-        // A first start before the unlock wipes nothing, and the next one does.
-        let defaults = try defaults()
-        _ = KeychainStore(leftItems: .wipe, defaults: defaults)
+        // A first start before the unlock decides after it.
+        let next = KeychainStore(leftItems: .wipe, defaults: try defaults())
+        do {
+            _ = try next.read(tokens)
+            throw Failed("a locked Keychain cannot be read")
+        } catch StoreFault.locked {}
         KeychainInMemory.lock(false)
         try check(try store.read(tokens) != nil, "it is still there")
-        _ = KeychainStore(leftItems: .wipe, defaults: defaults)
-        try check(try store.read(tokens) == nil, "it is gone")
+        try check(try next.read(tokens) == nil, "it is gone")
+        try check(KeychainInMemory.items.isEmpty, "nothing is left: \(KeychainInMemory.items)")
+    }
+
+    /// Before the first unlock, the user defaults look empty.
+    final class LockedDefaults: UserDefaults {
+        override func bool(forKey key: String) -> Bool { !KeychainInMemory.isLocked && super.bool(forKey: key) }
+    }
+
+    static func anAppThatLivesIsNotWiped() throws {
+        guard let defaults = LockedDefaults(suiteName: "keychain-checks-\(UUID().uuidString)") else {
+            throw Failed("defaults")
+        }
+        try KeychainStore(leftItems: .wipe, defaults: defaults).update(tokens) { _ in Data("a".utf8) }
+        KeychainInMemory.lock(true)
+        let next = KeychainStore(leftItems: .wipe, defaults: defaults)
+        _ = try? next.read(tokens)
+        KeychainInMemory.lock(false)
+        try check(try next.read(tokens) == Data("a".utf8), "the marker counts")
+        try next.update(tokens) { _ in nil }
+    }
+
+    static func itemsMoveIntoANewGroup() throws {
+        let defaults = try defaults()
+        try KeychainStore(defaults: defaults).update(tokens) { _ in Data("a".utf8) }
+        let store = KeychainStore(accessGroup: "group", defaults: defaults)
+        try check(try store.read(tokens) == Data("a".utf8), "it is found")
+        try check(KeychainInMemory.items.map { $0["agrp"] } == ["group"], "a widget finds it, too")
+        try store.update(tokens) { _ in nil }
+        try check(try store.read(tokens) == nil, "it does not come back")
     }
 
     static func whatAnUninstallLeavesIsKeptOrWiped() throws {
@@ -122,5 +156,24 @@ enum KeychainChecks {
         for item in [tokens, device] { try store.update(item) { _ in Data("new".utf8) } }
         try check(KeychainInMemory.items.count == 2, "what was taken over is removed: \(KeychainInMemory.items)")
         try check(try text(tokens) == "new", "what this library stored counts")
+        for item in [tokens, device] { try store.update(item) { _ in nil } }
+    }
+
+    static func whatIsUnchangedIsTakenOver() throws {
+        let item: NSDictionary = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "dev.1pass.LogiAuth.logi_1",
+            kSecAttrAccount: "refresh_token", kSecValueData: Data("token".utf8),
+        ]
+        try check(SecItemAdd(item, nil) == errSecSuccess, "adding")
+        let store = KeychainStore(adopting: .logiAuth, defaults: try defaults())
+        _ = try store.read(tokens)
+        KeychainInMemory.delete(false)
+        try store.update(tokens) { $0 }
+        try check(KeychainInMemory.items.contains { $0["svce"] == "merganser.tokens.logi_1" }, "it is stored")
+        KeychainInMemory.delete(true)
+        // What could not be removed goes with the next change.
+        try store.update(tokens) { _ in Data("new".utf8) }
+        try check(!KeychainInMemory.items.contains { $0["acct"] == "refresh_token" }, "what was adopted is removed")
+        for item in [tokens, device] { try store.update(item) { _ in nil } }
     }
 }
