@@ -30,11 +30,6 @@ public final class AnalyticsReporter: Sendable {
         try config.check()
         self.config = config
         do {
-            // Only what the folder is in: a folder that this makes is open to others for a moment, and another process that
-            // starts at the same time would refuse it.
-            try FileManager.default.createDirectory(
-                at: config.folder.deletingLastPathComponent(), withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700])
             let file = try ReplacedFile(folder: config.folder.path, name: "identity.json")
             let state = try SavedState.load(from: file, report: config.tell)
             clock = EventClock(config.clock, correction: state.clockCorrection)
