@@ -32,7 +32,7 @@ public final class AnalyticsReporter: Sendable {
         do {
             let file = try ReplacedFile(folder: config.folder.path, name: "identity.json")
             let state = try SavedState.load(from: file, report: config.tell)
-            clock = EventClock(config.clock, correction: state.clockCorrection)
+            clock = EventClock(config.clock)
             intake = Intake(
                 anonymousID: state.anonymousID,
                 context: EventContext(

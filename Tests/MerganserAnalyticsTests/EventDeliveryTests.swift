@@ -158,29 +158,60 @@ import Testing
         for launch in 1...2 {
             let before = proxy.count("/v1/ingest")
             let reporter = try deployment.reporter { $0.clock = clock }
-            for number in 0..<3 { reporter.track("event \(launch) \(number)") }
+            for number in 0..<120 { reporter.track("event \(launch) \(number)") }
             try await deployment.deliver(reporter)
-            // Refused once, corrected, and known from then on.
-            #expect(proxy.count("/v1/ingest") == before + (launch == 1 ? 2 : 1))
+            // Two batches, each refused once and corrected.
+            #expect(proxy.count("/v1/ingest") == before + 4)
+            reporter.track("event \(launch)")
+            try await deployment.deliver(reporter)
+            // Known from then on.
+            #expect(proxy.count("/v1/ingest") == before + 5)
         }
         #expect(losses == [])
         #expect(
             try deployment.count(
-                "SELECT COUNT(*) FROM events WHERE ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60") == 8)
-        // Somebody sets the date right.
+                "SELECT COUNT(*) FROM events WHERE ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60") == 244)
+    }
+
+    /// Somebody sets the date right, while the app runs or before it is started again: what it stamps from then on is right.
+    @Test(arguments: [40 * 24.0, -40 * 24.0], [false, true])
+    func aDateThatIsSetRightCostsNoEvent(hours: Double, isRestarted: Bool) async throws {
+        let clock = ShiftedClock()
+        clock.shift(by: hours * 3600)
+        var reporter = try deployment.reporter { $0.clock = clock }
+        reporter.track("wrong")
+        try await deployment.deliver(reporter)
         clock.shift(by: -hours * 3600)
-        let reporter = try deployment.reporter { $0.clock = clock }
-        reporter.track("right")
-        try await deployment.deliver(reporter)
-        reporter.track("right again")
-        try await deployment.deliver(reporter)
+        if isRestarted { reporter = try deployment.reporter { $0.clock = clock } }
+        for number in 0..<2 {
+            reporter.track("right \(number)")
+            try await deployment.deliver(reporter)
+        }
         #expect(losses == [])
         #expect(
             try deployment.count(
-                """
-                SELECT COUNT(*) FROM events WHERE message = 'right again'
-                AND ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60
-                """) == 1)
+                "SELECT COUNT(*) FROM events WHERE ABS(TIMESTAMPDIFF(SECOND, timestamp, UTC_TIMESTAMP())) < 60")
+                == (isRestarted ? 5 : 4))
+    }
+
+    /// The answer to what was corrected is lost, or the app is killed: it goes again as it was, though the clocks differ by
+    /// another time now.
+    @Test(arguments: [false, true])
+    func aCorrectedEventIsStoredOnce(isRestarted: Bool) async throws {
+        let clock = ShiftedClock()
+        clock.shift(by: 2 * 3600)
+        var reporter = try deployment.reporter { $0.clock = clock }
+        for number in 0..<150 { reporter.track("event \(number)") }
+        proxy.arm(.none, at: "/v1/ingest")
+        proxy.arm(.lostAnswer, at: "/v1/ingest")
+        #expect(await !reporter.flush())
+        #expect(try rows().all == 100)
+        clock.shift(by: 10)
+        if isRestarted { reporter = try deployment.reporter { $0.clock = clock } }
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == (isRestarted ? 152 : 151))
+        #expect(try rows().distinct == 151)
+        #expect(losses == [])
     }
 
     /// By the device's clock what waits is too old; by the server's it is not.

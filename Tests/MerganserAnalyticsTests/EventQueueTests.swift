@@ -137,6 +137,46 @@ import Testing
         #expect(losses.withLock { $0 } == [.expired(events: 2)])
     }
 
+    @Test func whatIsReplacedStays() throws {
+        do {
+            var queue = try open()
+            try queue.append(["a1", "a2", "a3", "a4"].map(record), at: now)
+            let first = try #require(try queue.next(atMost: 1, bytes: 99, at: now))
+            queue.remove(first)
+            let batch = try #require(try queue.next(atMost: 2, bytes: 99, at: now))
+            try queue.replace(batch, with: [batch.records[0], record("b3")[...]])
+            // It is still this process's, who goes on writing to it.
+            try queue.append([record("a5")], at: now)
+            var other = try open()
+            #expect(try rest(of: &other) == [])
+            let left = try #require(try queue.next(atMost: 9, bytes: 99, at: now)).records
+            #expect(left.map { String(decoding: $0, as: UTF8.self) } == ["a2", "b3", "a4", "a5"])
+        }
+        var queue = try open()
+        #expect(try rest(of: &queue) == ["a1", "a2", "b3", "a4", "a5"])
+        #expect(losses.withLock { $0 } == [])
+        #expect(try segments.isEmpty)
+    }
+
+    /// Two processes have adopted the same: what the first one makes of it is what both send.
+    @Test func theFirstToReplaceDecides() throws {
+        do {
+            var queue = try open()
+            try queue.append(["a1", "a2"].map(record), at: now)
+        }
+        var one = try open()
+        var other = try open()
+        let batches = [
+            try #require(try one.next(atMost: 1, bytes: 99, at: now)),
+            try #require(try other.next(atMost: 1, bytes: 99, at: now)),
+        ]
+        try one.replace(batches[0], with: [record("b1")[...]])
+        try other.replace(batches[1], with: [record("c1")[...]])
+        #expect(try rest(of: &other) == ["b1", "a2"])
+        #expect(try rest(of: &one) == [])
+        #expect(losses.withLock { $0 } == [])
+    }
+
     @Test func aRecordThatIsTooLongIsLostAlone() throws {
         var queue = try open()
         try queue.append([record("1"), Array(repeating: 65, count: 300_000), record("2")], at: now)

@@ -24,8 +24,6 @@ struct SavedState: Codable, Sendable, Equatable {
     /// Changes of properties that the server has not acknowledged (analytics §6), by user. An empty value removes.
     var properties: [String: [String: String]] = [:]
     var attribution: [String: AttributionProgress] = [:]
-    /// What the clock of events has learned (`EventClock.correction`), in seconds.
-    var clockCorrection: TimeInterval = 0
 
     init(anonymousID: String, userID: String? = nil) { (self.anonymousID, self.userID) = (anonymousID, userID) }
 
@@ -39,7 +37,6 @@ struct SavedState: Codable, Sendable, Equatable {
         claims = member(.claims) ?? []
         properties = member(.properties) ?? [:]
         attribution = member(.attribution) ?? [:]
-        clockCorrection = member(.clockCorrection) ?? 0
     }
 
     static let prefix = "owl_anon_"

@@ -39,7 +39,8 @@ package struct EventQueue: ~Copyable {
     package struct Batch: Sendable {
         package var records: [ArraySlice<UInt8>]
         fileprivate var segment: String
-        fileprivate var end: Int
+        /// Where in the segment they are.
+        fileprivate var place: Range<Int>
     }
 
     private let folder: String
@@ -108,7 +109,7 @@ package struct EventQueue: ~Copyable {
                 segments[0].size = found.end
             }
             if !found.records.isEmpty {
-                return Batch(records: found.records, segment: first.name, end: found.end)
+                return Batch(records: found.records, segment: first.name, place: sent..<found.end)
             }
             remove()
         }
@@ -119,8 +120,29 @@ package struct EventQueue: ~Copyable {
     package mutating func remove(_ batch: Batch) {
         // It may have been dropped meanwhile.
         guard let first = segments.first, first.name == batch.segment else { return }
-        sent = batch.end
+        sent = batch.place.upperBound
         if sent >= first.size { remove() }
+    }
+
+    /// Puts other records in the place of a batch's, each as long as the one that it replaces. Whoever is killed meanwhile
+    /// leaves all of them or none. Nothing changes if another process was faster.
+    ///
+    /// - Throws: `FileFault` if they cannot be written now.
+    package mutating func replace(_ batch: Batch, with records: [ArraySlice<UInt8>]) throws {
+        // It may have been dropped meanwhile.
+        guard let first = segments.first, first.name == batch.segment else { return }
+        // Who writes to it has its lock.
+        let own = segments.count == 1 ? current : nil
+        let file = try own ?? SegmentFile(path(first.name), isNew: false)
+        guard own != nil || file.lock() && file.hasItsName else { throw FileFault("lock \(first.name)") }
+        let content = try file.read(from: 0, atMost: first.size)
+        let (old, new) = (Segment.bytes(of: batch.records), Segment.bytes(of: records))
+        guard content.count >= batch.place.upperBound, content[batch.place] == old[...], new.count == old.count else {
+            return
+        }
+        let replacement = try newFile(
+            first.name, content[..<batch.place.lowerBound] + new + content[batch.place.upperBound...])
+        if own != nil { current = replacement }
     }
 
     /// Returns when everything is on disk.
@@ -137,20 +159,31 @@ package struct EventQueue: ~Copyable {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         for name in names.filter({ $0.hasSuffix(Segment.suffix) }).sorted() {
             // Another process may have sent it meanwhile.
-            guard let file = try? SegmentFile(path(name), isNew: false), file.lock() else { continue }
+            guard let file = try? SegmentFile(path(name), isNew: false), file.lock(), file.hasItsName else { continue }
             segments.append(Segment(name: name, size: Self.size(of: path(name))))
         }
     }
 
     private mutating func begin(at milliseconds: Int64) throws -> SegmentFile {
         let segment = Segment(at: milliseconds)
-        // It gets the name that others look for when it is locked.
-        let file = try SegmentFile(path(segment.name) + ".new", isNew: true)
-        guard file.lock(), rename(path(segment.name) + ".new", path(segment.name)) == 0 else {
-            throw FileFault("rename \(segment.name)")
-        }
+        let file = try newFile(segment.name)
         segments.append(segment)
         current = file
+        return file
+    }
+
+    /// Makes a segment's file, or takes another's place. It gets the name that others look for when it is locked and complete.
+    private func newFile(_ name: String, _ content: ArraySlice<UInt8> = []) throws -> SegmentFile {
+        let temporary = path(name) + ".new"
+        // Of a process that was killed here.
+        unlink(temporary)
+        let file = try SegmentFile(temporary, isNew: true)
+        if !content.isEmpty {
+            try file.append(Array(content), at: 0)
+            // What it takes the place of may have been flushed.
+            try file.synchronize()
+        }
+        guard file.lock(), rename(temporary, path(name)) == 0 else { throw FileFault("rename \(name)") }
         return file
     }
 

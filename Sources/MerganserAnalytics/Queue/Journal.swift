@@ -85,6 +85,19 @@ actor Journal {
     /// Forgets what the server has, or has refused.
     func remove(_ batch: EventQueue.Batch) { queue.remove(batch) }
 
+    /// Puts other events in the place of those, for good.
+    ///
+    /// - Returns: false if the disk does not take them now.
+    func replace(_ batch: EventQueue.Batch, with records: [ArraySlice<UInt8>]) -> Bool {
+        do {
+            try queue.replace(batch, with: records)
+            return true
+        } catch {
+            report(.disk(events: 0, reason: "\(error)"))
+            return false
+        }
+    }
+
     /// Changes what is saved. If the disk does not take it, it holds for this process.
     func update(_ change: (inout SavedState) -> Void) {
         do {
@@ -93,14 +106,6 @@ actor Journal {
             change(&state)
             report(.disk(events: 0, reason: "\(error)"))
         }
-    }
-
-    /// Keeps what the clock has learned for the next launch.
-    func saveClock() {
-        let correction = clock.correction
-        // Answers tell the time in whole seconds.
-        guard abs(correction - state.clockCorrection) > 2 else { return }
-        update { $0.clockCorrection = correction }
     }
 
     /// Forgets changes of properties that the server has, unless they were changed again.

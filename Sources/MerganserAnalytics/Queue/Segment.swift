@@ -45,6 +45,13 @@ struct Segment: Sendable, Hashable {
         bytes.append(contentsOf: record)
     }
 
+    /// Records as they are written.
+    static func bytes(of records: [ArraySlice<UInt8>]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for record in records { append(Array(record), to: &bytes) }
+        return bytes
+    }
+
     struct Records: Sendable {
         var records: [ArraySlice<UInt8>] = []
         /// Where the next record begins.
@@ -104,6 +111,12 @@ final class SegmentFile {
 
     /// False if another process has it.
     func lock() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
+
+    /// Whether the file that was opened still has the name: another process may have replaced it before it was locked.
+    var hasItsName: Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(file, &own) == 0 && stat(path, &named) == 0 && own.st_ino == named.st_ino
+    }
 
     /// All or nothing.
     ///

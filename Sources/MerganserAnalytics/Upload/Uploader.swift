@@ -95,10 +95,7 @@ actor Uploader {
         do throws(Undecided) {
             switch kind {
             case .events:
-                while let batch = await journal.nextBatch() {
-                    try await send(batch.records)
-                    await journal.remove(batch)
-                }
+                try await sendEvents()
                 try await sendClaims()
                 try await sendProperties()
             case .files: try await sendAttachments()
@@ -139,36 +136,59 @@ actor Uploader {
         var errors: [Refusal]?
     }
 
-    /// - Parameter areCorrected: whether their times are the server's.
-    private func send(_ events: [ArraySlice<UInt8>], areCorrected: Bool = false) async throws(Undecided) {
+    /// What the server refuses, and forgets.
+    private struct RefusedEvents {
+        var loss: EventLoss
+        /// Of the only one in its batch, which the server names; nil if it refuses more.
+        var index: Int?
+    }
+
+    private func sendEvents() async throws(Undecided) {
+        // Those whose time was corrected, as they were and as they are: a second correction might have no end.
+        var corrected: Set<ArraySlice<UInt8>> = []
+        while let batch = await journal.nextBatch() {
+            let refused = try await send(batch.records[...])
+            var records = batch.records
+            for index in refused.compactMap(\.index) where !corrected.contains(records[index]) {
+                let event = records[index]
+                guard let time = EventEncoder.milliseconds(of: event).flatMap(eventClock.corrected) else { continue }
+                records[index] = EventEncoder.event(event, at: time)
+                corrected.formUnion([event, records[index]])
+            }
+            if records == batch.records {
+                for events in refused { report(events.loss) }
+                await journal.remove(batch)
+            } else {
+                // Written down before it is sent: with another time it would be another event (analytics §8.3). The rest of the
+                // batch goes with it once more, and is stored once.
+                guard await journal.replace(batch, with: records) else { throw Undecided(retryAfter: nil) }
+            }
+        }
+    }
+
+    /// - Parameter events: of a batch, with its indices.
+    private func send(_ events: ArraySlice<ArraySlice<UInt8>>) async throws(Undecided) -> [RefusedEvents] {
         let request = AnalyticsServer.Request(
-            path: "/v1/ingest", body: IngestRequest.body(events, bundleID: bundleID))
+            path: "/v1/ingest", body: IngestRequest.body(Array(events), bundleID: bundleID))
         let (status, body) = try await decided(request)
         guard status == 200 else {
             // Of a body that cannot be read or is too large, a part may do.
             if [400, 413].contains(status), Self.isAboutTheBody(body), events.count > 1 {
-                try await send(Array(events.prefix(events.count / 2)), areCorrected: areCorrected)
-                try await send(Array(events.dropFirst(events.count / 2)), areCorrected: areCorrected)
-            } else {
-                report(.refused(events: events.count, status: status, message: AnalyticsServer.message(body)))
+                let half = events.startIndex + events.count / 2
+                return try await send(events[..<half]) + send(events[half...])
             }
-            return
+            let message = AnalyticsServer.message(body)
+            return [RefusedEvents(loss: .refused(events: events.count, status: status, message: message))]
         }
         guard let reply = try? JSONDecoder().decode(IngestReply.self, from: body) else {
             throw Undecided(retryAfter: nil)
         }
-        var corrected: [ArraySlice<UInt8>] = []
-        for refusal in reply.errors ?? [] {
-            if !areCorrected, events.indices.contains(refusal.index),
-                let time = EventEncoder.milliseconds(of: events[refusal.index]).flatMap(eventClock.corrected)
-            {
-                corrected.append(EventEncoder.event(events[refusal.index], at: time))
-            } else {
-                report(.refused(events: 1, status: 200, message: refusal.message))
-            }
+        return (reply.errors ?? []).map { refusal in
+            let index = events.startIndex + refusal.index
+            return RefusedEvents(
+                loss: .refused(events: 1, status: 200, message: refusal.message),
+                index: events.indices.contains(index) ? index : nil)
         }
-        await journal.saveClock()
-        if !corrected.isEmpty { try await send(corrected, areCorrected: true) }
     }
 
     /// Shape C is the answer to a body that no handler has seen (analytics §2.3).
