@@ -311,6 +311,40 @@ import Testing
         #expect(proxy.count("/v1/") == 2)
     }
 
+    /// What the server asks of files keeps no event waiting.
+    @Test func filesAndEventsArePatientEachByItself() async throws {
+        let clock = ShiftedClock()
+        let reporter = try deployment.reporter { $0.clock = clock }
+        proxy.arm(
+            .answer(status: 429, headers: [("retry-after", "120")], body: #"{"error":"Rate limit exceeded"}"#),
+            at: "/v1/ingest/attachment")
+        reporter.track("with a file", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
+        #expect(await !reporter.flush())
+        reporter.track("after it")
+        #expect(await !reporter.flush())
+        #expect(try rows().all == 3)
+        #expect(proxy.count("/v1/ingest/attachment") == 1)
+        clock.advance(by: .seconds(121))
+        #expect(await reporter.flush())
+        #expect(losses == [])
+    }
+
+    /// A round that was planned before the server asked for patience waits, too.
+    @Test func aPlannedRoundIsPatient() async throws {
+        let reporter = try deployment.reporter { $0.uploadDelay = .seconds(1) }
+        proxy.arm(
+            .answer(status: 429, headers: [("retry-after", "3")], body: #"{"error":"Rate limit exceeded"}"#),
+            at: "/v1/")
+        reporter.track("event")
+        await reporter.persist()
+        #expect(await !reporter.flush())
+        let asked = ContinuousClock.now
+        for _ in 0..<1000 where proxy.count("/v1/") < 2 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(ContinuousClock.now - asked > .seconds(2))
+        #expect(try rows().all == 2)
+        _ = reporter
+    }
+
     @Test func ownBackOffEndsWhenSomebodyAsks() async throws {
         let reporter = try deployment.reporter { $0.backoff = Backoff(base: .seconds(600), longest: .seconds(600)) }
         proxy.arm(.lostRequest, at: "/v1/")

@@ -29,13 +29,13 @@ actor Uploader {
         var failures = 0
         /// Of the device's clock: no round by itself before.
         var restUntil: Duration = .zero
+        /// Of the device's clock: no round at all before, as the server asked.
+        var askedUntil: Duration = .zero
         var scheduled: Task<Void, Never>?
         var underWay: Task<Bool, Never>?
     }
 
     private var rounds: [Kind: Rounds] = [:]
-    /// Of the device's clock: no request at all before.
-    private var askedUntil: Duration = .zero
 
     init(
         _ journal: Journal, server: AnalyticsServer, bundleID: String?, delay: Duration, backoff: Backoff,
@@ -50,7 +50,7 @@ actor Uploader {
 
     private func schedule(_ kind: Kind, in delay: Duration) {
         guard rounds[kind]?.scheduled == nil else { return }
-        let wait = max(delay, max(rounds[kind]?.restUntil ?? .zero, askedUntil) - clock.uptime)
+        let wait = max(delay, (rounds[kind]?.restUntil ?? .zero) - clock.uptime)
         rounds[kind, default: Rounds()].scheduled = Task { [weak self, clock] in
             guard (try? await clock.sleep(for: wait)) != nil else { return }
             await self?.sendScheduled(kind)
@@ -64,19 +64,24 @@ actor Uploader {
         for kind in [Kind.events, .files] {
             // A round under way may have passed what the caller just wrote.
             if let round = rounds[kind]?.underWay { _ = await round.value }
-            guard askedUntil <= clock.uptime, await startRound(of: kind) else { return false }
+            guard !isAskedToWait(kind), await startRound(of: kind) else { return false }
         }
         return true
     }
 
     private func sendScheduled(_ kind: Kind) async {
         rounds[kind]?.scheduled = nil
-        if await !startRound(of: kind) {
+        // Since this round was planned, another one may have been refused.
+        if isAskedToWait(kind) {
+            schedule(kind, in: delay)
+        } else if await !startRound(of: kind) {
             schedule(kind, in: delay)
         } else if kind == .events {
             schedule(.files, in: .zero)
         }
     }
+
+    private func isAskedToWait(_ kind: Kind) -> Bool { rounds[kind].map { $0.askedUntil > clock.uptime } ?? false }
 
     private func startRound(of kind: Kind) async -> Bool {
         if let round = rounds[kind]?.underWay { return await round.value }
@@ -105,12 +110,13 @@ actor Uploader {
             new.failures += 1
             // A day is the longest patience: the server may be another one by then.
             let asked = min(error.retryAfter ?? .zero, .seconds(86_400))
-            askedUntil = max(askedUntil, clock.uptime + asked)
-            new.restUntil = askedUntil + (backoff.wait(after: new.failures, asked: nil) ?? backoff.longest)
+            new.askedUntil = max(new.askedUntil, clock.uptime + asked)
+            new.restUntil = new.askedUntil + (backoff.wait(after: new.failures, asked: nil) ?? backoff.longest)
         }
         // Before whoever waits for this round goes on.
         rounds[kind]?.failures = new.failures
         rounds[kind]?.restUntil = new.restUntil
+        rounds[kind]?.askedUntil = new.askedUntil
         rounds[kind]?.underWay = nil
         return new.failures == 0
     }
