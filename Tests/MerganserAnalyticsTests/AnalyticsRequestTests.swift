@@ -185,6 +185,8 @@ import Testing
                 EventAttachment(file: file), event: UUID().uuidString, user: "u", isDevelopment: true,
                 at: milliseconds)
         }
+        // What a killed process has not described leaves by itself, a day later.
+        try Data(repeating: 1, count: 90).write(to: URL(filePath: directory.file("box/orphan.bytes")))
         for number in 1...4 { try add(40, "\(number)", at: Int64(number)) }
         #expect(box.names.compactMap { box.entry($0)?.filename } == ["3", "4"])
         // One that is larger than all the room leaves the others.

@@ -52,7 +52,7 @@ struct AttachmentBox: Sendable {
         do {
             let (size, digest) = try copy(attachment.source, to: bytes(name))
             guard size > 0 else { throw Unfit("It is empty.") }
-            let lost = makeRoom()
+            let lost = makeRoom(for: size)
             let entry = Entry(
                 clientEventID: event, userID: user, filename: EventEncoder.cut(attachment.name, utf16: 255),
                 contentType: attachment.contentType, size: size, sha256: digest, isDevelopment: isDevelopment,
@@ -100,23 +100,29 @@ struct AttachmentBox: Sendable {
         }
     }
 
-    /// Removes the oldest until the rest fits.
-    private func makeRoom() -> [EventLoss] {
+    /// Removes the oldest until a new one fits. Bytes without a description do not count: nobody could remove them here.
+    private func makeRoom(for size: Int) -> [EventLoss] {
+        let entries = entries
+        var used = entries.reduce(size) { $0 + $1.entry.size }
         var lost: [EventLoss] = []
-        for name in names where used > limit {
-            lost.append(.attachment(name: entry(name)?.filename ?? name, reason: isTooMuch.description))
+        for (name, entry) in entries where used > limit {
+            lost.append(.attachment(name: entry.filename, reason: isTooMuch.description))
             remove(name)
+            used -= entry.size
         }
         return lost
     }
 
     /// The names of all, oldest first.
-    var names: [String] {
-        let entries = files.filter { $0.pathExtension == "json" }.compactMap { file -> (String, Int64)? in
+    var names: [String] { entries.map(\.name) }
+
+    /// Oldest first.
+    private var entries: [(name: String, entry: Entry)] {
+        let entries = files.filter { $0.pathExtension == "json" }.compactMap { file -> (name: String, entry: Entry)? in
             let name = file.deletingPathExtension().lastPathComponent
-            return entry(name).map { (name, $0.added) }
+            return entry(name).map { (name, $0) }
         }
-        return entries.sorted { $0.1 < $1.1 }.map(\.0)
+        return entries.sorted { $0.entry.added < $1.entry.added }
     }
 
     func entry(_ name: String) -> Entry? {
@@ -148,12 +154,6 @@ struct AttachmentBox: Sendable {
     }
 
     private var files: [URL] {
-        (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: [.fileSizeKey])) ?? []
-    }
-
-    private var used: Int {
-        files.filter { $0.pathExtension == "bytes" }.reduce(0) {
-            $0 + ((try? $1.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0)
-        }
+        (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
     }
 }
