@@ -335,6 +335,18 @@ import Testing
         }
     }
 
+    /// The server takes no sign-ins for a while. Who is signed in does not wait for that.
+    @Test func aSignInThatFailsStopsNobody() async throws {
+        let session = try deployment.accountSession()
+        let guest = try await session.bootstrap()
+        proxy.arm(
+            .answer(status: 503, headers: [], body: #"{"error":"temporarily_unavailable"}"#),
+            at: "/api/v1/auth/apple/session", times: 2)
+        await #expect(throws: MerganserError.self) { try await session.signIn(with: deployment.credential("person")) }
+        #expect(try await session.profile().id == guest.id)
+        #expect(proxy.count("/api/v1/auth/apple/session") == 2)
+    }
+
     // MARK: 6
 
     @Test func beforeTheFirstUnlockNothingIsKnown() async throws {

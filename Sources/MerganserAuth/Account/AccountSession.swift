@@ -270,10 +270,13 @@ public actor AccountSession {
         fileprivate func isPresent(in record: AccountRecord) -> Bool { record.generation == generation }
     }
 
-    /// - Throws: `signedOut`. First it finishes what may put somebody else in the present user's place, if that is under way.
+    /// First it finishes what may put somebody else in the present user's place, if that is under way. If that fails, the present
+    /// user need not wait for it.
+    ///
+    /// - Throws: `storeUnavailable`.
     func presentUser() async throws -> PresentUser {
         if let pending = try load().pending, [.signIn, .swap].contains(pending.operation) {
-            try await inTurn { try await self.recover() }
+            _ = try? await inTurn { try await self.recover() }
         }
         return PresentUser(try load())
     }
