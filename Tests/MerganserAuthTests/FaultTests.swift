@@ -203,6 +203,29 @@ import Testing
         #expect(Set(deployment.refreshes.map(\.key)).count == 2)
     }
 
+    /// The token of the interrupted refresh is still good. A newer one is no reason to be online.
+    @Test func aFreshTokenOfAnOldAnswerIsEnough() async throws {
+        let store = try await deployment.signedIn()
+        proxy.arm(.lostAnswer, at: "/oauth/token")
+        await #expect(throws: MerganserError.offline) { try await deployment.session(store).refresh() }
+        // Five minutes pass, and the former token ends.
+        try store.update(StoredItem(.tokens, of: deployment.clientID)) { content in
+            var record = (try? JSONSerialization.jsonObject(with: content ?? Data())) as? [String: Any] ?? [:]
+            for (member, key, change) in [("pending", "writtenAt", -300.0), ("tokens", "expiry", -1000)] {
+                var object = record[member] as? [String: Any] ?? [:]
+                object[key] = (object[key] as? Double ?? 0) + change
+                record[member] = object
+            }
+            return try? JSONSerialization.data(withJSONObject: record)
+        }
+        proxy.arm(.none, at: "/oauth/token")
+        proxy.arm(.lostRequest, at: "/oauth/token")
+        let next = try deployment.session(store)
+        #expect(try await next.accessToken() == next.lastSession()?.accessToken)
+        #expect(Set(deployment.refreshes.map(\.key)).count == 1)
+        await #expect(throws: MerganserError.offline) { try await next.refresh() }
+    }
+
     /// The clock was hours ahead when the request was written down, which shows only when an answer comes.
     @Test func aWrongClockAndALostAnswerEndNothing() async throws {
         let store = try await deployment.signedIn()

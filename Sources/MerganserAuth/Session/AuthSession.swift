@@ -200,7 +200,9 @@ public actor AuthSession {
     public func accessToken() async throws -> String {
         let record = try load()
         guard record.refreshToken != nil else { throw MerganserError.signedOut(record.reason) }
-        guard let tokens = record.tokens, isFresh(tokens) else { return try await renewed(record).accessToken }
+        guard let tokens = record.tokens, isFresh(tokens) else {
+            return try await renewed(record, isAnew: false).accessToken
+        }
         // An interrupted refresh is repeated before the server forgets it; nobody has to wait for that.
         if record.pending != nil { Task { try? await sharedRefresh(of: record.generation) } }
         return tokens.accessToken
@@ -220,15 +222,17 @@ public actor AuthSession {
     ///
     /// - Throws: `signedOut`, `offline`, `server`, `invalidIDToken`, `storeUnavailable`.
     @discardableResult
-    public func refresh() async throws -> Session { try await renewed(try load()) }
+    public func refresh() async throws -> Session { try await renewed(try load(), isAnew: true) }
 
-    /// - Parameter record: if another process has refreshed it since it was read, this one need not.
-    private func renewed(_ record: SessionRecord) async throws -> Session {
+    /// - Parameters:
+    ///   - record: if another process has refreshed it since it was read, this one need not.
+    ///   - isAnew: whether claims of long ago will not do, though their token is fresh.
+    private func renewed(_ record: SessionRecord, isAnew: Bool) async throws -> Session {
         // The answer to a request of long ago has the tokens and claims of then (accounts §3.8). By the clock of then it may
         // also be one of the future.
         let isOld = record.pending.map { abs(server.clock.now.timeIntervalSince($0.writtenAt)) > Self.margin } ?? false
         let session = try await sharedRefresh(of: record.generation)
-        guard try isOld || !(load().tokens.map(isFresh) ?? true) else { return session }
+        guard try isAnew && isOld || !(load().tokens.map(isFresh) ?? true) else { return session }
         return try await sharedRefresh(of: record.generation + 1)
     }
 
