@@ -141,6 +141,33 @@ import Testing
         #expect(try deployment.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
     }
 
+    /// A store whose changes take longer than a flight has to spare, and which ends a test that does not.
+    private struct Slow: SecureStore {
+        let store = InMemoryStore()
+        let clock: TestDeviceClock
+        let changes = Locked(0)
+
+        func read(_ item: StoredItem) throws(StoreFault) -> Data? { try store.read(item) }
+        func update(_ item: StoredItem, _ change: (Data?) throws(StoreFault) -> Data?) throws(StoreFault) {
+            let count = changes.withLock { changes in
+                changes += 1
+                return changes
+            }
+            guard count < 50 else { throw .unreadable("asked too often") }
+            try store.update(item, change)
+            clock.advance(by: .seconds(60))
+        }
+    }
+
+    @Test func aStoreThatIsTooSlowEndsTheRefresh() async throws {
+        let clock = TestDeviceClock()
+        let store = Slow(clock: clock)
+        _ = try await deployment.signedIn(store: store.store)
+        let session = try deployment.session(store, clock: clock)
+        await #expect(throws: MerganserError.offline) { try await session.refresh() }
+        #expect(deployment.refreshes.isEmpty)
+    }
+
     @Test func requestsThatOvertakeEachOtherAreOne() async throws {
         let (app, widget, directory) = try await twoSessions()
         defer { withExtendedLifetime(directory) {} }

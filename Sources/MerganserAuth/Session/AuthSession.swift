@@ -321,10 +321,11 @@ public actor AuthSession {
     }
 
     /// Before the request is sent: whether it is still the one to send, with a flight that lasts as long as the request may.
-    /// The system may suspend a process anywhere, such as when it boards.
+    /// The system may suspend a process anywhere, such as when it boards. A store whose changes take longer than a flight has to
+    /// spare never clears one.
     private func isClear(_ flight: String, of pending: PendingRequest) throws -> Bool {
         let longest = longestFlight
-        while true {
+        for _ in 0..<5 {
             let record = try record.read()
             guard record.pending?.key == pending.key else { return false }
             let (now, time) = (server.deviceDate, server.transport.timeout.seconds)
@@ -334,6 +335,7 @@ public actor AuthSession {
                 record.depart(flight, now: server.deviceDate, longest: longest)
             }
         }
+        return false
     }
 
     /// Stores what an answer means, if its request is still the pending one: then the credential is, too, that it was made
