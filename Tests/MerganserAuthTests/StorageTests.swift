@@ -48,6 +48,17 @@ import Testing
         #expect(throws: StoreFault.self) { try store.read(item) }
     }
 
+    /// The way back comes before the browser has said that it opened another app: then its code is being exchanged.
+    @Test func whatHasArrivedIsNotElsewhere() throws {
+        let handoff = Handoff(redirectURI: "myapp://oauth/callback")
+        _ = handoff.begin(state: "1")
+        #expect(handoff.handle(try #require(URL(string: "myapp://oauth/callback?state=1&code=2"))))
+        handoff.leave(state: "1")
+        #expect(handoff.begin(state: "2") == nil)
+        handoff.end(state: "1")
+        #expect(handoff.begin(state: "2") != nil)
+    }
+
     /// A new machine has no `~/.local` either.
     @Test func theFoldersThatItIsInAreMade() throws {
         let store = FileStore(folder: URL(filePath: directory.file("local/state/store")))

@@ -8,6 +8,8 @@ final class Handoff: Sendable {
         var arrival: AsyncStream<URL>.Continuation
         /// Whether it is in another app, from which the user may come back without it.
         var isElsewhere = false
+        /// Whether its code is being exchanged.
+        var hasArrived = false
     }
 
     private let redirectURI: String
@@ -27,9 +29,9 @@ final class Handoff: Sendable {
         }
     }
 
-    /// From now on only `handle` can end it.
+    /// From now on only `handle` can end it, unless it has: the other app may be faster than the word that it was opened.
     func leave(state: String) {
-        waiting.withLock { if $0?.state == state { $0?.isElsewhere = true } }
+        waiting.withLock { if let current = $0, current.state == state, !current.hasArrived { $0?.isElsewhere = true } }
     }
 
     func end(state: String) {
@@ -45,8 +47,8 @@ final class Handoff: Sendable {
             guard let current = waiting, current.state == state else { return }
             current.arrival.yield(url)
             current.arrival.finish()
-            // Its code is being exchanged.
             waiting?.isElsewhere = false
+            waiting?.hasArrived = true
         }
         return true
     }
