@@ -267,6 +267,28 @@ import Testing
         #expect(try await app.profile().anonymous)
     }
 
+    /// A guest was absorbed elsewhere, and the device is its new account's: what the guest asked for is not done to that one.
+    @Test func anAbsorbedGuestDeletesNobodyElse() async throws {
+        let (survivor, other) = (try deployment.accountSession(), try deployment.accountSession())
+        let account = try await survivor.signIn(with: deployment.credential("person"))
+        for isChange in [false, true] {
+            try await other.signOut()
+            try await other.bootstrap()
+            try await survivor.merge(.token(try await other.mergeToken()))
+            await #expect(throws: MerganserError.signedOut(.signInAgain)) {
+                if isChange {
+                    _ = try await other.link(deployment.credential("another"))
+                } else {
+                    _ = try await other.deleteAccount()
+                }
+            }
+            #expect(await other.state == .known(account))
+        }
+        #expect(try await survivor.identities().count == 1)
+        // Who asks from now on is the new account.
+        #expect(try await other.update(ProfileChange(name: .set("Mina"))).name == "Mina")
+    }
+
     @Test func aRequestIsNotRepeatedAfterTheSignOut() async throws {
         let clock = TestDeviceClock()
         let session = try deployment.accountSession(clock: clock, attempts: 4)

@@ -283,12 +283,14 @@ public actor AccountSession {
 
     /// The present token.
     ///
+    /// - Parameter isRead: whether it may be that of another account, which has absorbed the user's since.
     /// - Throws: `signedOut` if there is none, or it is another user's.
-    private func token(of user: PresentUser) throws -> String {
+    private func token(of user: PresentUser, isRead: Bool) throws -> String {
         let record = try load()
         guard let token = record.token, user.isPresent(in: record) else {
             throw MerganserError.signedOut(record.reason)
         }
+        guard isRead || record.account?.id == user.account?.id else { throw MerganserError.signedOut(.signInAgain) }
         return token
     }
 
@@ -300,7 +302,7 @@ public actor AccountSession {
     func ask(_ call: Call, of user: PresentUser) async throws -> Answer {
         try await ask(call, of: user) { server, call in
             try await server.answer(to: call) {
-                _ = try token(of: user)
+                _ = try token(of: user, isRead: call.isRead)
                 return true
             }
         }
@@ -314,26 +316,27 @@ public actor AccountSession {
     private func ask(
         _ call: Call, of user: PresentUser, _ send: (Server, Call) async throws -> Answer
     ) async throws -> Answer {
-        let token = try token(of: user)
+        let isRead = call.isRead
+        let token = try token(of: user, isRead: isRead)
         var call = call
         call.bearer = token
         let answer = try await send(server, call)
         guard answer.isDeadToken else { return answer }
-        call.bearer = try await inTurn { try await self.renewedToken(of: user, insteadOf: token) }
+        call.bearer = try await inTurn { try await self.renewedToken(of: user, insteadOf: token, isRead: isRead) }
         return try await send(server, call)
     }
 
     /// In turn.
-    private func renewedToken(of user: PresentUser, insteadOf dead: String) async throws -> String {
+    private func renewedToken(of user: PresentUser, insteadOf dead: String, isRead: Bool) async throws -> String {
         try await recover()
-        let token = try token(of: user)
+        let token = try token(of: user, isRead: isRead)
         if token != dead { return token }
         guard try device.read().secret != nil else {
             try record.update { if $0.token == dead { $0.signOut(.signInAgain) } }
             throw MerganserError.signedOut(.signInAgain)
         }
         _ = try await bootstrapDevice()
-        return try self.token(of: user)
+        return try self.token(of: user, isRead: isRead)
     }
 
     /// A request that changes the credential, with the present token: in turn, written down, sent, its answer stored.
@@ -350,11 +353,11 @@ public actor AccountSession {
     private func changeNow(
         _ operation: PendingRequest.Operation, _ path: String, _ body: Data, _ ifMatch: String?, of user: PresentUser
     ) async throws -> Answer {
-        let token = try token(of: user)
+        let token = try token(of: user, isRead: false)
         let answer = try await send(
             PendingRequest(operation, path, bearer: token, ifMatch: ifMatch, body: body, at: server.clock.now))
         guard answer.isDeadToken else { return answer }
-        let new = try await renewedToken(of: user, insteadOf: token)
+        let new = try await renewedToken(of: user, insteadOf: token, isRead: false)
         return try await send(
             PendingRequest(operation, path, bearer: new, ifMatch: ifMatch, body: body, at: server.clock.now))
     }

@@ -53,6 +53,9 @@ struct Call: Sendable {
         return call
     }
 
+    /// Whether it changes nothing.
+    var isRead: Bool { method == "GET" }
+
     func request(below base: URL, timeout: Duration) throws(MerganserError) -> URLRequest {
         guard let url = URL(string: base.withoutFinalSlash + path) else {
             throw .configurationRefused(.issuer)
