@@ -5,7 +5,7 @@ import Testing
 
 @testable import MerganserAuth
 
-/// Files, clocks and waiting.
+/// Files, records, clocks and waiting.
 @Suite struct StorageTests {
     private let directory: TemporaryDirectory
     private let item = StoredItem(.tokens, of: "logi_1")
@@ -46,6 +46,17 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.file("open"))
         let store = FileStore(folder: URL(filePath: directory.file("open")))
         #expect(throws: StoreFault.self) { try store.read(item) }
+    }
+
+    /// A record that says nothing would hide what an app stored before it had a Keychain group.
+    @Test func whatIsEmptyIsNotStored() throws {
+        let store = InMemoryStore()
+        let record = RecordStore(store: store, item: item, empty: SessionRecord())
+        try record.update { _ in }
+        #expect(try store.read(item) == nil)
+        try record.update { $0.revocations = ["token"] }
+        try record.update { $0.revocations = [] }
+        #expect(try store.read(item) != nil)
     }
 
     /// The way back comes before the browser has said that it opened another app: then its code is being exchanged.

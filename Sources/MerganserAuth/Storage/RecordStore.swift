@@ -23,7 +23,10 @@ struct RecordStore<Record: Codable & Sendable>: Sendable {
             try store.update(item) { content throws(StoreFault) in
                 var record = try decode(content)
                 result = change(&record)
-                return try Self.encoded(record)
+                let encoded = try Self.encoded(record)
+                // An item that says nothing would hide one that may still move here, such as into a Keychain group.
+                if content == nil, try encoded == Self.encoded(empty) { return nil }
+                return encoded
             }
             guard let result else { throw .unreadable("the store did not ask for a change") }
             return result
