@@ -36,6 +36,10 @@ public struct AnalyticsConfig: Sendable {
     package var backoff = Backoff(base: .seconds(1), longest: .seconds(600), attempts: .max)
 
     /// - Parameters:
+    ///   - endpoint: the server's base URL.
+    ///   - key: a client key of the app.
+    ///   - bundleID: as registered with the server; nil for an app without one.
+    ///   - device: what each event says of the device and the app.
     ///   - folder: by default one in `MerganserAnalytics` in the app's Application Support; on Linux in `merganser-analytics`
     ///     in `$XDG_STATE_HOME` or `~/.local/state`.
     public init(

@@ -90,6 +90,8 @@ public final class AnalyticsReporter: Sendable {
     ///   - level: an `error` is written to disk at once, others within a second.
     ///   - screen: where the user is.
     ///   - attributes: nil values are left out; 200 characters of a value at most are kept.
+    ///   - attachments: files that are sent with it.
+    ///   - source: where it is reported; by default the caller's place in its file.
     public func track(
         _ message: String, level: EventLevel = .info, screen: String? = nil, attributes: [String: String?] = [:],
         attachments: [EventAttachment] = [], source: SourceLocation = SourceLocation()
@@ -110,7 +112,13 @@ public final class AnalyticsReporter: Sendable {
 
     /// Reports an error: its type, its causes and where it was met. Takes longer than other events, for the call stack.
     ///
-    /// - Parameter message: what the app was doing; by default the error's own description.
+    /// - Parameters:
+    ///   - error: what went wrong.
+    ///   - message: what the app was doing; by default the error's own description.
+    ///   - screen: where the user is.
+    ///   - attributes: as of other events; those of the error itself win over the same names.
+    ///   - attachments: files that are sent with it.
+    ///   - source: where it is reported; by default the caller's place in its file.
     public func track(
         _ error: any Error, _ message: String? = nil, screen: String? = nil, attributes: [String: String?] = [:],
         attachments: [EventAttachment] = [], source: SourceLocation = SourceLocation()
@@ -137,7 +145,10 @@ public final class AnalyticsReporter: Sendable {
 
     /// Reports that an operation begins. Call `complete`, `fail` or `cancel` on the result when it ends.
     ///
-    /// - Parameter metric: of `a-z`, `0-9` and hyphens; other characters become hyphens.
+    /// - Parameters:
+    ///   - metric: of `a-z`, `0-9` and hyphens; other characters become hyphens.
+    ///   - attributes: as of `track`.
+    ///   - source: where it is reported; by default the caller's place in its file.
     public func start(
         _ metric: String, attributes: [String: String?] = [:], source: SourceLocation = SourceLocation()
     ) -> TrackedOperation {
@@ -148,7 +159,10 @@ public final class AnalyticsReporter: Sendable {
 
     /// Reports a metric that has no duration.
     ///
-    /// - Parameter metric: as in `start`.
+    /// - Parameters:
+    ///   - metric: as in `start`.
+    ///   - attributes: as of `track`.
+    ///   - source: where it is reported; by default the caller's place in its file.
     public func record(
         _ metric: String, attributes: [String: String?] = [:], source: SourceLocation = SourceLocation()
     ) {

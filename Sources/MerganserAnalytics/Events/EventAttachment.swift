@@ -13,14 +13,20 @@ public struct EventAttachment: Sendable {
 
     /// A file, which is copied in the background soon after the call.
     ///
-    /// - Parameter contentType: by default one that says nothing about the content.
+    /// - Parameters:
+    ///   - file: it may be removed once `persist` has returned.
+    ///   - name: by default the file's.
+    ///   - contentType: by default one that says nothing about the content.
     public init(file: URL, name: String? = nil, contentType: String = "application/octet-stream") {
         (source, self.name, self.contentType) = (.file(file), name ?? file.lastPathComponent, contentType)
     }
 
     /// Bytes in memory.
     ///
-    /// - Parameter contentType: by default one that says nothing about the content.
+    /// - Parameters:
+    ///   - data: the content.
+    ///   - name: of the file that the server shows.
+    ///   - contentType: by default one that says nothing about the content.
     public init(_ data: Data, name: String, contentType: String = "application/octet-stream") {
         (source, self.name, self.contentType) = (.data(data), name, contentType)
     }

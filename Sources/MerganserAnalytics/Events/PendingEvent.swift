@@ -27,7 +27,7 @@ public struct SourceLocation: Sendable {
     var function: StaticString
     var line: Int
 
-    /// - Parameters: by default the caller's.
+    /// By default the caller's place.
     public init(file: StaticString = #fileID, function: StaticString = #function, line: Int = #line) {
         (self.file, self.function, self.line) = (file, function, line)
     }

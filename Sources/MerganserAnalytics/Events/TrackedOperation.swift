@@ -21,7 +21,10 @@ public struct TrackedOperation: Sendable {
 
     /// It failed.
     ///
-    /// - Parameter error: what went wrong, for people.
+    /// - Parameters:
+    ///   - error: what went wrong, for people.
+    ///   - attributes: as of `AnalyticsReporter.track`.
+    ///   - source: where it is reported; by default the caller's place in its file.
     public func fail(_ error: String, attributes: [String: String?] = [:], source: SourceLocation = SourceLocation()) {
         report(.fail, .error, timed(attributes).merging(["error": error]) { $1 }, source)
     }

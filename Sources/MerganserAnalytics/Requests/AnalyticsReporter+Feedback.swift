@@ -11,7 +11,10 @@ public struct FeedbackReceipt: Hashable, Sendable {
 extension AnalyticsReporter {
     /// Sends what the user wrote, with the present session, user and device (analytics §10). It is not kept for later.
     ///
-    /// - Parameter message: 1 to 4000 characters without the white space around it.
+    /// - Parameters:
+    ///   - message: 1 to 4000 characters without the white space around it.
+    ///   - name: what the user calls themselves.
+    ///   - email: where an answer would reach them.
     /// - Throws: `emptyMessage`, `offline`, `refused`, for instance if the address is none.
     @discardableResult
     public func sendFeedback(

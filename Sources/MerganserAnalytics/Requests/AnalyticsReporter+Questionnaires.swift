@@ -106,7 +106,9 @@ public struct QuestionnaireReceipt: Hashable, Sendable {
 extension AnalyticsReporter {
     /// Asks whether the present user is to be asked.
     ///
-    /// - Parameter force: ask even those who have answered, or want no questionnaires.
+    /// - Parameters:
+    ///   - slug: the questionnaire's.
+    ///   - force: ask even those who have answered, or want no questionnaires.
     /// - Throws: `offline`, `refused`: 404 if there is no such questionnaire.
     public func questionnaire(_ slug: String, force: Bool = false) async throws(AnalyticsError) -> QuestionnaireOffer {
         struct Saved: Decodable { var answers: [String: QuestionnaireAnswer] }
@@ -129,7 +131,10 @@ extension AnalyticsReporter {
 
     /// Saves answers, which the server merges with those saved before.
     ///
-    /// - Parameter isComplete: whether the user is done.
+    /// - Parameters:
+    ///   - answers: by the ids of their questions.
+    ///   - slug: the questionnaire's.
+    ///   - isComplete: whether the user is done.
     /// - Throws: `offline`, `refused`.
     @discardableResult
     public func save(
