@@ -8,11 +8,13 @@ package struct MigrationStatus: Sendable {
     package let changed: [Migration]
     /// Migrations in the database for which there is no file.
     package let newer: [AppliedMigration]
+    /// The first of them that removed something which programs with these files still use; nil if the schema fits.
+    package let newerIncompatible: AppliedMigration?
 
     /// A migration that began and did not end: it is running, or was interrupted.
     package var interrupted: AppliedMigration? { applied.first { !$0.isFinished } }
 
-    package var isCurrent: Bool { pending.isEmpty && changed.isEmpty && newer.isEmpty }
+    package var isCurrent: Bool { pending.isEmpty && changed.isEmpty && newerIncompatible == nil }
 
     init(files: [Migration], applied: [AppliedMigration]) {
         self.applied = applied
@@ -25,5 +27,7 @@ package struct MigrationStatus: Sendable {
             return done.count < record.statementsDone || record.doneDigest != Migrator.digest(of: done)
         }
         newer = applied.filter { row in !files.contains { $0.number == row.number } }
+        let version = files.last?.number ?? 0
+        newerIncompatible = newer.first { $0.compatibleSince > version }
     }
 }

@@ -31,7 +31,10 @@ package struct Migrator {
         try AppliedMigration.createTable(db)
         let status = try status(db)
         if let changed = status.changed.first { throw MigrationError.changed(fileName: changed.fileName) }
-        if let newer = status.newer.first { throw MigrationError.newer(number: newer.number, name: newer.name) }
+        // An older release goes on with a newer schema that fits, but its migrations cannot follow newer ones.
+        if let newer = status.pending.isEmpty ? status.newerIncompatible : status.newer.first {
+            throw MigrationError.newer(number: newer.number, name: newer.name)
+        }
         for migration in status.pending {
             let record = status.applied.first { $0.number == migration.number }
             try apply(migration, record, db, progress)

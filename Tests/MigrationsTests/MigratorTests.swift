@@ -199,11 +199,25 @@ struct MigratorTests {
         try expectEverythingOnce()
     }
 
-    @Test func aNewerDatabaseIsNotTouched() throws {
+    @Test func aNewerDatabaseThatFitsIsNotTouched() throws {
         let db = try connect()
         try migrator().up(db)
         let older = Migrator(try migrations(Self.first))
-        #expect(try older.status(db).newer.map(\.number) == [2])
+        let status = try older.status(db)
+        #expect(status.newer.map(\.number) == [2] && status.isCurrent)
+        let dump = try database.dump()
+        try older.up(db) { Issue.record("\($0)") }
+        #expect(try database.dump() == dump)
+
+        let other = Migrator(older.migrations + [try Migration(number: 3, name: "other", sql: "SELECT 1;")])
+        #expect(throws: MigrationError.self) { try other.up(db) }
+    }
+
+    @Test func aNewerDatabaseThatDoesNotFitIsRefused() throws {
+        let db = try connect()
+        try Migrator(migrations(Self.first, "-- compatible-since: 2\n" + Self.second)).up(db)
+        let older = Migrator(try migrations(Self.first))
+        #expect(try !older.status(db).isCurrent)
         let error = try #require(throws: MigrationError.self) { try older.up(db) }
         #expect(error.description.hasPrefix("the database has migration 0002_step"))
     }

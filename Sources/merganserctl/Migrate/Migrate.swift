@@ -17,19 +17,23 @@ struct Migrate: ParsableCommand {
         subcommands: [Up.self, Status.self, Plan.self, Schema.self])
 
     /// The migrations, and a connection whose time-outs suit them.
-    static func open() throws -> (migrator: Migrator, connection: Connection) {
+    ///
+    /// - Parameter directory: the folder of the migrations; without it, MERGANSER_SQL_DIRECTORY.
+    static func open(_ directory: String? = nil) throws -> (migrator: Migrator, connection: Connection) {
         let settings = try Environment.databaseSettings()
         return (
-            try Migrator(directory: settings.sqlDirectory), try Connection(settings.connection.forMigrations)
+            try Migrator(directory: directory ?? settings.sqlDirectory),
+            try Connection(settings.connection.forMigrations)
         )
     }
 
     /// Applies the pending migrations, and creates the partitions of the next months.
     ///
+    /// - Parameter directory: the folder of the migrations; without it, MERGANSER_SQL_DIRECTORY.
     /// - Returns: the names of the files that were applied, and the number of all.
     @discardableResult
-    static func up(_ output: Output) throws -> (applied: [String], version: Int) {
-        let (migrator, connection) = try open()
+    static func up(_ output: Output, from directory: String? = nil) throws -> (applied: [String], version: Int) {
+        let (migrator, connection) = try open(directory)
         let pending = try migrator.status(connection).pending.map(\.fileName)
         try migrator.up(connection) { output.progress($0) }
         let database = Database(connection.options)
@@ -67,7 +71,7 @@ extension Migrate {
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists every migration with its state.",
-            discussion: "The exit status is 1 unless all migrations are applied and unchanged.")
+            discussion: "The exit status is 1 unless all migrations are applied and unchanged, and newer ones fit.")
 
         @OptionGroup var output: Output
 
