@@ -1,5 +1,7 @@
 import Fetch
 import Foundation
+import MariaDB
+import Migrations
 import TestSupport
 import Testing
 
@@ -22,10 +24,12 @@ import Testing
             until grep -q '"serving"' "$color.log"; do runs || exit 1; sleep 0.1; done
             ;;
         stop)
+            [ "$2" != --no-block ] || [ ! -e interrupted ] || exit 1
             runs || exit 0
             kill "$(cat "$color.pid")"
             [ "$2" = --no-block ] || while runs; do sleep 0.1; done
             ;;
+        try-reload-or-restart) echo "$unit" >>reloaded ;;
         esac
         """
 
@@ -38,6 +42,7 @@ import Testing
         installation = try Installation(migrated: false, ["MERGANSER_SOCKET": front.run.file("merganser.sock")])
         try folder.makeDirectory("bin")
         try program("bin/systemctl", Self.systemctl.replacing("@FOLDER@", with: folder.path))
+        try program("bin/nginx", "#!/bin/sh\n")
         try pack("1.0.0")
     }
 
@@ -90,6 +95,7 @@ import Testing
         #expect(second.output.hasPrefix("green serves 1.1.0 in place of blue\n"), "\(second.output)")
         #expect(second.output.contains("requests were answered meanwhile, 0 of them"), "\(second.output)")
         #expect(try isReady("green") && !isReady("blue"))
+        #expect(folder.text("reloaded") == "nginx\nnginx\n")
 
         // A release of the same programs, as after a change of settings, does not forget those before.
         #expect(try release().output.hasPrefix("blue serves 1.1.0 in place of green"))
@@ -125,5 +131,42 @@ import Testing
         try folder.write("CREATE TABLE more (id INT PRIMARY KEY);", to: migration)
         let mended = try release()
         #expect(mended.output.hasPrefix("green serves 1.1.0"), "\(mended.errorOutput)")
+    }
+
+    @Test func anInterruptedReleaseCanBeTakenBack() throws {
+        defer { stopBoth() }
+        #expect(try release().exit == .status(0))
+        try pack("1.1.0")
+        try folder.write("", to: "interrupted")
+        #expect(try release().exit == .status(1))
+        #expect(try isReady("green") && isReady("blue"))
+        try FileManager.default.removeItem(atPath: folder.file("interrupted"))
+        let back = try release("--back")
+        #expect(back.output.hasPrefix("blue serves 1.0.0 in place of green"), "\(back.errorOutput)")
+    }
+
+    @Test func aStoppedServerComesBackAsTheOtherColor() throws {
+        defer { stopBoth() }
+        #expect(try release().output.hasPrefix("blue"))
+        stopBoth()
+        #expect(try release().output.hasPrefix("green serves 1.0.0\n"))
+    }
+
+    @Test func anOlderPackageServesIfTheSchemaFits() throws {
+        defer { stopBoth() }
+        let migration = "package/sql/\(String(format: "%04d", SchemaCheck.version + 1))_more.sql"
+        try pack("1.1.0")
+        try folder.write("CREATE TABLE more (id INT PRIMARY KEY);", to: migration)
+        #expect(try release().output.hasPrefix("blue serves 1.1.0"))
+
+        try pack("1.0.0")
+        let older = try release()
+        #expect(older.output.hasPrefix("green serves 1.0.0 in place of blue"), "\(older.errorOutput)")
+
+        let db = try installation.database.connect()
+        try db.query("UPDATE schema_migrations SET compatible_since = number WHERE number > \(SchemaCheck.version)")
+        let refused = try release()
+        #expect(refused.exit == .status(1))
+        #expect(refused.errorOutput.contains("the migration failed. green goes on serving"), "\(refused.errorOutput)")
     }
 }

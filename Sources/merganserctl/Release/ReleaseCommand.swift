@@ -37,14 +37,18 @@ struct ReleaseCommand: ParsableCommand {
         umask(0o022)
         try programs.lock()
         let old = serving(programs)
-        let new = old?.other ?? .blue
+        let new = (old ?? programs.currentColor ?? .green).other
         // Left by a release that was interrupted.
         if new.state != "inactive" { try Program.run("systemctl", "stop", new.unit) }
 
         try step("the programs cannot be copied to \(programs.folder(of: new))", old) {
             try programs.install(source, as: new)
         }
-        if !back { try step("the migration failed", old) { try Migrate.up(output) } }
+        if !back {
+            try step("the migration failed", old) {
+                try Migrate.up(output, from: "\(programs.folder(of: new))/sql")
+            }
+        }
         let countBefore = old.flatMap { RequestCount.read($0, at: status) }
         output.progress("starting \(new.rawValue) …")
         try step("\(new.rawValue) did not come up; see journalctl -u \(new.unit)", old) {
@@ -54,15 +58,17 @@ struct ReleaseCommand: ParsableCommand {
                 throw error
             }
         }
+        // First, so that an interruption from here on leaves programs to go back to.
+        if let old { try programs.keep(old) }
         try programs.makeCurrent(new)
         try Program.run("systemctl", "enable", "--quiet", new.unit)
+        try Program.run("systemctl", "disable", "--quiet", new.other.unit)
+        reloadNginx()
 
         var countAfter = countBefore
         if let old {
             output.progress("\(new.rawValue) is ready; stopping \(old.rawValue) …")
             countAfter = try stop(old) ?? countBefore
-            try Program.run("systemctl", "disable", "--quiet", old.unit)
-            try programs.keep(old)
         }
         let ofNew = RequestCount.read(new, at: status)
         let count: RequestCount? =
@@ -75,7 +81,7 @@ struct ReleaseCommand: ParsableCommand {
 
     /// The color that serves. If both run, an earlier release was interrupted, and the one that it had made current stays.
     private func serving(_ programs: InstalledPrograms) -> Color? {
-        let running = Color.allCases.filter { $0.state == "active" }
+        let running = Color.allCases.filter(\.isRunning)
         return running.count > 1 ? programs.currentColor ?? .blue : running.first
     }
 
@@ -90,13 +96,20 @@ struct ReleaseCommand: ParsableCommand {
         }
     }
 
+    /// The package brings nginx's part of the release. What nginx does not accept does not hold the release up.
+    private func reloadNginx() {
+        if !Program.succeeds("nginx", "-t", "-q") || !Program.succeeds("systemctl", "try-reload-or-restart", "nginx") {
+            output.progress("nginx was not reloaded, and goes on with what it has; see nginx -t")
+        }
+    }
+
     /// Returns when the instance has answered its last request and has ended.
     ///
     /// - Returns: how many requests it had answered when it was last asked.
     private func stop(_ color: Color) throws -> RequestCount? {
         try Program.run("systemctl", "stop", "--no-block", color.unit)
         var count: RequestCount?
-        while ["active", "deactivating"].contains(color.state) {
+        while color.isRunning || color.state == "deactivating" {
             count = RequestCount.read(color, at: status) ?? count
             usleep(100_000)
         }
