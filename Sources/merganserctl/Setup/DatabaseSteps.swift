@@ -19,11 +19,12 @@ struct LocalDatabase {
         }
     }
 
-    /// Whether there is a schema with tables.
-    var hasTables: Bool {
-        let rows = try? connect().query(
-            "SELECT 1 FROM information_schema.tables WHERE table_schema = 'merganser' LIMIT 1")
-        return isLocal && rows?.isEmpty == false
+    /// Whether there is a schema with tables on this machine.
+    func hasTables() throws -> Bool {
+        guard isLocal else { return false }
+        return try !connect().query(
+            "SELECT 1 FROM information_schema.tables WHERE table_schema = 'merganser' LIMIT 1"
+        ).isEmpty
     }
 }
 
@@ -52,8 +53,19 @@ struct DatabaseServerStep: SetupStep {
 
     func mend() throws {
         let shipped = try String(contentsOfFile: "/usr/share/merganser/mariadb.cnf", encoding: .utf8)
+        let before = try? String(contentsOfFile: file, encoding: .utf8)
         try shipped.write(toFile: file, atomically: true, encoding: .utf8)
-        try Program.run("systemctl", "restart", "mariadb")
+        do { try Program.run("systemctl", "restart", "mariadb") } catch {
+            if let before {
+                try before.write(toFile: file, atomically: true, encoding: .utf8)
+            } else {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            try Program.run("systemctl", "restart", "mariadb")
+            var told = ToolError(.failed, "MariaDB does not start with \(file), and runs without it again")
+            told.problems = ["\(error)"]
+            throw told
+        }
     }
 }
 
@@ -65,7 +77,7 @@ struct DatabaseStep: SetupStep {
     private static let accounts = [("merganser_owner", "owner_password"), ("merganser", "database_password")]
 
     func missing() throws -> [String] {
-        Self.accounts.filter { !answers($0.0, SettingsFolder.secret($0.1)) }.map {
+        try Self.accounts.filter { try !answers($0.0, SettingsFolder.secret($0.1)) }.map {
             "create the account \($0.0) at MariaDB"
         }
     }
@@ -90,18 +102,22 @@ struct DatabaseStep: SetupStep {
         return (try? Connection(DatabaseSettings.load(environment: environment).connection)) != nil
     }
 
-    /// For new accounts and for those whose password is another one.
+    /// For new accounts, and on this machine for those whose password is another one. Accounts at another machine may have
+    /// their passwords from a first machine, which goes on using them.
     private func statements(at host: String) throws -> String {
         let accounts = try Self.accounts.map { name, file in
-            guard let password = SettingsFolder.secret(file), password.utf8.allSatisfy({ $0 != 0x27 && $0 != 0x5C })
+            guard let password = try SettingsFolder.secret(file), password.utf8.allSatisfy({ $0 != 0x27 && $0 != 0x5C })
             else {
                 throw ToolError(
                     .refused, "\(SettingsFolder.path)/\(file) has a quote or a backslash, which no password of ours has"
                 )
             }
+            if !database.isLocal {
+                return "CREATE USER \(name)@'\(host)' IDENTIFIED BY '\(password)' REQUIRE SSL;\n"
+            }
             return """
                 CREATE USER IF NOT EXISTS \(name)@'\(host)';
-                ALTER USER \(name)@'\(host)' IDENTIFIED BY '\(password)'\(host == "%" ? " REQUIRE SSL" : "");
+                ALTER USER \(name)@'\(host)' IDENTIFIED BY '\(password)';
 
                 """
         }

@@ -10,18 +10,46 @@ enum SettingsFolder {
     static let path = "/etc/merganser"
     static let secrets = ["server_key", "attachment_secret", "database_password", "owner_password"]
 
-    static func secret(_ name: String) -> String? {
-        (try? String(contentsOfFile: "\(path)/\(name)", encoding: .utf8))?.trimmingNewlines
+    /// Whether the folder has a file of that name, whatever is in it; a link counts, wherever it leads.
+    static func has(_ name: String) throws -> Bool {
+        var status = stat()
+        if lstat("\(path)/\(name)", &status) == 0 { return true }
+        guard errno == ENOENT else { throw FileError(call: "lstat", path: "\(path)/\(name)", code: errno) }
+        return false
     }
 
-    /// Writes a file for root alone, with its content or not at all.
+    /// - Returns: nil if there is no such file. One that cannot be read is an error.
+    static func text(_ name: String) throws -> String? {
+        try has(name) ? try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) : nil
+    }
+
+    static func secret(_ name: String) throws -> String? { try text(name)?.trimmingNewlines }
+
+    /// Writes a file for root alone, with its content or not at all, in place of any other one.
     static func write(_ text: String, to name: String) throws {
+        try written(text, name).rename(to: "\(path)/\(name)")
+        try Folder.synchronize(path)
+    }
+
+    /// Writes a file for root alone, with its content or not at all, and never over another one.
+    static func create(_ name: String, _ text: String) throws {
+        let file = try written(text, name)
+        // Unlike rename, link fails if there is a file.
+        guard link("\(path)/.\(name).new", "\(path)/\(name)") == 0 else {
+            throw FileError(call: "link", path: "\(path)/\(name)", code: errno)
+        }
+        withExtendedLifetime(file) {}
+        try Folder.synchronize(path)
+    }
+
+    private static func written(_ text: String, _ name: String) throws -> NewFile {
         try Folder.make(path)
+        // Left by a run that was killed.
+        try Folder.remove(file: "\(path)/.\(name).new")
         let file = try NewFile("\(path)/.\(name).new")
         try file.append(Array(text.utf8))
         try file.synchronize()
-        try file.rename(to: "\(path)/\(name)")
-        try Folder.synchronize(path)
+        return file
     }
 }
 
@@ -33,7 +61,7 @@ struct SettingsFile {
     static let name = "merganser.env"
 
     init() throws {
-        let text = try? String(contentsOfFile: "\(SettingsFolder.path)/\(Self.name)", encoding: .utf8)
+        let text = try SettingsFolder.text(Self.name)
         lines =
             text.map { $0.trimmingNewlines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
             ?? []
@@ -82,20 +110,30 @@ struct SettingsFile {
 /// Keys and passwords, each made once.
 struct SecretsStep: SetupStep {
     let database: LocalDatabase
+    /// Whether no other machine uses the database.
+    let isFirstMachine: Bool
     let name = "keys and passwords"
 
-    private var absent: [String] { SettingsFolder.secrets.filter { SettingsFolder.secret($0) == nil } }
+    private func absent() throws -> [String] { try SettingsFolder.secrets.filter { try !SettingsFolder.has($0) } }
 
-    func missing() -> [String] { absent.map { "make \(SettingsFolder.path)/\($0)" } }
+    func missing() throws -> [String] { try absent().map { "make \(SettingsFolder.path)/\($0)" } }
 
     func mend() throws {
+        let absent = try absent()
+        // All machines of a database share its keys and passwords.
+        guard database.isLocal || isFirstMachine else {
+            throw ToolError(
+                .refused,
+                "\(SettingsFolder.path) lacks \(absent.joined(separator: ", ")): copy the whole folder from the first machine, "
+                    + "and run setup again; if this is the first one, add --first-machine")
+        }
         // Another key would open nothing that this one sealed.
-        if absent.contains("server_key"), database.hasTables {
+        if absent.contains("server_key"), try database.hasTables() {
             throw ToolError(
                 .refused,
                 "the database has tables, but \(SettingsFolder.path)/server_key is gone; restore it from the backup")
         }
-        for name in absent { try SettingsFolder.write(randomBytes(32).hexadecimal + "\n", to: name) }
+        for name in absent { try SettingsFolder.create(name, randomBytes(32).hexadecimal + "\n") }
     }
 }
 

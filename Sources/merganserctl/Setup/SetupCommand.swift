@@ -34,6 +34,9 @@ struct SetupCommand: ParsableCommand {
     @Option(help: "CA certificates that verify MariaDB at that host.")
     var databaseCAFile: String?
 
+    @Flag(help: "Make keys and passwords for a database at another host, which no other machine uses yet.")
+    var firstMachine = false
+
     @Option(help: "The certificate for nginx, with its chain. (default: that of certbot for the issuer's host)")
     var certificate: String?
 
@@ -55,7 +58,7 @@ struct SetupCommand: ParsableCommand {
         for (name, value) in given { try settings.set(name, value) }
         let database = LocalDatabase(settings)
         let steps: [any SetupStep] =
-            [SecretsStep(database: database), SettingsStep(settings: settings)]
+            [SecretsStep(database: database, isFirstMachine: firstMachine), SettingsStep(settings: settings)]
             + [DatabaseServerStep(database: database), DatabaseStep(database: database, settings: settings)]
             + [ProgramsStep(), SchemaStep(), SigningKeyStep(), UnitsStep()]
             + [try NginxStep(settings: settings, certificate: certificate, key: certificateKey)]
