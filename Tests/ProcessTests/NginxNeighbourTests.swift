@@ -4,8 +4,7 @@ import Testing
 
 /// Merganser in an nginx that serves other sites already: one file in conf.d, and one include in a server.
 @Suite struct NginxNeighbourTests {
-    /// As Debian's nginx.conf, with two sites on the ports that Merganser gets, too: one that FastCGI answers, as PHP-FPM
-    /// would, and one that is passed on to another server.
+    /// As Debian's nginx.conf.
     private static let others = """
         http {
             \(Nginx.ownFolders)
@@ -22,36 +21,40 @@ import Testing
             access_log @FOLDER@/others.log;
             log_format main '$request';
             @CONF.D@
-
-            server {
-                listen 127.0.0.1:@PORT@ ssl default_server;
-                listen 127.0.0.2:@PORT@ default_server;
-                server_name blog.example.com;
-                location /static/ { return 200 "0123456789 0123456789 0123456789\\n"; default_type text/plain; }
-                location / {
-                    fastcgi_param DOCUMENT_URI $document_uri;
-                    fastcgi_param REQUEST_METHOD $request_method;
-                    fastcgi_param QUERY_STRING $query_string;
-                    fastcgi_param REQUEST_ID 0123456789abcdef0123456789abcdef;
-                    fastcgi_param HANDED_ON_AT $msec;
-                    fastcgi_param REMOTE_ADDR $remote_addr;
-                    fastcgi_param SERVER_NAME $server_name;
-                    fastcgi_pass unix:@FOLDER@/php.sock;
-                }
-            }
-            server {
-                listen 127.0.0.1:@PORT@ ssl;
-                server_name proxied.example.com;
-                location / { proxy_pass http://127.0.0.4:@PORT@; }
-            }
-            server {
-                listen 127.0.0.4:@PORT@;
-                add_header X-Backend yes;
-                return 404 "backend $request_uri\\n";
-            }
-            @SITE@
+            include sites-enabled/*;
         }
         events {}
+        """
+
+    /// Two sites on the ports that Merganser gets, too: one that FastCGI answers, as PHP-FPM would, and one that is passed on
+    /// to another server. None is the default server by its word, so the first one is.
+    private static let sites = """
+        server {
+            listen 127.0.0.1:@PORT@ ssl;
+            listen 127.0.0.2:@PORT@;
+            server_name blog.example.com;
+            location /static/ { return 200 "0123456789 0123456789 0123456789\\n"; default_type text/plain; }
+            location / {
+                fastcgi_param DOCUMENT_URI $document_uri;
+                fastcgi_param REQUEST_METHOD $request_method;
+                fastcgi_param QUERY_STRING $query_string;
+                fastcgi_param REQUEST_ID 0123456789abcdef0123456789abcdef;
+                fastcgi_param HANDED_ON_AT $msec;
+                fastcgi_param REMOTE_ADDR $remote_addr;
+                fastcgi_param SERVER_NAME $server_name;
+                fastcgi_pass unix:@FOLDER@/php.sock;
+            }
+        }
+        server {
+            listen 127.0.0.1:@PORT@ ssl;
+            server_name proxied.example.com;
+            location / { proxy_pass http://127.0.0.4:@PORT@; }
+        }
+        server {
+            listen 127.0.0.4:@PORT@;
+            add_header X-Backend yes;
+            return 404 "backend $request_uri\\n";
+        }
         """
 
     private static let site = """
@@ -77,15 +80,27 @@ import Testing
                 .replacing("listen 127.0.0.1:9180", with: "listen 127.0.0.3:\(port)")
                 .replacing("/run/merganser/", with: folder.file("")).replacing("/var/log/nginx", with: folder.path)
         }
-        try folder.makeDirectory("snippets")
+        for name in ["snippets", "sites-enabled"] { try folder.makeDirectory(name) }
         try folder.write(adapt(0, shipped("snippets/merganser.conf")), to: "snippets/merganser.conf")
         let level = try shipped("conf.d/merganser.conf")
-        return try Nginx(links: ["merganser": shippedIncludes, "snippets": folder.file("snippets")]) { port in
-            adapt(
-                port,
-                Self.others.replacing("@CONF.D@", with: withMerganser ? level : "")
-                    .replacing("@SITE@", with: withMerganser ? Self.site : ""))
+        let link = try siteLink()
+        let links = [
+            "merganser": shippedIncludes, "snippets": folder.file("snippets"),
+            "sites-enabled": folder.file("sites-enabled"),
+        ]
+        return try Nginx(links: links) { port in
+            try folder.write(adapt(port, Self.sites), to: "sites-enabled/shop")
+            if withMerganser { try folder.write(adapt(port, Self.site), to: link) }
+            return adapt(port, Self.others.replacing("@CONF.D@", with: withMerganser ? level : ""))
         }
+    }
+
+    /// The name of Merganser's site among the others, as docs/deployment.md gives it.
+    private func siteLink() throws -> String {
+        let link = #/ln -s ../sites-available/merganser /etc/nginx/(sites-enabled/\S*)/#
+        let page = try String(contentsOfFile: Repository.root + "/docs/deployment.md", encoding: .utf8)
+        let name = try #require(page.firstMatch(of: link)?.1)
+        return name.hasSuffix("/") ? "\(name)merganser" : String(name)
     }
 
     /// Status, header and body of each address's answers.

@@ -81,7 +81,7 @@ package let shippedIncludes = Repository.root + "/nginx/merganser"
 package func shipped(_ name: String) throws -> String {
     let adapted = [
         "conf.d/merganser.conf": "conf.d/merganser.conf", "snippets/merganser.conf": "snippets/merganser.conf",
-        "sites-enabled/merganser": "site.conf",
+        "sites-enabled/*merganser": "site.conf",
     ]
     return try String(contentsOfFile: Repository.root + "/nginx/" + name, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false)

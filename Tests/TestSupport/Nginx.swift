@@ -23,13 +23,13 @@ package final class Nginx: Sendable {
     ///   - links: names of links in `directory`, with the paths that they lead to.
     ///   - configuration: the whole `nginx.conf` for the port, except `user`, `pid` and `daemon`. Relative paths start
     ///     at `directory`.
-    package init(links: [String: String] = [:], _ configuration: (_ port: UInt16) -> String) throws {
+    package init(links: [String: String] = [:], _ configuration: (_ port: UInt16) throws -> String) throws {
         directory = try TemporaryDirectory()
         for (name, path) in links { try directory.link(name, to: path) }
         var attempts = 0
         while true {
             let port = try freePort()
-            let file = try directory.write(configuration(port), to: "nginx.conf")
+            let file = try directory.write(try configuration(port), to: "nginx.conf")
             let process = try ChildProcess(
                 Nginx.program, Nginx.arguments(prefix: directory.path, configuration: file), deathSignal: SIGTERM)
             do {

@@ -12,6 +12,7 @@ struct NginxStep: SetupStep {
     private let key: String
     private let folder = "/etc/nginx"
     private let shipped = "/usr/share/merganser/nginx"
+    private let link = "/etc/nginx/sites-enabled/zz-merganser"
     private var files: FileManager { .default }
 
     init(settings: SettingsFile, certificate: String?, key: String?) throws {
@@ -24,19 +25,22 @@ struct NginxStep: SetupStep {
         self.key = key ?? "/etc/letsencrypt/live/\(host)/privkey.pem"
     }
 
-    /// A file to write, with its text; for a link, the path that it leads to.
     private enum Piece {
         case link(String, to: String)
         case file(String, text: String)
+        /// A line for the operator to write, in a file of theirs.
+        case include(in: String)
 
-        var path: String {
+        var missing: String {
             switch self {
-            case .link(let path, _), .file(let path, _): path
+            case .link(let path, _), .file(let path, _): "write \(path)"
+            case .include(let path): "have you add `include snippets/merganser.conf;` to the server in \(path)"
             }
         }
     }
 
-    private func absent() throws -> [Piece] {
+    /// What every site of Merganser's needs.
+    private func absentParts() throws -> [Piece] {
         var pieces: [Piece] = []
         // A copy is what a removal of the package has left.
         if (try? files.destinationOfSymbolicLink(atPath: "\(folder)/merganser")) != "\(shipped)/merganser" {
@@ -46,52 +50,37 @@ struct NginxStep: SetupStep {
             let text = try read("\(shipped)/\(name)").replacing("https://id.example.com", with: issuer)
             pieces.append(.file("\(folder)/\(name)", text: text))
         }
-        let active: Active
-        do { active = Active(try Program.run("nginx", "-T")) } catch {
-            // Perhaps for want of these pieces.
-            if pieces.isEmpty { throw error }
-            active = Active("")
-        }
-        if active.includesSnippet { return pieces }
-        if let file = active.file(ofServer: host) {
-            pieces.append(.file(file, text: ""))
-            return pieces
-        }
-        let site = "\(folder)/sites-available/merganser"
-        if !exists(site) { pieces.append(.file(site, text: try self.site(active))) }
-        pieces.append(.link("\(folder)/sites-enabled/merganser", to: "../sites-available/merganser"))
         return pieces
     }
 
+    /// The site and the link to it, unless a server has the snippet, or another file has a server of the host.
+    private func absentSite(_ active: Active) throws -> [Piece] {
+        if active.includes("\(folder)/snippets/merganser.conf") { return [] }
+        if let file = active.file(ofServer: host) { return [.include(in: file)] }
+        let site = "\(folder)/sites-available/merganser"
+        let pieces: [Piece] = exists(site) ? [] : [.file(site, text: try self.site(active))]
+        // The first site of an address gets the requests for names that no site has. With this name it stays another one.
+        return pieces + [.link(link, to: "../sites-available/merganser")]
+    }
+
     func missing() throws -> [String] {
-        try absent().map { piece in
-            if case .file(let path, "") = piece {
-                return "have you add `include snippets/merganser.conf;` to the server in \(path)"
-            }
-            return "write \(piece.path)"
-        } + (Program.succeeds("systemctl", "is-active", "--quiet", "nginx") ? [] : ["start nginx"])
+        var pieces = try absentParts()
+        do {
+            pieces += try absentSite(Active(Program.run("nginx", "-T")))
+        } catch let error as Program.Failure {
+            // Perhaps for want of these pieces.
+            if pieces.isEmpty { throw error }
+            pieces += try absentSite(Active(""))
+        }
+        return pieces.map(\.missing)
+            + (Program.succeeds("systemctl", "is-active", "--quiet", "nginx") ? [] : ["start nginx"])
     }
 
     func mend() throws {
         var written: [String] = []
         do {
-            for piece in try absent() {
-                switch piece {
-                case .file(let path, ""):
-                    throw ToolError(
-                        .refused,
-                        "\(path) has a server of \(host): add `include snippets/merganser.conf;` to it, reload nginx, and run setup again"
-                    )
-                case .file(let path, let text):
-                    try text.write(toFile: path, atomically: true, encoding: .utf8)
-                    chmod(path, 0o644)
-                    written.append(path)
-                case .link(let path, let target):
-                    try? files.removeItem(atPath: path)
-                    try files.createSymbolicLink(atPath: path, withDestinationPath: target)
-                    if path.hasSuffix("sites-enabled/merganser") { written.append(path) }
-                }
-            }
+            for piece in try absentParts() { try write(piece, &written) }
+            for piece in try absentSite(Active(Program.run("nginx", "-T"))) { try write(piece, &written) }
             try Program.run("nginx", "-t", "-q")
         } catch {
             // Other sites must be able to reload.
@@ -101,12 +90,32 @@ struct NginxStep: SetupStep {
         try Program.run("systemctl", "reload-or-restart", "nginx")
     }
 
+    /// - Parameter written: gets the path, if nginx can do without it.
+    private func write(_ piece: Piece, _ written: inout [String]) throws {
+        switch piece {
+        case .file(let path, let text):
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            chmod(path, 0o644)
+            written.append(path)
+        case .link(let path, let target):
+            try? files.removeItem(atPath: path)
+            try files.createSymbolicLink(atPath: path, withDestinationPath: target)
+            if path == link { written.append(path) }
+        case .include(let path):
+            throw ToolError(
+                .refused,
+                "\(path) has a server of \(host): add `include snippets/merganser.conf;` to it, reload nginx, and run setup again"
+            )
+        }
+    }
+
     private func site(_ active: Active) throws -> String {
         for file in [certificate, key] where !exists(file) {
             throw ToolError(
                 .refused,
-                "there is no \(file); get a certificate, such as with `certbot certonly --webroot -w /var/www/html -d \(host)`, or "
-                    + "name one with --certificate and --certificate-key, and run setup again")
+                "there is no \(file); get a certificate, such as with `certbot certonly --webroot -w /var/www/html -d \(host) "
+                    + "--deploy-hook 'systemctl reload nginx'`, or name one with --certificate and --certificate-key, and run "
+                    + "setup again")
         }
         var text = try read("\(shipped)/site.conf")
             .replacing("/etc/letsencrypt/live/id.example.com/fullchain.pem", with: certificate)
@@ -122,7 +131,7 @@ struct NginxStep: SetupStep {
 
     private func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-    /// The configuration that nginx has, as `nginx -T` prints it.
+    /// The configuration that nginx has, as `nginx -T` prints it, file by file.
     private struct Active {
         /// With the path of the file that each is in, without the space before them.
         private var lines: [(file: String, line: String)] = []
@@ -135,7 +144,8 @@ struct NginxStep: SetupStep {
             }
         }
 
-        var includesSnippet: Bool { lines.contains { $0.line.hasPrefix("include snippets/merganser.conf") } }
+        /// Whether the file at a path is part of it, however it is included.
+        func includes(_ path: String) -> Bool { lines.contains { $0.file == path } }
 
         /// The file that has a server of this name.
         func file(ofServer host: String) -> String? {
