@@ -20,7 +20,10 @@ enum SettingsFolder {
 
     /// - Returns: nil if there is no such file. One that cannot be read is an error.
     static func text(_ name: String) throws -> String? {
-        try has(name) ? try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) : nil
+        guard try has(name) else { return nil }
+        do { return try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) } catch {
+            throw ToolError(.failed, "\(path)/\(name) cannot be read as a text in UTF-8")
+        }
     }
 
     static func secret(_ name: String) throws -> String? { try text(name)?.trimmingNewlines }
