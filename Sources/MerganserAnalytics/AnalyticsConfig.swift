@@ -14,8 +14,12 @@ public struct AnalyticsConfig: Sendable {
     public var device: DeviceDescription
     /// Whether events count as those of development. By default whether the library was built for debugging.
     public var isDevelopment: Bool
-    /// Holds the queue and the anonymous id. Made with mode 0700. By default the app has one for each endpoint and key; whoever
-    /// sets another one sees to it that no other program uses it, and that what waits there may go to this endpoint.
+    /// Holds the queue and the anonymous id. Made with mode 0700. By default the app has one for each endpoint: another key of the
+    /// same app keeps both, and at another endpoint the user is another one. What waits for the former endpoint is sent when an
+    /// app uses it again.
+    ///
+    /// Whoever sets another folder sees to it that no other program uses it, and that what waits there may go to this endpoint
+    /// with this key. Keys of two apps of the server in one program need a folder each.
     public var folder: URL {
         get { chosenFolder ?? defaultFolder }
         set { chosenFolder = newValue }
@@ -66,10 +70,11 @@ public struct AnalyticsConfig: Sendable {
     /// Tells of a loss in the background, whoever the caller is.
     func tell(_ loss: EventLoss) { Task(priority: .utility) { [onLoss] in onLoss(loss) } }
 
-    /// Of this app or program, this endpoint and this key: what is not sandboxed shares the folder that it is in.
+    /// Of this app or program and this endpoint: what is not sandboxed shares the folder that it is in. Not of the key, which is
+    /// exchanged when it has leaked: events wait for the new one.
     private var defaultFolder: URL {
         let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        let server = SHA256.hash(data: Data("\(endpoint.absoluteString) \(key)".utf8)).prefix(8).hexadecimal
+        let server = SHA256.hash(data: Data(endpoint.withoutFinalSlash.utf8)).prefix(8).hexadecimal
         return Self.sharedFolder.appending(path: "\(program)-\(server)")
     }
 
