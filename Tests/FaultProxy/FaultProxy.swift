@@ -77,7 +77,7 @@ package final class FaultProxy: Sendable {
         package func open() { state.change { $0.isOpen = true } }
 
         /// Returns once something waits here; false if nothing comes in time.
-        package func waitForArrival(atMost time: Duration = .seconds(60)) async -> Bool {
+        package func waitForArrival(atMost time: Duration = .seconds(300)) async -> Bool {
             await state.waitElsewhere(atMost: time) { $0.waiting > 0 }
         }
 
@@ -85,7 +85,7 @@ package final class FaultProxy: Sendable {
         package func pass() {
             state.change { $0.waiting += 1 }
             // So long that only a test that forgot to open it waits for it.
-            _ = state.wait(atMost: .seconds(60)) { $0.isOpen ? true : nil }
+            _ = state.wait(atMost: .seconds(300)) { $0.isOpen ? true : nil }
         }
     }
 
@@ -129,7 +129,7 @@ package final class FaultProxy: Sendable {
     /// Faults that did not happen in the end do not happen later.
     package func disarm() { state.withLock { $0.faults = [] } }
 
-    /// Returns once nothing is held back any more; false if something still is after a minute.
+    /// Returns once nothing is held back any more; false if something still is after five minutes.
     package func waitForQuiet() async -> Bool { await state.waitElsewhere { $0.underWay == 0 } }
 
     /// What went through so far.
@@ -206,7 +206,7 @@ extension Monitor where Value: Sendable {
     ///
     /// - Returns: false if the condition does not hold in time.
     fileprivate func waitElsewhere(
-        atMost time: Duration = .seconds(60), until condition: @escaping @Sendable (Value) -> Bool
+        atMost time: Duration = .seconds(300), until condition: @escaping @Sendable (Value) -> Bool
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread {

@@ -40,11 +40,13 @@ struct App {
 
     func store(_ name: String) -> FileStore { FileStore(folder: URL(filePath: "\(folder)/\(name)")) }
 
-    /// Refreshes a sign-in that the test stored, and prints the refresh token of each answer.
+    /// Refreshes a sign-in that the test stored, and prints the refresh token of each answer. It does not give up: a test kills
+    /// it.
     func refresh(_ times: Int) async throws {
         let session = try AuthSession(
             config, store: store("store"), browser: NoBrowser(),
-            transport: URLSessionTransport(timeout: .seconds(2)))
+            transport: URLSessionTransport(timeout: .seconds(2)), clock: SystemClock(),
+            backoff: Backoff(longest: .seconds(1), attempts: .max))
         for _ in 0..<times { say("\(try await session.refresh().refreshToken)\n") }
     }
 
