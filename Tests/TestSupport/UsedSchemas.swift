@@ -1,3 +1,4 @@
+import Glibc
 import MariaDB
 import Synchronization
 
@@ -48,7 +49,7 @@ enum UsedSchemas {
         let db = try MariaDBServer.administrator(socket: socket)
         while let schema = try takeIdle(db) {
             if try schema.isReset(db, seed: seed) { return schema }
-            try db.executeScript("DROP DATABASE \(schema.name)")
+            try schema.drop(db)
         }
         return nil
     }
@@ -66,6 +67,19 @@ enum UsedSchemas {
 }
 
 extension UsedSchema {
+    fileprivate func drop(_ db: Connection) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            do {
+                return try db.executeScript("DROP DATABASE IF EXISTS \(name)")
+            } catch {
+                // "directory not empty": MariaDB removes files of changed tables a moment later.
+                guard error.code == 1010, .now < deadline else { throw error }
+                usleep(10_000)
+            }
+        }
+    }
+
     /// Empties it.
     ///
     /// - Returns: whether it is like a new one.
