@@ -117,6 +117,7 @@ extension Connection {
     private func run(
         _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {
+        try checkTransaction()
         let start = watch.map { _ in StatementWatch.now }
         do {
             let statement = try statement(for: key)

@@ -8,6 +8,7 @@ extension Connection {
     package func begin() throws(MariaDBError) {
         failure = nil
         try perform("START TRANSACTION")
+        isInOwnTransaction = true
     }
 
     /// All reads from now on see the data of this instant; writes are refused.
@@ -15,16 +16,19 @@ extension Connection {
         failure = nil
         try perform("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         try perform("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+        isInOwnTransaction = true
     }
 
     /// Must not be called after a `failure`: after a deadlock the server answers OK, although nothing was committed.
     package func commit() throws(MariaDBError) {
         precondition(failure == nil)
         try perform("COMMIT")
+        isInOwnTransaction = false
     }
 
     package func rollback() throws(MariaDBError) {
         try perform("ROLLBACK")
         failure = nil
+        isInOwnTransaction = false
     }
 }

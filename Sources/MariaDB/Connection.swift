@@ -19,6 +19,8 @@ package final class Connection {
     package private(set) var lost: MariaDBError?
     /// An error since `begin` after which nothing may be committed, even if a caller ignored it.
     package internal(set) var failure: MariaDBError?
+    /// Between `begin` and `commit` or `rollback`.
+    var isInOwnTransaction = false
 
     /// Connects, verifies TLS if the options ask for it, and sets up the session in one more round trip.
     package init(_ options: Options) throws(MariaDBError) {
@@ -65,6 +67,9 @@ package final class Connection {
         if let watch, let start { watch.note(since: start, on: self, sql, error: error) }
         if let error { throw error }
     }
+
+    /// After a `failure` the server may have ended the transaction, so that a statement would be committed by itself.
+    func checkTransaction() throws(MariaDBError) { if isInOwnTransaction, let failure { throw failure } }
 
     /// Every error of this connection is created here.
     func note(_ error: MariaDBError) -> MariaDBError {
