@@ -127,6 +127,16 @@ import Testing
         #expect(proxy.exchanges.count == before + 1)
     }
 
+    /// The network comes back, and nothing else happens.
+    @Test func whatCouldNotBeFlushedGoesByItself() async throws {
+        let reporter = try deployment.reporter { $0.uploadDelay = .milliseconds(100) }
+        proxy.arm(.lostRequest, at: "/v1/ingest")
+        reporter.track("late")
+        #expect(await !reporter.flush())
+        for _ in 0..<600 where try rows().all < 2 { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try rows().all == 2)
+    }
+
     // MARK: Refusals
 
     /// An event that the server refuses is reported; the others of its batch go on (analytics §8.2).

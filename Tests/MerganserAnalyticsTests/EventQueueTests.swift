@@ -137,6 +137,30 @@ import Testing
         #expect(losses.withLock { $0 } == [.expired(events: 2)])
     }
 
+    /// A process that runs for a month without a network loses only what is that old.
+    @Test func whatIsYoungStaysBesideTheOld() throws {
+        var queue = try open()
+        let day: Int64 = 86_400_000
+        try queue.append([record("old one")], at: now - 30 * day)
+        try queue.append([record("young one")], at: now - 28 * day)
+        try queue.append([record("young two")], at: now - 27 * day - 1)
+        #expect(try rest(of: &queue) == ["young one", "young two"])
+        #expect(losses.withLock { $0 } == [.expired(events: 1)])
+    }
+
+    /// What a process had not finished when it was killed.
+    @Test func whatWasNeverWholeGoesAway() throws {
+        for (name, age) in [("old", 7200.0), ("young", 60)] {
+            let path = directory.file("000000000000001-\(name).events.new")
+            try Data([1, 2, 3]).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
+        }
+        _ = try open()
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(left.map { $0.contains("young") } == [true])
+    }
+
     @Test func whatIsReplacedStays() throws {
         do {
             var queue = try open()
@@ -175,6 +199,23 @@ import Testing
         #expect(try rest(of: &other) == ["b1", "a2"])
         #expect(try rest(of: &one) == [])
         #expect(losses.withLock { $0 } == [])
+    }
+
+    /// A process was killed before its replacement was complete: what was there goes on.
+    @Test func halfAReplacementIsNone() throws {
+        do {
+            var queue = try open()
+            try queue.append(["a1", "a2"].map(record), at: now)
+        }
+        let segment = try #require(try segments.first)
+        let half = try #require(FileManager.default.contents(atPath: "\(directory.path)/\(segment)")).dropLast(3)
+        try half.write(to: URL(filePath: "\(directory.path)/\(segment).new"))
+        var queue = try open()
+        let batch = try #require(try queue.next(atMost: 1, bytes: 99, at: now))
+        try queue.replace(batch, with: [record("b1")[...]])
+        #expect(try rest(of: &queue) == ["b1", "a2"])
+        #expect(losses.withLock { $0 } == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
     @Test func aRecordThatIsTooLongIsLostAlone() throws {

@@ -43,6 +43,9 @@ package struct EventQueue: ~Copyable {
         fileprivate var place: Range<Int>
     }
 
+    /// What a file's name ends with until it is whole.
+    private static let unfinished = ".new"
+
     private let folder: String
     private let limits: Limits
     private let report: @Sendable (EventLoss) -> Void
@@ -76,7 +79,11 @@ package struct EventQueue: ~Copyable {
             Segment.append(record, to: &bytes)
         }
         guard !bytes.isEmpty else { return }
-        if let last = segments.last, current != nil, last.size + bytes.count > limits.segmentSize { try end() }
+        if let last = segments.last, current != nil {
+            let age = Duration.milliseconds(milliseconds - (last.milliseconds ?? milliseconds))
+            // A segment is as old as its first record.
+            if last.size + bytes.count > limits.segmentSize || age > .seconds(86_400) { try end() }
+        }
         let file = try current ?? begin(at: milliseconds)
         try file.append(bytes, at: segments[segments.count - 1].size)
         segments[segments.count - 1].size += bytes.count
@@ -157,10 +164,19 @@ package struct EventQueue: ~Copyable {
     /// Takes over the segments that nobody writes to any more.
     private mutating func adopt() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        removeUnfinished(names)
         for name in names.filter({ $0.hasSuffix(Segment.suffix) }).sorted() {
             // Another process may have sent it meanwhile.
             guard let file = try? SegmentFile(path(name), isNew: false), file.lock(), file.hasItsName else { continue }
             segments.append(Segment(name: name, size: Self.size(of: path(name))))
+        }
+    }
+
+    /// Removes what killed processes left. A living one needs a moment for a file, not an hour.
+    private func removeUnfinished(_ names: [String]) {
+        for name in names where name.hasSuffix(Segment.suffix + Self.unfinished) {
+            var status = stat()
+            if stat(path(name), &status) == 0, status.lastChange < time(nil) - 3600 { unlink(path(name)) }
         }
     }
 
@@ -174,7 +190,7 @@ package struct EventQueue: ~Copyable {
 
     /// Makes a segment's file, or takes another's place. It gets the name that others look for when it is locked and complete.
     private func newFile(_ name: String, _ content: ArraySlice<UInt8> = []) throws -> SegmentFile {
-        let temporary = path(name) + ".new"
+        let temporary = path(name) + Self.unfinished
         // Of a process that was killed here.
         unlink(temporary)
         let file = try SegmentFile(temporary, isNew: true)
@@ -224,5 +240,16 @@ package struct EventQueue: ~Copyable {
     private static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}
+
+extension stat {
+    /// In seconds since 1970.
+    fileprivate var lastChange: time_t {
+        #if canImport(Darwin)
+        st_mtimespec.tv_sec
+        #else
+        st_mtim.tv_sec
+        #endif
     }
 }

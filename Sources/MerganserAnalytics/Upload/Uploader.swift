@@ -64,7 +64,11 @@ actor Uploader {
         for kind in [Kind.events, .files] {
             // A round under way may have passed what the caller just wrote.
             if let round = rounds[kind]?.underWay { _ = await round.value }
-            guard !isAskedToWait(kind), await startRound(of: kind) else { return false }
+            guard !isAskedToWait(kind), await startRound(of: kind) else {
+                // Whoever asked has taken the events that would have scheduled the next round.
+                schedule(kind, in: delay)
+                return false
+            }
         }
         return true
     }
