@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Besides, methods throw `CancellationError` if the calling task is cancelled.
 public enum MerganserError: Error, Hashable, Sendable {
-    /// The user closed the browser. Nothing to report to them.
+    /// The user closed the browser, or another sign-in took this one's place. Nothing to report to them.
     case userCancelled
     /// Another sign-in waits for the browser.
     case alreadyInProgress

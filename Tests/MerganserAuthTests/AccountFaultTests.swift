@@ -289,12 +289,44 @@ import Testing
         #expect(try await other.update(ProfileChange(name: .set("Mina"))).name == "Mina")
     }
 
-    @Test func aRequestIsNotRepeatedAfterTheSignOut() async throws {
+    /// The app still shows the guest, since the answer to the sign-in was lost: what the guest asks for is not done to the
+    /// user whom the sign-in turns out to have brought.
+    @Test func aLostSignInDeletesNobodyElse() async throws {
+        let store = InMemoryStore()
+        let account = try await deployment.accountSession().signIn(with: deployment.credential("person"))
+        let session = try deployment.accountSession(store)
+        for isDeletion in [false, true] {
+            try await session.signOut()
+            try await session.bootstrap()
+            proxy.arm(.lostAnswer, at: "/api/v1/auth/apple/session")
+            await #expect(throws: MerganserError.self) {
+                try await session.signIn(with: deployment.credential("person"))
+            }
+            await #expect(throws: MerganserError.signedOut(.requested)) {
+                if isDeletion {
+                    _ = try await session.deleteAccount()
+                } else {
+                    _ = try await session.update(ProfileChange(name: .set("Guest")))
+                }
+            }
+            #expect(await session.state == .known(account))
+            #expect(try await session.profile().name == nil)
+        }
+        #expect(try deployment.count("SELECT COUNT(*) FROM users WHERE deleted_at IS NOT NULL") == 0)
+    }
+
+    @Test(arguments: [false, true]) func aRequestIsNotRepeatedAfterTheSignOut(isChange: Bool) async throws {
         let clock = TestDeviceClock()
         let session = try deployment.accountSession(clock: clock, attempts: 4)
         try await session.bootstrap()
         proxy.arm(.answer(status: 503, headers: [("Retry-After", "1")], body: "{}"), at: "/api/v1/me")
-        let late = Task { try await session.profile() }
+        let late = Task {
+            if isChange {
+                _ = try await session.link(deployment.credential("person"))
+            } else {
+                _ = try await session.profile()
+            }
+        }
         while clock.sleeps.isEmpty { await Task.yield() }
         try await session.signOut()
         await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }

@@ -314,6 +314,18 @@ import Testing
         #expect(try await session.lastSession() == nil)
     }
 
+    /// The app has more patience than its widget.
+    @Test func aFlightLastsAsLongAsItsOwnProcessSays() {
+        var record = SessionRecord()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        record.depart("app", now: now, longest: 36)
+        record.depart("widget", now: now + 1, longest: 12)
+        record.arrive("widget")
+        #expect(record.isAnyoneUnderWay(now: now + 35) && !record.isAnyoneUnderWay(now: now + 37))
+        // The clock was set back, by a little and by an hour.
+        #expect(record.isAnyoneUnderWay(now: now - 5) && !record.isAnyoneUnderWay(now: now - 3600))
+    }
+
     @Test func aLateAnswerIsNotTheNextUsers() async throws {
         let store = try await deployment.signedIn()
         let session = try deployment.session(store)
@@ -324,8 +336,26 @@ import Testing
         try await session.signOut()
         let other = try await deployment.session(store, browser: try await deployment.app(subject: "other")).signIn()
         gate.open()
-        _ = try? await late.value
+        await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }
         #expect(try await session.lastSession() == other)
+    }
+
+    /// The former session is dead at the server, which another process learns while the user signs in.
+    @Test func aDeadSessionEndsNoSignIn() async throws {
+        let store = try await deployment.signedIn()
+        try deployment.run("UPDATE refresh_families SET revoked_at = NOW(3)")
+        let gate = FaultProxy.Gate()
+        let session = try deployment.session(store, browser: try await deployment.app(subject: "other"))
+        proxy.arm(.held(gate), at: "/oauth/token")
+        let late = Task { try await session.signIn() }
+        #expect(await gate.waitForArrival())
+        await #expect(throws: MerganserError.signedOut(.signInAgain)) {
+            try await deployment.session(store).refresh()
+        }
+        gate.open()
+        let signedIn = try await late.value
+        #expect(try await session.lastSession() == signedIn)
+        #expect(try await session.refresh().claims.sub == signedIn.claims.sub)
     }
 
     /// The code comes back, and the user has signed out meanwhile.

@@ -9,7 +9,7 @@ extension AccountSession {
 
     /// The session's account becomes what the answer says.
     private func profile(_ call: Call) async throws -> Profile {
-        let user = try await presentUser()
+        let user = try await presentUser(isRead: call.isRead)
         let profile = try await ask(call, of: user).decoded(ProfileReply.self).user
         try? store(profile, of: user)
         return profile
@@ -72,16 +72,25 @@ extension AccountSession {
         let part = file.appendingPathExtension("part")
         defer { try? FileManager.default.removeItem(at: part) }
         // Who cannot write there has not used up an export.
-        do { try Data().write(to: part) } catch { throw MerganserError.fileUnavailable(file) }
+        do {
+            try Data().write(to: part)
+            try restrict(part)
+        } catch { throw MerganserError.fileUnavailable(file) }
         // Not repeated by itself: one that was cut counts, too.
         let answer = try await download(Call("GET", "/api/v1/me/export", isRepeatable: false), to: part)
         guard answer.status == 200 else { throw answer.error }
         do {
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part.path)
+            // It may be another file by now.
+            try restrict(part)
             try replaceFile(file.path, with: part.path)
         } catch {
             throw MerganserError.fileUnavailable(file)
         }
+    }
+
+    /// Leaves a file to its owner.
+    private func restrict(_ file: URL) throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     }
 }
 

@@ -78,7 +78,7 @@ public actor AccountSession {
     // MARK: Sign-in
 
     /// The user of this device: the one who is signed in, else whom the server knows the device by, else a new guest. It
-    /// sends nothing if there is a token.
+    /// sends nothing if there is a token and nothing is unfinished.
     ///
     /// - Throws: `signedOut(.deviceUnknown)` if the server does not know the device any more. Nothing is left of it then;
     ///   call again for a new guest. `signedOut(.signInAgain)`, once, if the answer to a sign-in was lost for too long: there
@@ -219,7 +219,7 @@ public actor AccountSession {
     /// Until `purgeAt` the server's operator can restore it. Where the server is set so, a sign-in with one of its providers
     /// does; else that throws `accountDeleted`. A guest's account cannot be restored by the guest.
     public func deleteAccount() async throws -> AccountDeletion {
-        let user = try await presentUser()
+        let user = try await presentUser(isRead: false)
         let deletion = try await ask(Call("DELETE", "/api/v1/me"), of: user).decoded(AccountDeletion.self)
         try forget(revoking: false, only: user)
         return deletion
@@ -273,12 +273,15 @@ public actor AccountSession {
     /// First it finishes what may put somebody else in the present user's place, if that is under way. If that fails, the present
     /// user need not wait for it.
     ///
+    /// - Parameter isRead: whether it may be somebody else by then. What changes something is the wish of whom the app shows.
     /// - Throws: `storeUnavailable`.
-    func presentUser() async throws -> PresentUser {
-        if let pending = try load().pending, [.signIn, .swap].contains(pending.operation) {
-            _ = try? await inTurn { try await self.recover() }
+    func presentUser(isRead: Bool) async throws -> PresentUser {
+        let record = try load()
+        guard let pending = record.pending, [.signIn, .swap].contains(pending.operation) else {
+            return PresentUser(record)
         }
-        return PresentUser(try load())
+        _ = try? await inTurn { try await self.recover() }
+        return PresentUser(isRead || record.signedIn == nil ? try load() : record)
     }
 
     /// The present token.
@@ -296,7 +299,9 @@ public actor AccountSession {
 
     /// Sends a request with the present token. If the server does not accept the token any more, it is sent once more with
     /// a new one.
-    func ask(_ call: Call) async throws -> Answer { try await ask(call, of: try await presentUser()) }
+    func ask(_ call: Call) async throws -> Answer {
+        try await ask(call, of: try await presentUser(isRead: call.isRead))
+    }
 
     /// Like `ask`, as a user who may have been noted before.
     func ask(_ call: Call, of user: PresentUser) async throws -> Answer {
@@ -310,7 +315,7 @@ public actor AccountSession {
 
     /// Like `ask`, with the answer's body in a file.
     func download(_ call: Call, to file: URL) async throws -> Answer {
-        try await ask(call, of: try await presentUser()) { try await $0.download($1, to: file) }
+        try await ask(call, of: try await presentUser(isRead: true)) { try await $0.download($1, to: file) }
     }
 
     private func ask(
@@ -343,7 +348,7 @@ public actor AccountSession {
     private func change(
         _ operation: PendingRequest.Operation, _ path: String, _ body: Data, ifMatch: String? = nil
     ) async throws -> Answer {
-        let user = try await presentUser()
+        let user = try await presentUser(isRead: false)
         return try await inTurn {
             try await self.recover()
             return try await self.changeNow(operation, path, body, ifMatch, of: user)
@@ -355,11 +360,12 @@ public actor AccountSession {
     ) async throws -> Answer {
         let token = try token(of: user, isRead: false)
         let answer = try await send(
-            PendingRequest(operation, path, bearer: token, ifMatch: ifMatch, body: body, at: server.clock.now))
+            PendingRequest(operation, path, bearer: token, ifMatch: ifMatch, body: body, at: server.clock.now), of: user
+        )
         guard answer.isDeadToken else { return answer }
         let new = try await renewedToken(of: user, insteadOf: token, isRead: false)
         return try await send(
-            PendingRequest(operation, path, bearer: new, ifMatch: ifMatch, body: body, at: server.clock.now))
+            PendingRequest(operation, path, bearer: new, ifMatch: ifMatch, body: body, at: server.clock.now), of: user)
     }
 
     private func startSession(_ credential: ProviderCredential) async throws -> Account {
@@ -376,11 +382,14 @@ public actor AccountSession {
 
     /// Asks for the device's user (accounts §1.2).
     private func bootstrapDevice() async throws -> Account {
+        // Before the device: it is forgotten when its user signs out.
+        let user = PresentUser(try load())
         let device = try presentDevice()
         let body = BootstrapBody(
             deviceUUID: device.uuid, platform: platform, deviceSecret: device.secret, deviceName: deviceName)
         let answer = try await send(
-            PendingRequest(.bootstrap, "/api/v1/devices", body: try Server.encoder.encode(body), at: server.clock.now))
+            PendingRequest(.bootstrap, "/api/v1/devices", body: try Server.encoder.encode(body), at: server.clock.now),
+            of: user)
         if answer.code == "invalid_device_secret" {
             // A device whose first answer was lost has no secret and never will: nobody has used it, so begin anew.
             guard device.secret != nil else { return try await bootstrapDevice() }
@@ -450,24 +459,46 @@ public actor AccountSession {
         streams.publish(state)
     }
 
+    private enum Beginning: Sendable {
+        case first
+        /// Another process has begun something since this one looked.
+        case later
+        case signedOut(SignedOutReason)
+    }
+
     /// Writes a request down, sends it, and stores what its answer means.
-    private func send(_ request: PendingRequest) async throws -> Answer {
-        let isFirst = try record.update { record in
-            guard record.pending == nil else { return false }
+    ///
+    /// - Parameter user: for whom it is made; nil for whoever it is. Nothing is written down under somebody else.
+    private func send(_ request: PendingRequest, of user: PresentUser? = nil) async throws -> Answer {
+        let beginning = try record.update { record -> Beginning in
+            if let user {
+                guard user.isPresent(in: record) else { return .signedOut(record.reason) }
+                let hasToken = request.bearer != nil
+                guard !hasToken || record.account?.id == user.account?.id else { return .signedOut(.signInAgain) }
+            }
+            guard record.pending == nil else { return .later }
             record.begin(request)
-            return true
+            return .first
         }
-        // Another process has begun something since this one looked.
-        guard isFirst else {
+        switch beginning {
+        case .first: return try await finish(request, isRepetition: false)
+        case .later:
             try await recover()
-            return try await send(request)
+            return try await send(request, of: user)
+        case .signedOut(let reason): throw MerganserError.signedOut(reason)
         }
-        return try await finish(request, isRepetition: false)
     }
 
     /// - Parameter isRepetition: whether an earlier process, or an earlier call, may have sent it.
     private func finish(_ pending: PendingRequest, isRepetition: Bool) async throws -> Answer {
-        let answer = try await server.answer(to: Call(pending)) { try record.read().pending == pending }
+        let generation = try record.read().generation
+        let answer = try await server.answer(to: Call(pending)) {
+            let present = try record.read()
+            if present.pending != pending, present.generation != generation, present.token == nil {
+                throw MerganserError.signedOut(present.reason)
+            }
+            return present.pending == pending
+        }
         // The request itself may have ended the token, and the server have forgotten that it answered.
         try settle(pending, answer, isLost: isRepetition && answer.isDeadToken)
         return answer
@@ -502,7 +533,7 @@ public actor AccountSession {
             record.clockOffset = offset
             if let reply {
                 record.signIn(reply.accessToken, reply.user)
-            } else if let user {
+            } else if let user, user.id == record.account?.id {
                 record.update(user)
                 record.settle()
             } else if refused?.secret != nil {
@@ -555,106 +586,3 @@ extension PendingRequest {
         }
     }
 }
-
-// MARK: Bodies and replies
-
-private struct BootstrapBody: Encodable {
-    let deviceUUID: String?
-    let platform: DevicePlatform
-    let deviceSecret: String?
-    let deviceName: String?
-}
-
-private struct CredentialBody: Encodable {
-    var provider: String?
-    let identityToken: String
-    let rawNonce: String
-    let fullName: ProviderCredential.FullName?
-    let authorizationCode: String?
-    var deviceUUID: String?
-    var platform: DevicePlatform?
-    var deviceSecret: String?
-
-    init(_ credential: ProviderCredential) {
-        provider = credential.provider
-        identityToken = credential.identityToken
-        rawNonce = credential.nonce
-        fullName = credential.fullName
-        authorizationCode = credential.authorizationCode
-    }
-}
-
-private struct SwapBody: Encodable {
-    struct Options: Encodable {
-        let rps: [String]?
-        let agentApprovals: Bool
-        let notifications: Bool
-    }
-
-    let swapTicket: String
-    let mergeOptions: Options
-    var deviceUUID: String?
-    var platform: DevicePlatform?
-    var dryRun: Bool?
-
-    init(_ ticket: SwapTicket, _ selection: SwapSelection) {
-        swapTicket = ticket.secret
-        mergeOptions = Options(
-            rps: selection.applications, agentApprovals: selection.agentApprovals,
-            notifications: selection.notifications)
-    }
-}
-
-private struct MergeTokenBody: Encodable {
-    let idempotencyKey: String
-}
-
-private struct MergeBody: Encodable {
-    var targetSessionToken: String?
-    var targetEmail: String?
-    var otpCode: String?
-    var dryRun: Bool?
-
-    init(targetEmail: String) { self.targetEmail = targetEmail }
-
-    init(_ proof: MergeProof) {
-        switch proof.kind {
-        case .token(let token): targetSessionToken = token
-        case .code(let code, let email): (otpCode, targetEmail) = (code, email)
-        }
-    }
-}
-
-/// DeviceBootstrapResponse.
-private struct BootstrapReply: Decodable {
-    struct Device: Decodable {
-        let deviceUUID: String
-
-        enum CodingKeys: String, CodingKey { case deviceUUID = "deviceUuid" }
-    }
-
-    let user: Account
-    let accessToken: String
-    let device: Device?
-    let deviceSecret: String?
-}
-
-private struct LinkReply: Decodable {
-    let user: Account
-    let connectedIdentities: [ConnectedIdentity]
-}
-
-private struct TicketReply: Decodable {
-    let swapTicket: String
-}
-
-private struct SwapReply: Decodable {
-    let merged: SwapSummary
-}
-
-private struct MergeTokenReply: Decodable {
-    let sessionToken: String
-}
-
-/// For answers that say nothing.
-struct NoReply: Decodable {}

@@ -86,9 +86,10 @@ public actor AuthSession {
     /// - Parameters:
     ///   - prompt: `login` asks to sign in anew, `select_account` for another account, `consent` for consent.
     ///   - loginHint: an e-mail address to fill in.
-    /// - Throws: `userCancelled`, also if another sign-in begins while this one is in the server's app;
-    ///   `alreadyInProgress` while the browser of another one is open; `handoffTimeout`, `stateMismatch`, `missingCode`,
-    ///   `authorizationRefused`, `invalidIDToken`, `offline`, `server`, `storeUnavailable`. Who was signed in before stays so.
+    /// - Throws: `userCancelled`, also if another sign-in begins while this one is in the server's app, or ends before it does;
+    ///   `signedOut` if somebody signs out before it ends; `alreadyInProgress` while the browser of another one is open;
+    ///   `browserUnavailable`, `handoffTimeout`, `stateMismatch`, `missingCode`, `authorizationRefused`, `invalidIDToken`,
+    ///   `offline`, `server`, `storeUnavailable`. Who was signed in before stays so.
     @discardableResult
     public func signIn(prompt: String? = nil, loginHint: String? = nil) async throws -> Session {
         let signIns = try load().signIns
@@ -166,8 +167,9 @@ public actor AuthSession {
         }
         streams.publish(stored.state)
         guard stored.tokens == tokens else {
-            try? await revoke(tokens.refreshToken)
-            throw stored.tokens == nil ? MerganserError.signedOut(stored.reason) : .alreadyInProgress
+            try? record.update { $0.revocations.append(tokens.refreshToken) }
+            try? await revokeSignedOut()
+            throw stored.tokens == nil ? MerganserError.signedOut(stored.reason) : .userCancelled
         }
         return tokens.session
     }
@@ -231,9 +233,16 @@ public actor AuthSession {
         // The answer to a request of long ago has the tokens and claims of then (accounts §3.8). By the clock of then it may
         // also be one of the future.
         let isOld = record.pending.map { abs(server.clock.now.timeIntervalSince($0.writtenAt)) > Self.margin } ?? false
-        let session = try await sharedRefresh(of: record.generation)
-        guard try isAnew && isOld || !(load().tokens.map(isFresh) ?? true) else { return session }
-        return try await sharedRefresh(of: record.generation + 1)
+        var session = try await sharedRefresh(of: record.generation)
+        if try isAnew && isOld || !(load().tokens.map(isFresh) ?? true) {
+            session = try await sharedRefresh(of: record.generation + 1)
+        }
+        // What was asked for one user is not given of the next one.
+        let present = try load()
+        guard present.signIns == record.signIns || present.isOfUser(of: record) else {
+            throw MerganserError.signedOut(present.reason)
+        }
+        return session
     }
 
     private func sharedRefresh(of generation: Int) async throws -> Session {
@@ -281,7 +290,7 @@ public actor AuthSession {
                 return .send(pending)
             }
             if record.generation != generation, let tokens = record.tokens { return .done(tokens) }
-            guard !record.isAnyoneUnderWay(now: now, longest: longest) else { return .wait }
+            guard !record.isAnyoneUnderWay(now: now) else { return .wait }
             let form = [
                 ("grant_type", "refresh_token"), ("refresh_token", refreshToken), ("client_id", config.clientID),
             ]
@@ -329,7 +338,7 @@ public actor AuthSession {
             let record = try record.read()
             guard record.pending?.key == pending.key else { return false }
             let (now, time) = (server.deviceDate, server.transport.timeout.seconds)
-            if record.isUnderWay(flight, for: time, now: now, longest: longest) { return true }
+            if record.isUnderWay(flight, for: time, now: now) { return true }
             try self.record.update { [server] record in
                 guard record.pending?.key == pending.key else { return }
                 record.depart(flight, now: server.deviceDate, longest: longest)

@@ -4,12 +4,12 @@ import Foundation
 struct SessionRecord: Codable, Hashable, Sendable {
     /// Counts the credentials that were stored here: rises when one is replaced or removed.
     private(set) var generation = 0
-    /// Counts sign-ins and sign-outs alone.
+    /// Counts sign-ins, and the sign-outs that were asked for.
     private(set) var signIns = 0
     private(set) var tokens: Tokens?
     /// The refresh token of a former SDK, until its first refresh gives `tokens`.
     private(set) var adopted: String?
-    /// Set while there are no tokens.
+    /// Why the last one who was signed in no longer is.
     private(set) var reason = SignedOutReason.neverSignedIn
     /// The refresh of `tokens` that is under way.
     private(set) var pending: PendingRequest?
@@ -43,6 +43,8 @@ struct SessionRecord: Codable, Hashable, Sendable {
         var id: String
         /// Device time, which all processes that share the record share.
         var end: Date
+        /// In seconds, of the process that departed: another one may have another time-out.
+        var length: TimeInterval
     }
 
     init() {}
@@ -57,8 +59,14 @@ struct SessionRecord: Codable, Hashable, Sendable {
         return tokens.claims.anonymous ? .guest(tokens.claims) : .known(tokens.claims)
     }
 
+    /// Whether the same user is signed in.
+    func isOfUser(of other: SessionRecord) -> Bool {
+        tokens != nil && tokens?.claims.sub == other.tokens?.claims.sub
+    }
+
     mutating func signIn(_ tokens: Tokens) {
         signIns += 1
+        reason = .requested
         rotate(to: tokens)
     }
 
@@ -68,7 +76,7 @@ struct SessionRecord: Codable, Hashable, Sendable {
     }
 
     mutating func signOut(_ reason: SignedOutReason) {
-        signIns += 1
+        if reason == .requested { signIns += 1 }
         tokens = nil
         self.reason = reason
         credentialChanged()
@@ -84,25 +92,21 @@ struct SessionRecord: Codable, Hashable, Sendable {
 
     /// - Parameter longest: seconds after which the flight has ended, whatever became of its process.
     mutating func depart(_ id: String, now: Date, longest: TimeInterval) {
-        flights.removeAll { $0.id == id || !Self.isUnderWay($0, now: now, longest: longest) }
-        flights.append(Flight(id: id, end: now + longest))
+        flights.removeAll { $0.id == id || !Self.isUnderWay($0, now: now) }
+        flights.append(Flight(id: id, end: now + longest, length: longest))
     }
 
     mutating func arrive(_ id: String) { flights.removeAll { $0.id == id } }
 
     /// Whether a flight lasts for so many seconds more.
-    func isUnderWay(_ id: String, for time: TimeInterval, now: Date, longest: TimeInterval) -> Bool {
-        flights.contains {
-            $0.id == id && $0.end >= now + time && Self.isUnderWay($0, now: now, longest: longest)
-        }
+    func isUnderWay(_ id: String, for time: TimeInterval, now: Date) -> Bool {
+        flights.contains { $0.id == id && $0.end >= now + time && Self.isUnderWay($0, now: now) }
     }
 
-    func isAnyoneUnderWay(now: Date, longest: TimeInterval) -> Bool {
-        flights.contains { Self.isUnderWay($0, now: now, longest: longest) }
-    }
+    func isAnyoneUnderWay(now: Date) -> Bool { flights.contains { Self.isUnderWay($0, now: now) } }
 
-    /// An end that no flight can have yet is of a time before somebody set the clock back.
-    private static func isUnderWay(_ flight: Flight, now: Date, longest: TimeInterval) -> Bool {
-        flight.end > now && flight.end <= now + longest
+    /// A clock that was set back a little makes a flight longer. One that begins long after now is of another time.
+    private static func isUnderWay(_ flight: Flight, now: Date) -> Bool {
+        flight.end > now && flight.end <= now + 2 * flight.length
     }
 }

@@ -88,6 +88,8 @@ struct Life {
                 return try await takeOnce(step, &progress)
             } catch MerganserError.offline {
             } catch MerganserError.server(let status, _, _) where status >= 500 || status == 429 {
+            } catch MerganserError.signedOut(.requested) where step == .swap {
+                // An earlier swap has ended just now, and the guest is gone.
             } catch MerganserError.authorizationRefused("invalid_grant", _) where step == .signInToApp {
                 // The code was used, and the answer lost.
             }
