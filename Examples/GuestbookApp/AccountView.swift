@@ -27,7 +27,9 @@ struct AccountView: View {
             }
             if let question {
                 Section("You have an account already") {
-                    ForEach(question.preview.rps, id: \.clientID) { Text("\($0.name) moves there") }
+                    ForEach(question.preview.rps.filter { $0.fate == .transferred }, id: \.clientID) {
+                        Text("\($0.name) moves there")
+                    }
                     Button("Move everything") {
                         attempt { account = try await session.swap(question.ticket, as: question.preview).account }
                     }

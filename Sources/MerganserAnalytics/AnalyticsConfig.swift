@@ -15,7 +15,7 @@ public struct AnalyticsConfig: Sendable {
     /// Whether events count as those of development. By default whether the library was built for debugging.
     public var isDevelopment: Bool
     /// Holds the queue and the anonymous id. Made with mode 0700. By default the app has one for each endpoint: another key of the
-    /// same app keeps both, and at another endpoint the user is another one. What waits for the former endpoint is sent when an
+    /// same app keeps both. What waits for the former endpoint is sent when an
     /// app uses it again.
     ///
     /// Whoever sets another folder sees to it that no other program uses it, and that what waits there may go to this endpoint

@@ -87,7 +87,7 @@ public final class AnalyticsReporter: Sendable {
     ///
     /// - Parameters:
     ///   - message: 2000 characters at most are kept.
-    ///   - level: an `error` is written to disk at once, others within a second.
+    ///   - level: an `error` is written to disk at once, others within two seconds.
     ///   - screen: where the user is.
     ///   - attributes: nil values are left out; 200 characters of a value at most are kept.
     ///   - attachments: files that are sent with it.
