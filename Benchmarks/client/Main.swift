@@ -34,7 +34,7 @@ import MerganserClient
     /// What `track` costs its caller, in bursts as an app makes them and one by one.
     private static func calls(of reporter: AnalyticsReporter) async -> [(String, Double)] {
         func report(_ number: Int) {
-            reporter.track("Opened page", screen: "Page", attributes: ["kind": "article", "from": "search"])
+            reporter.track("Opened page", screen: "Page", attributes: attributes(number))
         }
         for number in 0..<1000 { report(number) }
         await reporter.persist()
@@ -69,6 +69,16 @@ import MerganserClient
             report(number)
             rested.append(now(CLOCK_THREAD_CPUTIME_ID) - start)
         }
+        // What the caller makes for the call, also after a pause: a dictionary.
+        var arguments: [UInt64] = []
+        var made = 0
+        for number in 0..<100 {
+            usleep(100_000)
+            let start = now(CLOCK_THREAD_CPUTIME_ID)
+            made += attributes(number).count
+            arguments.append(now(CLOCK_THREAD_CPUTIME_ID) - start)
+        }
+        precondition(made == 200)
         // The same without a call: what a pause costs by itself.
         var pauses: [UInt64] = []
         for _ in 0..<100 {
@@ -78,18 +88,24 @@ import MerganserClient
         }
         waits.sort()
         rested.sort()
+        arguments.sort()
         pauses.sort()
         func microseconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1000 }
         return [
             ("track_cpu_us", microseconds(spent) / Double(rounds * burst)),
             ("track_rested_cpu_us_p50", microseconds(rested[rested.count / 2])),
             ("track_rested_cpu_us_p99", microseconds(rested[rested.count * 99 / 100])),
+            ("arguments_rested_cpu_us_p50", microseconds(arguments[arguments.count / 2])),
             ("pause_cpu_us_p50", microseconds(pauses[pauses.count / 2])),
             ("track_wall_us_p50", microseconds(waits[waits.count / 2])),
             ("track_wall_us_p99", microseconds(waits[waits.count * 99 / 100])),
             ("track_wall_us_p999", microseconds(waits[waits.count * 999 / 1000])),
             ("track_wall_us_max", microseconds(waits[waits.count - 1])),
         ]
+    }
+
+    @inline(never) private static func attributes(_ number: Int) -> [String: String?] {
+        ["kind": "article", "from": "search"]
     }
 
     /// What the background spends for an event, stage by stage, with batches as they are sent.
