@@ -175,8 +175,9 @@ package struct EventQueue: ~Copyable {
     /// Removes what killed processes left. A living one needs a moment for a file, not an hour.
     private func removeUnfinished(_ names: [String]) {
         for name in names where name.hasSuffix(Segment.suffix + Self.unfinished) {
-            var status = stat()
-            if stat(path(name), &status) == 0, status.lastChange < time(nil) - 3600 { unlink(path(name)) }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path(name))
+            guard let change = attributes?[.modificationDate] as? Date else { continue }
+            if change.timeIntervalSinceNow < -3600 { unlink(path(name)) }
         }
     }
 
@@ -240,16 +241,5 @@ package struct EventQueue: ~Copyable {
     private static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-}
-
-extension stat {
-    /// In seconds since 1970.
-    fileprivate var lastChange: time_t {
-        #if canImport(Darwin)
-        st_mtimespec.tv_sec
-        #else
-        st_mtim.tv_sec
-        #endif
     }
 }

@@ -1,6 +1,10 @@
 import Foundation
 import MerganserAnalytics
+import MerganserClient
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 #if canImport(UIKit)
 import UIKit
 #else
@@ -35,17 +39,36 @@ enum LifecycleChecks {
 
     private static func anAppThatGoesSaysSo() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        let reporter = try reporter(folder)
+        let network = Absent()
+        let reporter = try reporter(folder, network)
         NotificationCenter.default.post(name: goes, object: nil)
-        for _ in 0..<500 where try !events(folder).contains("sdk:app_backgrounded") { usleep(10_000) }
+        // By itself nothing is sent for an hour.
+        for _ in 0..<500 where !network.wasAsked { usleep(10_000) }
+        try check(network.wasAsked, "it sends what there is")
         try check(try events(folder).contains("sdk:app_backgrounded"), "it says that it goes")
         withExtendedLifetime(reporter) {}
     }
 
-    private static func reporter(_ folder: URL) throws -> AnalyticsReporter {
+    /// A network that is away, and notes that somebody asked.
+    private final class Absent: Transport {
+        let timeout = Duration.seconds(1)
+        private let asked = Locked(false)
+
+        var wasAsked: Bool { asked.withLock { $0 } }
+
+        func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+            asked.withLock { $0 = true }
+            throw URLError(.notConnectedToInternet)
+        }
+    }
+
+    private static func reporter(
+        _ folder: URL, _ transport: any Transport = Absent()
+    ) throws -> AnalyticsReporter {
         guard let endpoint = URL(string: "http://127.0.0.1:1") else { throw Failed("endpoint") }
         var config = AnalyticsConfig(endpoint: endpoint, key: "owl_client_1", folder: folder)
         config.uploadDelay = .seconds(3600)
+        config.transport = transport
         return try AnalyticsReporter(config)
     }
 
