@@ -170,8 +170,8 @@ import Testing
         gate.open()
         try await deployment.deliver(reporter)
         #expect(try deployment.count("SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NOT NULL") == 1)
-        // From the file, with the patience of a transfer.
-        #expect(transport.uploads.withLock { $0 } == [Data("hello".utf8)])
+        // From the file, with the patience of a transfer, which a busy machine may exhaust once.
+        #expect(Set(transport.uploads.withLock { $0 }) == [Data("hello".utf8)])
     }
 
     /// The oldest files make room (analytics §17.2).
