@@ -16,7 +16,10 @@ import Testing
         color=${color%.service}
         runs() { [ -s "$color.pid" ] && grep -q '^State:.[^Z]' "/proc/$(cat "$color.pid")/status" 2>/dev/null; }
         case $1 in
-        is-active) if runs; then echo active; else echo inactive; exit 3; fi ;;
+        is-active)
+            if [ -s "$color.state" ]; then cat "$color.state"; exit 3
+            elif runs; then echo active; else echo inactive; exit 3; fi
+            ;;
         start)
             MERGANSER_INSTANCE=$color MERGANSER_CONTROL_SOCKET=$PWD/control-$color.sock \\
                 "programs/$color/merganserd" </dev/null >/dev/null 2>"$color.log" &
@@ -25,6 +28,7 @@ import Testing
             ;;
         stop)
             [ "$2" != --no-block ] || [ ! -e interrupted ] || exit 1
+            rm -f "$color.state"
             runs || exit 0
             kill "$(cat "$color.pid")"
             [ "$2" = --no-block ] || while runs; do sleep 0.1; done
@@ -143,6 +147,21 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.file("interrupted"))
         let back = try release("--back")
         #expect(back.output.hasPrefix("blue serves 1.0.0 in place of green"), "\(back.errorOutput)")
+    }
+
+    @Test func whatCrashesAgainAndAgainDoesNotServe() throws {
+        defer { stopBoth() }
+        let first = try release()
+        #expect(first.exit == .status(0), "\(first.errorOutput)")
+        try pack("1.1.0")
+        try folder.write("", to: "interrupted")
+        #expect(try release().exit == .status(1))
+        try FileManager.default.removeItem(atPath: folder.file("interrupted"))
+        // Green is current, and systemd starts it again and again.
+        _ = try ChildProcess.run(folder.file("bin/systemctl"), ["stop", "merganser@green.service"])
+        try folder.write("activating\n", to: "green.state")
+        let back = try release("--back")
+        #expect(back.output.hasPrefix("green serves 1.0.0 in place of blue"), "\(back.output)\(back.errorOutput)")
     }
 
     @Test func aStoppedServerComesBackAsTheOtherColor() throws {

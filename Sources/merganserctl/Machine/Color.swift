@@ -7,6 +7,7 @@ enum Color: String, CaseIterable, Encodable {
 
     /// What systemd says of it: `active`, `activating`, `deactivating`, `failed` or `inactive`.
     var state: String { (try? Program.output("systemctl", "is-active", unit)) ?? "unknown" }
+    var isReady: Bool { state == "active" }
     /// Whether it serves, or systemd is about to start it, perhaps again.
     var isRunning: Bool { ["active", "activating", "reloading"].contains(state) }
 }

@@ -79,9 +79,11 @@ struct ReleaseCommand: ParsableCommand {
         output.print(result, result.words)
     }
 
-    /// The color that serves. If both run, an earlier release was interrupted, and the one that it had made current stays.
+    /// The color that serves. One that is starting, perhaps again and again, does so only if no other one is ready. If both
+    /// are, an earlier release was interrupted, and the one that it had made current stays.
     private func serving(_ programs: InstalledPrograms) -> Color? {
-        let running = Color.allCases.filter(\.isRunning)
+        let ready = Color.allCases.filter(\.isReady)
+        let running = ready.isEmpty ? Color.allCases.filter(\.isRunning) : ready
         return running.count > 1 ? programs.currentColor ?? .blue : running.first
     }
 
