@@ -33,7 +33,15 @@ import Testing
             kill "$(cat "$color.pid")"
             [ "$2" = --no-block ] || while runs; do sleep 0.1; done
             ;;
-        try-reload-or-restart) echo "$unit" >>reloaded ;;
+        enable) [ "$color" != "$(cat unwilling 2>/dev/null)" ] || exit 1 ;;
+        try-reload-or-restart)
+            echo "$unit" >>reloaded
+            color=$(cat mortal 2>/dev/null)
+            if [ -n "$color" ]; then
+                kill -KILL "$(cat "$color.pid")"
+                while runs; do sleep 0.1; done
+            fi
+            ;;
         esac
         """
 
@@ -121,16 +129,21 @@ import Testing
         let failures: [(words: String, break: () throws -> Void)] = [
             ("cannot be copied", { try FileManager.default.removeItem(atPath: folder.file("package/sql")) }),
             ("green did not come up", { try program("package/merganserd", "#!/bin/sh\nexit 78\n") }),
+            ("green came up, but could not take over", { try folder.write("green", to: "unwilling") }),
+            ("merganser@green.service is inactive by now", { try folder.write("green", to: "mortal") }),
             ("the migration failed", { try folder.write(broken, to: migration) }),
         ]
         for failure in failures {
             try pack("1.1.0")
             try failure.break()
             let outcome = try release()
+            for name in ["unwilling", "mortal"] { try? FileManager.default.removeItem(atPath: folder.file(name)) }
             #expect(outcome.exit == .status(1))
             #expect(outcome.errorOutput.contains(failure.words), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("blue goes on serving"), "\(outcome.errorOutput)")
             #expect(try isReady("blue") && !isReady("green"))
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("programs/current")) == "blue")
         }
         try folder.write("CREATE TABLE more (id INT PRIMARY KEY);", to: migration)
         let mended = try release()
@@ -142,7 +155,8 @@ import Testing
         #expect(try release().exit == .status(0))
         try pack("1.1.0")
         try folder.write("", to: "interrupted")
-        #expect(try release().exit == .status(1))
+        let interrupted = try release()
+        #expect(interrupted.exit == .status(1) && interrupted.errorOutput.contains("both serve"))
         #expect(try isReady("green") && isReady("blue"))
         try FileManager.default.removeItem(atPath: folder.file("interrupted"))
         let back = try release("--back")

@@ -58,12 +58,20 @@ struct ReleaseCommand: ParsableCommand {
                 throw error
             }
         }
-        // First, so that an interruption from here on leaves programs to go back to.
-        if let old { try programs.keep(old) }
-        try programs.makeCurrent(new)
-        try Program.run("systemctl", "enable", "--quiet", new.unit)
-        try Program.run("systemctl", "disable", "--quiet", new.other.unit)
-        reloadNginx()
+        try step("\(new.rawValue) came up, but could not take over", old) {
+            do {
+                // First, so that an interruption from here on leaves programs to go back to.
+                if let old { try programs.keep(old) }
+                try choose(new, programs)
+                reloadNginx()
+                let state = new.state
+                guard state == "active" else { throw ToolError(.failed, "\(new.unit) is \(state) by now") }
+            } catch {
+                if let old { try? choose(old, programs) }
+                _ = try? Program.run("systemctl", "stop", new.unit)
+                throw error
+            }
+        }
 
         var countAfter = countBefore
         if let old {
@@ -85,6 +93,13 @@ struct ReleaseCommand: ParsableCommand {
         let ready = Color.allCases.filter(\.isReady)
         let running = ready.isEmpty ? Color.allCases.filter(\.isRunning) : ready
         return running.count > 1 ? programs.currentColor ?? .blue : running.first
+    }
+
+    /// Makes a color the one that also serves after the machine has started again.
+    private func choose(_ color: Color, _ programs: InstalledPrograms) throws {
+        try programs.makeCurrent(color)
+        try Program.run("systemctl", "enable", "--quiet", color.unit)
+        try Program.run("systemctl", "disable", "--quiet", color.other.unit)
     }
 
     /// - Throws: an error that says what failed, and who goes on serving.
@@ -109,7 +124,14 @@ struct ReleaseCommand: ParsableCommand {
     ///
     /// - Returns: how many requests it had answered when it was last asked.
     private func stop(_ color: Color) throws -> RequestCount? {
-        try Program.run("systemctl", "stop", "--no-block", color.unit)
+        do { try Program.run("systemctl", "stop", "--no-block", color.unit) } catch {
+            var told = ToolError(
+                .failed,
+                "\(color.other.rawValue) is ready, but \(color.rawValue) cannot be stopped, so both serve; see systemctl status "
+                    + "\(color.unit), and stop it")
+            told.problems = ["\(error)"]
+            throw told
+        }
         var count: RequestCount?
         while color.isRunning || color.state == "deactivating" {
             count = RequestCount.read(color, at: status) ?? count
