@@ -115,6 +115,12 @@ import Testing
         #expect(try release("--back").output.hasPrefix("blue serves 1.1.0 in place of green"))
         #expect(
             try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("programs/current")) == "blue")
+
+        // Whatever the package has, what serves stays, and so does what served before.
+        try pack("1.2.0")
+        #expect(try release("--restart").output.hasPrefix("green serves 1.1.0 in place of blue"))
+        #expect(try release("--back").output.hasPrefix("blue serves 1.0.0 in place of green"))
+        #expect(try release("--back", "--restart").exit == .status(64))
     }
 
     @Test func theOldOneServesOnIfAnythingFails() throws {

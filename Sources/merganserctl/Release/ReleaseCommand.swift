@@ -8,12 +8,15 @@ struct ReleaseCommand: ParsableCommand {
         discussion: """
             Copies the packaged programs to the folder of the color that does not run, migrates, starts that color, waits \
             until it is ready, and stops the other one, which first answers what it has. No request is lost. If anything \
-            fails before the new color is ready, the old one goes on serving, and the exit status is not 0. Run it \
-            again to restart the server under new settings.
+            fails before the new color is ready, the old one goes on serving, and the exit status is not 0. With \
+            --restart, the server reads its settings again.
             """)
 
     @Flag(help: "Return to the programs that served before the last release. The schema stays as it is.")
     var back = false
+
+    @Flag(help: "Replace the server by the same programs under new settings. The schema stays as it is.")
+    var restart = false
 
     @Option(help: "The folder of the new programs.")
     var package = "/usr/lib/merganser"
@@ -26,17 +29,22 @@ struct ReleaseCommand: ParsableCommand {
 
     @OptionGroup var output: Output
 
+    func validate() throws {
+        if back && restart { throw ValidationError("--back and --restart exclude each other") }
+    }
+
     func run() throws {
         let programs = InstalledPrograms(path: programs)
-        let source = back ? programs.before : package
-        guard InstalledPrograms.exist(in: source) else {
-            throw ToolError(
-                .refused, back ? "there is no release to go back to" : "there are no programs in \(source)")
-        }
         // The server's user runs what is copied here.
         umask(0o022)
         try programs.lock()
         let old = serving(programs)
+        let source =
+            back ? programs.before : restart ? programs.folder(of: old ?? programs.currentColor ?? .blue) : package
+        guard InstalledPrograms.exist(in: source) else {
+            throw ToolError(
+                .refused, back ? "there is no release to go back to" : "there are no programs in \(source)")
+        }
         let new = (old ?? programs.currentColor ?? .green).other
         // Left by a release that was interrupted.
         if new.state != "inactive" { try Program.run("systemctl", "stop", new.unit) }
@@ -44,7 +52,7 @@ struct ReleaseCommand: ParsableCommand {
         try step("the programs cannot be copied to \(programs.folder(of: new))", old) {
             try programs.install(source, as: new)
         }
-        if !back {
+        if !back && !restart {
             try step("the migration failed", old) {
                 try Migrate.up(output, from: "\(programs.folder(of: new))/sql")
             }
