@@ -3,35 +3,73 @@ import FoundationEssentials
 import MariaDB
 import Migrations
 
-/// MariaDB on this machine as its root sees it, or none, if it is on another one.
-struct LocalDatabase {
+/// MariaDB as this machine's settings name it: on this machine, where root can do everything, or on another one.
+struct SetupDatabase {
     let isLocal: Bool
+    private let settings: SettingsFile
+    private static let socket = "/run/mysqld/mysqld.sock"
 
-    init(_ settings: SettingsFile) { isLocal = settings["MERGANSER_DATABASE_HOST"] == nil }
+    /// - Throws: if the settings name what only a set-up by hand can have.
+    init(_ settings: SettingsFile) throws {
+        self.settings = settings
+        for (name, value) in [("NAME", "merganser"), ("USER", "merganser"), ("SOCKET", Self.socket)] {
+            let name = "MERGANSER_DATABASE_\(name)"
+            guard let other = settings[name], !other.isEmpty, other != value else { continue }
+            throw ToolError(
+                .refused,
+                "\(name) is \(other), but setup knows only \(value); remove that line from \(SettingsFolder.path)/"
+                    + "\(SettingsFile.name), or set the machine up by hand, as docs/deployment.md tells")
+        }
+        // An empty value counts as not set.
+        isLocal = (settings["MERGANSER_DATABASE_HOST"] ?? "").isEmpty
+    }
 
+    /// As root, on this machine.
     func connect() throws -> Connection {
         do {
             return try Connection(
-                Connection.Options(address: .unixSocket("/run/mysqld/mysqld.sock"), user: "root").forMigrations)
+                Connection.Options(address: .unixSocket(Self.socket), user: "root").forMigrations)
         } catch {
             throw ToolError(
                 .unavailable, "MariaDB does not answer root: \(error.message); install it, or name its --database-host")
         }
     }
 
-    /// Whether there is a schema with tables on this machine.
+    /// As one of the accounts of the programs, wherever MariaDB is.
+    ///
+    /// - Returns: nil if MariaDB does not know the account, with this password and for this machine, or its database.
+    func connect(as user: String, password: String) throws -> Connection? {
+        var environment = settings.environment
+        environment["MERGANSER_DATABASE_PASSWORD_FILE"] = nil
+        environment["MERGANSER_DATABASE_USER"] = user
+        environment["MERGANSER_DATABASE_PASSWORD"] = password
+        let options = try DatabaseSettings.load(environment: environment).connection
+        do { return try Connection(options) } catch let error where [1044, 1045, 1049, 1130, 1698].contains(error.code)
+        {
+            return nil
+        } catch {
+            throw ToolError(.unavailable, "MariaDB cannot be asked for the account \(user): \(error.message)")
+        }
+    }
+
+    /// Whether the schema has tables. One on another machine can only be asked if the server's password is here.
     func hasTables() throws -> Bool {
-        guard isLocal else { return false }
-        return try !connect().query(
-            "SELECT 1 FROM information_schema.tables WHERE table_schema = 'merganser' LIMIT 1"
-        ).isEmpty
+        var connection: Connection?
+        if isLocal {
+            connection = try connect()
+        } else if let password = try SettingsFolder.secret("database_password") {
+            connection = try connect(as: "merganser", password: password)
+        }
+        return try connection.map {
+            try !$0.query("SELECT 1 FROM information_schema.tables WHERE table_schema = 'merganser' LIMIT 1").isEmpty
+        } ?? false
     }
 }
 
 /// The settings of MariaDB itself. Where it has other databases, they are left to their operator, and `doctor` says what
 /// they lack.
 struct DatabaseServerStep: SetupStep {
-    let database: LocalDatabase
+    let database: SetupDatabase
     let name = "MariaDB's settings"
     private let file = "/etc/mysql/mariadb.conf.d/60-merganser.cnf"
 
@@ -71,62 +109,67 @@ struct DatabaseServerStep: SetupStep {
 
 /// The schema without tables, and the accounts of the programs.
 struct DatabaseStep: SetupStep {
-    let database: LocalDatabase
-    let settings: SettingsFile
+    let database: SetupDatabase
     let name = "database and accounts"
-    private static let accounts = [("merganser_owner", "owner_password"), ("merganser", "database_password")]
 
-    func missing() throws -> [String] {
-        try Self.accounts.filter { try !answers($0.0, SettingsFolder.secret($0.1)) }.map {
-            "create the account \($0.0) at MariaDB"
+    private struct Account {
+        let name: String
+        /// The file of its password.
+        let file: String
+        let privileges: String
+    }
+    private static let accounts = [
+        Account(name: "merganser_owner", file: "owner_password", privileges: "ALL PRIVILEGES"),
+        Account(name: "merganser", file: "database_password", privileges: "SELECT, INSERT, UPDATE, DELETE"),
+    ]
+
+    private func absent() throws -> [Account] {
+        try Self.accounts.filter { account in
+            guard let password = try SettingsFolder.secret(account.file) else { return true }
+            return try database.connect(as: account.name, password: password) == nil
         }
     }
 
+    func missing() throws -> [String] { try absent().map { "create the account \($0.name) at MariaDB" } }
+
     func mend() throws {
+        let absent = try absent()
         guard database.isLocal else {
-            try SettingsFolder.write(try statements(at: "%"), to: "accounts.sql")
+            try SettingsFolder.write(try statements(for: absent, at: "%"), to: "accounts.sql")
             throw ToolError(
                 .refused,
                 "MariaDB does not know the accounts yet: have its administrator run \(SettingsFolder.path)/accounts.sql, remove "
                     + "the file, and run setup again")
         }
-        try database.connect().executeScript(try statements(at: "localhost"))
-    }
-
-    private func answers(_ user: String, _ password: String?) -> Bool {
-        guard let password else { return false }
-        var environment = settings.environment
-        environment["MERGANSER_DATABASE_PASSWORD_FILE"] = nil
-        environment["MERGANSER_DATABASE_USER"] = user
-        environment["MERGANSER_DATABASE_PASSWORD"] = password
-        return (try? Connection(DatabaseSettings.load(environment: environment).connection)) != nil
+        try database.connect().executeScript(try statements(for: absent, at: "localhost"))
+        // Its connections stay, but it would make no other one.
+        if absent.contains(where: { $0.name == "merganser" }), let color = Color.allCases.first(where: \.isRunning) {
+            throw ToolError(
+                .refused,
+                "\(color.rawValue) still has another password than MariaDB: run merganserctl release --restart now, and then "
+                    + "setup again")
+        }
     }
 
     /// For new accounts, and on this machine for those whose password is another one. Accounts at another machine may have
     /// their passwords from a first machine, which goes on using them.
-    private func statements(at host: String) throws -> String {
-        let accounts = try Self.accounts.map { name, file in
-            guard let password = try SettingsFolder.secret(file), password.utf8.allSatisfy({ $0 != 0x27 && $0 != 0x5C })
+    private func statements(for accounts: [Account], at host: String) throws -> String {
+        let accounts = try accounts.map { account in
+            guard let password = try SettingsFolder.secret(account.file),
+                password.utf8.allSatisfy({ $0 != 0x27 && $0 != 0x5C })
             else {
                 throw ToolError(
-                    .refused, "\(SettingsFolder.path)/\(file) has a quote or a backslash, which no password of ours has"
-                )
+                    .refused,
+                    "\(SettingsFolder.path)/\(account.file) has a quote or a backslash, which no password of ours has")
             }
-            if !database.isLocal {
-                return "CREATE USER \(name)@'\(host)' IDENTIFIED BY '\(password)' REQUIRE SSL;\n"
-            }
-            return """
-                CREATE USER IF NOT EXISTS \(name)@'\(host)';
-                ALTER USER \(name)@'\(host)' IDENTIFIED BY '\(password)';
-
-                """
+            let name = "\(account.name)@'\(host)'"
+            let creation =
+                database.isLocal
+                ? "CREATE USER IF NOT EXISTS \(name);\nALTER USER \(name) IDENTIFIED BY '\(password)';\n"
+                : "CREATE USER \(name) IDENTIFIED BY '\(password)' REQUIRE SSL;\n"
+            return creation + "GRANT \(account.privileges) ON merganser.* TO \(name);\n"
         }
-        return """
-            CREATE DATABASE IF NOT EXISTS merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
-            \(accounts.joined())
-            GRANT ALL PRIVILEGES ON merganser.* TO merganser_owner@'\(host)';
-            GRANT SELECT, INSERT, UPDATE, DELETE ON merganser.* TO merganser@'\(host)';
-
-            """
+        return "CREATE DATABASE IF NOT EXISTS merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
+            + accounts.joined()
     }
 }

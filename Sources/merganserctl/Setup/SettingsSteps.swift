@@ -112,7 +112,7 @@ struct SettingsFile {
 
 /// Keys and passwords, each made once.
 struct SecretsStep: SetupStep {
-    let database: LocalDatabase
+    let database: SetupDatabase
     /// Whether no other machine uses the database.
     let isFirstMachine: Bool
     let name = "keys and passwords"

@@ -56,10 +56,10 @@ struct SetupCommand: ParsableCommand {
         var given = options
         if settings["MERGANSER_ISSUER"] == nil, issuer == nil { given = try asked() }
         for (name, value) in given { try settings.set(name, value) }
-        let database = LocalDatabase(settings)
+        let database = try SetupDatabase(settings)
         let steps: [any SetupStep] =
             [SecretsStep(database: database, isFirstMachine: firstMachine), SettingsStep(settings: settings)]
-            + [DatabaseServerStep(database: database), DatabaseStep(database: database, settings: settings)]
+            + [DatabaseServerStep(database: database), DatabaseStep(database: database)]
             + [ProgramsStep(), SchemaStep(), SigningKeyStep(), UnitsStep()]
             + [try NginxStep(settings: settings, certificate: certificate, key: certificateKey)]
         var parts: [Part] = []
