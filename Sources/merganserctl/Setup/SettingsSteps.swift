@@ -56,21 +56,36 @@ enum SettingsFolder {
     }
 }
 
-/// merganser.env: a line `NAME=VALUE` for each setting, as systemd and sh read it. Lines that nobody changes stay.
+/// merganser.env: a line `NAME=VALUE` or `NAME="VALUE"` for each setting, which means the same to systemd and to sh. Lines that
+/// nobody changes stay.
 struct SettingsFile {
     private(set) var lines: [String]
     /// Those that the file does not have yet.
     private(set) var changed: [String] = []
     static let name = "merganser.env"
 
-    init() throws {
-        let text = try SettingsFolder.text(Self.name)
+    static func load() throws -> SettingsFile { try SettingsFile(SettingsFolder.text(name) ?? "") }
+
+    /// - Throws: if systemd and sh read a line otherwise, or only one of them reads it.
+    init(_ text: String) throws {
         lines =
-            text.map { $0.trimmingNewlines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
-            ?? []
+            text.isEmpty
+            ? [] : text.trimmingNewlines.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for (index, line) in lines.enumerated() where !Self.isClear(line) {
+            throw ToolError(
+                .configuration,
+                "\(SettingsFolder.path)/\(Self.name), line \(index + 1): write NAME=VALUE, or NAME=\"VALUE\" with a value that "
+                    + "has spaces; it cannot contain quotes, dollar signs or backslashes")
+        }
         if self["MERGANSER_ATTACHMENT_DIR"] == nil {
             try set("MERGANSER_ATTACHMENT_DIR", "/var/lib/merganser/attachments")
         }
+    }
+
+    /// packaging/merganserctl has the same rule.
+    private static func isClear(_ line: String) -> Bool {
+        line.isEmpty || line.hasPrefix("#")
+            || line.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*=("[^"$`\\]*"|[^\s"'$`\\;&|<>()~]*)/) != nil
     }
 
     subscript(_ name: String) -> String? {
@@ -86,8 +101,7 @@ struct SettingsFile {
             throw ToolError(.usage, "\(name) cannot contain quotes, dollar signs, backslashes or line breaks")
         }
         if self[name] == value { return }
-        let isPlain = value.allSatisfy { $0.isLetter || $0.isNumber || "-_./:,@%+[]=".contains($0) }
-        let line = isPlain ? "\(name)=\(value)" : "\(name)=\"\(value)\""
+        let line = Self.isClear("\(name)=\(value)") ? "\(name)=\(value)" : "\(name)=\"\(value)\""
         if let place = lines.lastIndex(where: { $0.hasPrefix("\(name)=") }) {
             lines[place] = line
         } else {

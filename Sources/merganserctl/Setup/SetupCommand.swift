@@ -52,7 +52,7 @@ struct SetupCommand: ParsableCommand {
         guard geteuid() == 0 else { throw ToolError(.refused, "run setup as root") }
         // Servers read what is written here, except for what SettingsFolder writes.
         umask(0o022)
-        var settings = try SettingsFile()
+        var settings = try SettingsFile.load()
         var given = options
         if settings["MERGANSER_ISSUER"] == nil, issuer == nil { given = try asked() }
         for (name, value) in given { try settings.set(name, value) }
