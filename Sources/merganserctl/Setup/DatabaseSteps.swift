@@ -1,7 +1,9 @@
 import Configuration
+import Files
 import FoundationEssentials
 import MariaDB
 import Migrations
+import Time
 
 /// MariaDB as this machine's settings name it: on this machine, where root can do everything, or on another one.
 struct SetupDatabase {
@@ -66,8 +68,8 @@ struct SetupDatabase {
     }
 }
 
-/// The settings of MariaDB itself. Where it has other databases, they are left to their operator, and `doctor` says what
-/// they lack.
+/// The settings of MariaDB itself, written once. Where it has other databases, or another file overrides ours, they are left to
+/// their operator, and `doctor` says what they lack.
 struct DatabaseServerStep: SetupStep {
     let database: SetupDatabase
     let name = "MariaDB's settings"
@@ -86,19 +88,27 @@ struct DatabaseServerStep: SetupStep {
             SELECT 1 WHERE @@log_bin AND @@sync_binlog = 1 AND @@innodb_flush_log_at_trx_commit = 1
                 AND @@log_bin_trust_function_creators
             """)
-        return isRight.isEmpty && others.isEmpty ? ["write \(file), and restart MariaDB"] : []
+        guard isRight.isEmpty, others.isEmpty else { return [] }
+        guard let written = try Folder.modificationTime(of: file) else { return ["write \(file), and restart MariaDB"] }
+        // An earlier run may have ended before it restarted MariaDB.
+        let isOlder = try connection.query(
+            """
+            SELECT 1 FROM information_schema.global_status WHERE variable_name = 'UPTIME'
+                AND UNIX_TIMESTAMP() - variable_value < \(written.milliseconds / 1000)
+            """)
+        return isOlder.isEmpty ? [] : ["restart MariaDB"]
     }
 
     func mend() throws {
-        let shipped = try String(contentsOfFile: "/usr/share/merganser/mariadb.cnf", encoding: .utf8)
-        let before = try? String(contentsOfFile: file, encoding: .utf8)
-        try shipped.write(toFile: file, atomically: true, encoding: .utf8)
+        let isNew = try Folder.modificationTime(of: file) == nil
+        if isNew {
+            let shipped = try String(contentsOfFile: "/usr/share/merganser/mariadb.cnf", encoding: .utf8)
+            try shipped.write(toFile: file, atomically: true, encoding: .utf8)
+        }
         do { try Program.run("systemctl", "restart", "mariadb") } catch {
-            if let before {
-                try before.write(toFile: file, atomically: true, encoding: .utf8)
-            } else {
-                try FileManager.default.removeItem(atPath: file)
-            }
+            // What somebody has changed is theirs to mend.
+            guard isNew else { throw error }
+            try FileManager.default.removeItem(atPath: file)
             try Program.run("systemctl", "restart", "mariadb")
             var told = ToolError(.failed, "MariaDB does not start with \(file), and runs without it again")
             told.problems = ["\(error)"]

@@ -16,10 +16,15 @@ struct ProgramsStep: SetupStep {
     }
 }
 
+/// The schema before the first start. A server that is ready has the one that it needs, and newer migrations are part of a
+/// release.
 struct SchemaStep: SetupStep {
     let name = "schema"
 
-    func missing() -> [String] { Program.succeeds(tool, "migrate", "status") ? [] : ["migrate the database"] }
+    func missing() -> [String] {
+        if Color.allCases.contains(where: \.isReady) { return [] }
+        return Program.succeeds(tool, "migrate", "status") ? [] : ["migrate the database"]
+    }
 
     func mend() throws { try Program.run(tool, "migrate", "up") }
 }
@@ -42,9 +47,14 @@ struct SigningKeyStep: SetupStep {
 struct UnitsStep: SetupStep {
     let name = "units"
 
+    private func isEnabled(_ unit: String) -> Bool { Program.succeeds("systemctl", "is-enabled", "--quiet", unit) }
     private func isRunning(_ unit: String) -> Bool {
-        Program.succeeds("systemctl", "is-enabled", "--quiet", unit)
-            && Program.succeeds("systemctl", "is-active", "--quiet", unit)
+        isEnabled(unit) && Program.succeeds("systemctl", "is-active", "--quiet", unit)
+    }
+
+    /// Whether a release has ended between its start and its end, so that both colors run, or will.
+    private var isReleaseUnfinished: Bool {
+        Color.allCases.allSatisfy(\.isRunning) || Color.allCases.allSatisfy { isEnabled($0.unit) }
     }
 
     private var absent: [String] {
@@ -53,9 +63,19 @@ struct UnitsStep: SetupStep {
         return (["merganser.socket"] + jobs + [color.unit]).filter { !isRunning($0) }
     }
 
-    func missing() -> [String] { absent.map { "enable and start \($0)" } }
+    func missing() -> [String] {
+        isReleaseUnfinished
+            ? ["have you run merganserctl release, because a release was interrupted"]
+            : absent.map { "enable and start \($0)" }
+    }
 
     func mend() throws {
+        if isReleaseUnfinished {
+            throw ToolError(
+                .refused,
+                "a release was interrupted, so both colors run or are enabled: run merganserctl release, and then setup again"
+            )
+        }
         try Program.run("systemctl", "daemon-reload")
         for unit in absent { try Program.run("systemctl", "enable", "--now", "--quiet", unit) }
     }
