@@ -19,8 +19,8 @@ struct Doctor: ParsableCommand {
             + checkDatabase(configuration) + SystemChecks(configuration).findings
             + KeySetChecks(configuration).findings
         let isHealthy = !findings.contains { $0.status == .fail }
-        output.print(
-            Result(healthy: isHealthy, findings: findings), findings.map(\.words).joined(separator: "\n"))
+        let result = Result(healthy: isHealthy, findings: findings)
+        output.print(result, result.words)
         if !isHealthy { throw ExitCode.failure }
     }
 
@@ -44,8 +44,10 @@ struct Doctor: ParsableCommand {
         }
     }
 
-    private struct Result: Encodable {
+    struct Result: Codable {
         let healthy: Bool
         let findings: [Finding]
+
+        var words: String { findings.map(\.words).joined(separator: "\n") }
     }
 }

@@ -1,6 +1,6 @@
 /// The result of one check of `doctor`.
-struct Finding: Encodable {
-    enum Status: String, Encodable {
+struct Finding: Codable {
+    enum Status: String, Codable {
         case ok, warn, fail
     }
 

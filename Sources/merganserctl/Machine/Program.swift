@@ -17,18 +17,18 @@ enum Program {
     /// - Returns: what it printed, errors too, without the last line break.
     @discardableResult
     static func run(_ words: String...) throws -> String {
-        let (status, output) = try outcome(words)
+        let (status, output) = try outcome(of: words)
         guard status == 0 else { throw Failure(words: words, output: output) }
         return output
     }
 
     /// Whether a program ends with status 0.
-    static func succeeds(_ words: String...) -> Bool { (try? outcome(words).status) == 0 }
+    static func succeeds(_ words: String...) -> Bool { (try? outcome(of: words).status) == 0 }
 
     /// What a program prints, whatever its status.
-    static func output(_ words: String...) throws -> String { try outcome(words).output }
+    static func output(_ words: String...) throws -> String { try outcome(of: words).output }
 
-    private static func outcome(_ words: [String]) throws -> (status: Int32, output: String) {
+    private static func outcome(of words: [String]) throws -> (status: Int32, output: String) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw Failure(words: words, output: String(cString: strerror(errno)))

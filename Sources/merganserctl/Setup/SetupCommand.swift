@@ -2,6 +2,7 @@ import ArgumentParser
 import Files
 import FoundationEssentials
 import Glibc
+import JSON
 
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -74,12 +75,16 @@ struct SetupCommand: ParsableCommand {
         }
         if dryRun {
             let plan = parts.flatMap(\.missing)
-            output.print(Result(parts: parts), plan.isEmpty ? "nothing to do" : plan.joined(separator: "\n"))
+            output.print(
+                Result(parts: parts, doctor: nil), plan.isEmpty ? "nothing to do" : plan.joined(separator: "\n"))
             return
         }
-        let findings = try Program.output(tool, "doctor")
-        output.print(Result(parts: parts), findings)
-        guard Program.succeeds(tool, "doctor") else { throw ExitCode.failure }
+        let answer = try Program.output(tool, "doctor", "--json")
+        guard let doctor = try? Doctor.Result(json: Array(answer.utf8)) else {
+            throw ToolError(.failed, "merganserctl doctor fails: \(answer)")
+        }
+        output.print(Result(parts: parts, doctor: doctor), doctor.words)
+        if !doctor.healthy { throw ExitCode.failure }
     }
 
     private struct Part: Encodable {
@@ -89,6 +94,8 @@ struct SetupCommand: ParsableCommand {
 
     private struct Result: Encodable {
         let parts: [Part]
+        /// Nil if nothing was done.
+        let doctor: Doctor.Result?
     }
 
     /// The settings that options name.
