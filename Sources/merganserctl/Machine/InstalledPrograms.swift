@@ -1,5 +1,7 @@
 import FoundationEssentials
 import Glibc
+import OpenSSL
+import Text
 
 /// The folder of the programs that serve. It has a folder for each color; `before` with the programs that served before the
 /// last release; and `current`, a link to the folder of the color that serves.
@@ -69,6 +71,28 @@ struct InstalledPrograms {
         try Program.run("cp", "--recursive", "--link", folder(of: old), new)
         try? files.removeItem(atPath: before)
         try files.moveItem(atPath: new, toPath: before)
+    }
+
+    /// Has nginx read its configuration, if that is another one than it was told to read last. With HTTP/2 a reload may cost a
+    /// request: nginx ends idle connections, also those on which one is under way to it.
+    ///
+    /// - Returns: false if nginx goes on with what it has.
+    func reloadNginx() -> Bool {
+        guard let nginxDigest else { return false }
+        if (try? String(contentsOfFile: readByNginx, encoding: .utf8)) == nginxDigest { return true }
+        guard Program.succeeds("systemctl", "try-reload-or-restart", "nginx") else { return false }
+        noteNginx()
+        return true
+    }
+
+    /// Notes that nginx has read its configuration as it is.
+    func noteNginx() { try? nginxDigest?.write(toFile: readByNginx, atomically: true, encoding: .utf8) }
+
+    private var readByNginx: String { "\(path)/nginx.sha256" }
+
+    /// Of the configuration that nginx would read now; nil if it would not take it.
+    private var nginxDigest: String? {
+        (try? Program.run("nginx", "-T", "-q")).map { sha256($0.utf8).hexadecimal }
     }
 
     func makeCurrent(_ color: Color) throws {

@@ -71,7 +71,10 @@ struct ReleaseCommand: ParsableCommand {
                 // First, so that an interruption from here on leaves programs to go back to.
                 if let old { try programs.keep(old) }
                 try choose(new, programs)
-                reloadNginx()
+                // The package brings nginx's part. What nginx does not accept does not hold the release up.
+                if !programs.reloadNginx() {
+                    output.progress("nginx was not reloaded, and goes on with what it has; see nginx -t")
+                }
                 let state = new.state
                 guard state == "active" else { throw ToolError(.failed, "\(new.unit) is \(state) by now") }
             } catch {
@@ -118,13 +121,6 @@ struct ReleaseCommand: ParsableCommand {
             var told = ToolError(cause.kind, "\(failure). \(rest). Mend it, then run the same command again")
             told.problems = cause.message.split(separator: "\n").map(String.init) + cause.problems
             throw told
-        }
-    }
-
-    /// The package brings nginx's part of the release. What nginx does not accept does not hold the release up.
-    private func reloadNginx() {
-        if !Program.succeeds("nginx", "-t", "-q") || !Program.succeeds("systemctl", "try-reload-or-restart", "nginx") {
-            output.progress("nginx was not reloaded, and goes on with what it has; see nginx -t")
         }
     }
 
