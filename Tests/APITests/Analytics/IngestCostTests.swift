@@ -59,6 +59,7 @@ import Testing
         try app.change("DELETE FROM events")
         try app.change(
             """
+            SET STATEMENT max_statement_time = 0 FOR
             INSERT INTO events (id, app_id, client_event_id, session_id, level, message, is_dev, timestamp, received_at)
             SELECT RANDOM_BYTES(16), ?, UNHEX(CONCAT('3f2504e04f8911d39a0c', LPAD(HEX(i.seq), 12, '0'))), RANDOM_BYTES(16), 'info',
                    'stored', FALSE, ? - INTERVAL ? HOUR - INTERVAL n.seq MINUTE, ?
