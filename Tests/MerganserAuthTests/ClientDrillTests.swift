@@ -54,7 +54,7 @@ import Testing
                     try token.write(toFile: "\(folder)/tokens/\(person)-\(life)", atomically: false, encoding: .utf8)
                 }
             }
-            // On Linux URLSession turns in a circle while it waits for an answer, in the time of those that it waits for.
+            // On Linux URLSession keeps a core busy while it waits for an answer. The server needs that core.
             let process = try ChildProcess(
                 "/usr/bin/nice",
                 ["-n", "19", Repository.program("client-process")]

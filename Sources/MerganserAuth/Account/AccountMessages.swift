@@ -1,5 +1,7 @@
 import Foundation
 
+// What AccountSession sends to /api/v1, and what it reads of the answers (accounts §1).
+
 struct BootstrapBody: Encodable {
     let deviceUUID: String?
     let platform: DevicePlatform
