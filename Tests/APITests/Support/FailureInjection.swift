@@ -17,6 +17,13 @@ extension Client {
     func send(_ request: RepeatableRequest) -> Answer {
         send(request.method, request.path, request.body, token: request.token, headers: request.headers)
     }
+
+    /// Sends a request again, as clients do, while the server is too busy for it (503).
+    func sendUntilServed(_ request: RepeatableRequest) -> Answer {
+        var answer = send(request)
+        for _ in 0..<10 where answer.status == 503 { answer = send(request) }
+        return answer
+    }
 }
 
 /// Makes every row that a request writes fail, one after the other, and checks that nothing half-done remains.
