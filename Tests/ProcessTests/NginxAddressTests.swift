@@ -99,4 +99,18 @@ import Testing
         }
         #expect(statuses == [429, 200])
     }
+
+    /// What docs/machines.md says of a balancer that passes TCP on.
+    @Test func aBalancerNamesTheClientByThePROXYProtocol() throws {
+        let front = try Front(.production) {
+            $0.replacing("listen 443 ssl http2;", with: "listen 127.0.0.1:@PORT@ proxy_protocol;")
+                .replacing("real_ip_header X-Forwarded-For;", with: "real_ip_header proxy_protocol;")
+        }
+        let echo = try Echo(socket: front.run.file("merganser.sock"))
+        defer { withExtendedLifetime((front, echo)) {} }
+        let balancer = try front.connect()
+        try balancer.send(Array("PROXY TCP4 198.51.100.7 192.0.2.1 50000 443\r\n".utf8))
+        let answer = try balancer.ask("GET", "/api/v1/me", headers: [("X-Forwarded-For", "203.0.113.9")])
+        #expect(answer.header("x-remote") == "198.51.100.7")
+    }
 }

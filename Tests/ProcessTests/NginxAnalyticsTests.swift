@@ -200,7 +200,9 @@ import Testing
         let forwarded = ("X-Forwarded-For", "198.51.100.7")
         let answer = try front.get(
             "/v1/events", headers: [("CF-IPCountry", "DE"), ("CF-IPCountry", "FR"), forwarded])
-        #expect(answer.header("x-echo-cf-ipcountry") == "DE")
+        // Since 1.23, nginx joins what is repeated; the server takes that for no country.
+        let joins = try !Nginx.version().lexicographicallyPrecedes([1, 23])
+        #expect(answer.header("x-echo-cf-ipcountry") == (joins ? "DE, FR" : "DE"))
         #expect(answer.headers.filter { $0.name == "x-echo-cf-ipcountry" }.count == 1)
         #expect(answer.header("x-remote") == (configuration == .production ? "198.51.100.7" : "127.0.0.1"))
         #expect(try front.get("/v1/events").header("x-echo-cf-ipcountry") == nil)

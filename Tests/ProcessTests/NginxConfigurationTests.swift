@@ -28,7 +28,11 @@ import Threads
             .replacing(/listen \[::\]:80\b/, with: "listen 127.0.0.2:18080")
         let outcome = try Nginx.check(configuration: prefix.write(text, to: "nginx.conf"), prefix: prefix.path)
         #expect(outcome.exit == .status(0), "\(outcome.errorOutput)")
-        #expect(!outcome.errorOutput.contains("[warn]"), "\(outcome.errorOutput)")
+        // nginx before 1.25.1, such as Debian 12's, knows no other form.
+        let warnings = outcome.errorOutput.split(separator: "\n").filter {
+            $0.contains("[warn]") && !$0.contains(#""listen ... http2" directive is deprecated"#)
+        }
+        #expect(warnings == [])
     }
 
     @Test(arguments: [

@@ -9,7 +9,14 @@ package final class Nginx: Sendable {
     package let directory: TemporaryDirectory
     private let process: ChildProcess
 
-    private static let program = "/usr/sbin/nginx"
+    /// Debian's, or the one that `MERGANSER_TEST_NGINX` names.
+    private static let program = getenv("MERGANSER_TEST_NGINX").map { String(cString: $0) } ?? "/usr/sbin/nginx"
+
+    /// Its version: MAJOR, MINOR, PATCH.
+    package static func version() throws -> [Int] {
+        let text = try ChildProcess.run(program, ["-v"]).errorOutput
+        return text.split { !$0.isNumber && $0 != "." }.joined().split(separator: ".").compactMap { Int($0) }
+    }
 
     /// For the http block: folders below the prefix, because Debian's nginx has folders that belong to root.
     package static let ownFolders = """
