@@ -1,13 +1,13 @@
-internal import Glibc
+package import Glibc
 
 func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
 /// The longest path that fits into `sockaddr_un.sun_path` with a terminating zero, in bytes (unix(7)).
-let unixPathLimit = 107
+package let unixPathLimit = 107
 
 /// - Parameter path: a name in the file system, or `@` and a name in the abstract namespace; at most `unixPathLimit`
 ///   bytes.
-func withUnixAddress<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
+package func withUnixAddress<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8.prefix(unixPathLimit))

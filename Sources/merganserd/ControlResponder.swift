@@ -26,7 +26,7 @@ struct ControlResponder {
                 headers: [
                     Response.Field("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
                     Response.Field("Cache-Control", "no-store"),
-                ], body: Array(metrics.text(isReady: readiness.report.isReady, readiness.upkeep).utf8))
+                ], body: Array(metrics.text(isReady: readiness.report.isReady, readiness.upkeep, readiness.node).utf8))
         case ("/healthz", _), ("/readyz", _), ("/metrics", _):
             var response = refusal(.methodNotAllowed)
             response.headers.append(Response.Field("Allow", "GET, HEAD"))

@@ -44,12 +44,15 @@ struct Metrics: Sendable {
         self.server = server
     }
 
-    /// - Parameter upkeep: nil while the database does not answer.
-    func text(isReady: Bool, _ upkeep: Upkeep?) -> String {
+    /// - Parameters:
+    ///   - upkeep: nil while the database does not answer.
+    ///   - node: nil also if the database is no cluster.
+    func text(isReady: Bool, _ upkeep: Upkeep?, _ node: ClusterNode?) -> String {
         var exposition = Exposition()
         addProcess(to: &exposition, isReady: isReady)
         addRequests(to: &exposition)
         addDatabase(to: &exposition)
+        add(node, to: &exposition)
         addDelivery(to: &exposition)
         addKeySets(to: &exposition)
         addMail(to: &exposition)
@@ -145,6 +148,25 @@ struct Metrics: Sendable {
         exposition.add(
             "merganser_database_statement_seconds_total", .counter, "Total time of all statements.",
             Double(database.statementMicroseconds.value) / 1e6)
+    }
+
+    private func add(_ node: ClusterNode?, to exposition: inout Exposition) {
+        let labels = [("node", node?.name ?? "")]
+        for (name, kind, help, value) in [
+            ("nodes", .gauge, "Nodes of the database's cluster; 0 without a cluster.", Double(node?.size ?? 0)),
+            ("synced", .gauge, "1 while the node can be written to.", node?.isSynced == true ? 1 : 0),
+            (
+                "paused_seconds_total", .counter, "Time in which commits waited for a slower node.",
+                (node?.flowControl ?? .zero) / .seconds(1)
+            ),
+            (
+                "conflicts_total", .counter,
+                "Transactions of the node that were ended or refused because of another node's, by all its clients.",
+                Double((node?.certificationFailures ?? 0) + (node?.aborts ?? 0))
+            ),
+        ] as [(String, Exposition.Kind, String, Double)] {
+            exposition.add("merganser_database_cluster_\(name)", kind, help, [(labels, value)])
+        }
     }
 
     private func addDelivery(to exposition: inout Exposition) {

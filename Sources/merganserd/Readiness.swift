@@ -46,6 +46,7 @@ final class Readiness: Sendable {
         var checkedAt = ContinuousClock.now
         var phase = Phase.starting
         var upkeep: Upkeep?
+        var node: ClusterNode?
         var isStopping = false
         var thread: Thread?
     }
@@ -124,6 +125,9 @@ final class Readiness: Sendable {
     /// Unfinished work of the jobs, at most half a minute old; nil while the database does not answer.
     var upkeep: Upkeep? { state.withLock(\.upkeep) }
 
+    /// The node of a cluster that answered half a minute ago or later; nil without a cluster.
+    var node: ClusterNode? { state.withLock(\.node) }
+
     private func watch() {
         let database = makeDatabase()
         var previous = DatabaseState.unknown
@@ -147,11 +151,11 @@ final class Readiness: Sendable {
                 state.checkedAt = .now
             }
             if found != .fit {
-                state.withLock { $0.upkeep = nil }
+                state.withLock { ($0.upkeep, $0.node) = (nil, nil) }
                 nextUpkeep = .now
             } else if ContinuousClock.now >= nextUpkeep {
-                let upkeep = upkeep(of: database)
-                state.withLock { $0.upkeep = upkeep }
+                let (upkeep, node) = (upkeep(of: database), node(of: database))
+                state.withLock { ($0.upkeep, $0.node) = (upkeep, node) }
                 nextUpkeep = .now + .seconds(30)
             }
             let isStopping = state.wait(atMost: .seconds(1)) { $0.isStopping ? true : nil }
@@ -184,6 +188,13 @@ final class Readiness: Sendable {
             }
         } catch {
             logger.warning("the jobs' backlog cannot be read", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
+    private func node(of database: Database) -> ClusterNode? {
+        do { return try database.read { try $0.clusterNode() } } catch {
+            logger.warning("the cluster's state cannot be read", metadata: ["error": "\(error)"])
             return nil
         }
     }

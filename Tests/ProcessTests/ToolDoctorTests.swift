@@ -70,6 +70,80 @@ import Testing
         #expect(findings.mend("connections")?.contains("MERGANSER_THREADS, which is 8") == true)
     }
 
+    @Test func knowsTheNodesOfACluster() throws {
+        let options = [
+            "--wsrep-on=ON", "--wsrep-provider=/usr/lib/galera/libgalera_smm.so", "--wsrep-cluster-address=gcomm://",
+            "--wsrep-node-name=db1", "--wsrep-node-address=127.0.0.1", "--binlog-format=ROW",
+        ]
+        func findings(_ more: [String], provider: String = "") throws -> Findings {
+            let galera = "gmcast.listen_addr=tcp://127.0.0.1:\(try freePort()); \(provider)"
+            let server = try MariaDBServer(options: options + ["--wsrep-provider-options=\(galera)"] + more)
+            let installation = try Installation(database: TestDatabase(on: server, migrated: true))
+            return try Findings(installation.tool("doctor", "--json"))
+        }
+        let sound = try findings(["--innodb-autoinc-lock-mode=2"], provider: "evs.suspect_timeout=PT3S")
+        #expect(
+            sound["ok"].isSuperset(of: [
+                "node", "flow control", "conflicts", "stall", "transactions", "sync_wait", "replication", "filters",
+            ]))
+        #expect(sound["warn"].contains("cluster"), "a single node is no cluster")
+        let unsound = try findings(
+            [
+                "--innodb-autoinc-lock-mode=1", "--wsrep-sync-wait=1", "--wsrep-max-ws-size=1000000",
+                "--replicate-do-db=other", "--wsrep-auto-increment-control=OFF",
+            ], provider: "evs.suspect_timeout=PT8S; evs.inactive_timeout=PT20S")
+        #expect(unsound["fail"].isSuperset(of: ["transactions", "replication", "filters"]))
+        #expect(unsound["warn"].isSuperset(of: ["cluster", "stall", "sync_wait"]))
+        #expect(
+            unsound.mend("replication")?.hasPrefix("innodb_autoinc_lock_mode = 2, wsrep_auto_increment_control = ON ")
+                == true)
+    }
+
+    /// HAProxy with the shipped proxy's name, and nodes of which nobody knows that they only answer health checks.
+    @Test func saysWhatHAProxyWritesTo() throws {
+        let installation = try Installation()
+        let folder = try TemporaryDirectory()
+        var runs = 0
+        func findings(_ servers: String) throws -> Findings {
+            runs += 1
+            let socket = folder.file("\(runs).sock")
+            try folder.write(
+                """
+                global
+                    stats socket \(socket)
+                defaults
+                    mode tcp
+                    timeout connect 1s
+                    timeout client 1s
+                    timeout server 1s
+                listen merganser_database
+                    bind 127.0.0.1:\(freePort())
+                \(servers)
+
+                """, to: "haproxy.cfg")
+            let haproxy = try ChildProcess(
+                "/usr/sbin/haproxy", ["-db", "-f", folder.file("haproxy.cfg")], deathSignal: SIGTERM)
+            defer { withExtendedLifetime(haproxy) {} }
+            var found: Findings?
+            try haproxy.wait(for: "what it says of its servers") {
+                let outcome = try installation.tool("doctor", "--json", "--haproxy-socket", socket)
+                found = try Findings(outcome)
+                return found.map { !$0["ok"].union($0["warn"]).union($0["fail"]).isDisjoint(with: ["haproxy"]) } == true
+            }
+            haproxy.terminate()
+            try haproxy.waitForExit()
+            return try #require(found)
+        }
+        let healthy = try findings("    server db1 127.0.0.1:1\n    server db2 127.0.0.1:1 backup")
+        #expect(healthy["ok"].contains("haproxy"))
+        let degraded = try findings("    server db1 127.0.0.1:1 disabled\n    server db2 127.0.0.1:1 backup")
+        #expect(degraded["warn"].contains("haproxy"))
+        let dead = try findings("    server db1 127.0.0.1:1 disabled\n    server db2 127.0.0.1:1 backup disabled")
+        #expect(dead["fail"].contains("haproxy"))
+        let absent = try Findings(installation.tool("doctor", "--json", "--haproxy-socket", folder.file("nobody")))
+        #expect(!absent["ok"].contains("haproxy") && !absent["fail"].contains("haproxy"))
+    }
+
     @Test func namesWhatIsWrongWithTheKeys() throws {
         let installation = try Installation()
         let none = try Findings(installation.tool("doctor", "--json"))

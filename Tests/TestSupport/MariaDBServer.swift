@@ -62,7 +62,10 @@ package final class MariaDBServer: Sendable {
     package func start() throws {
         let process = try ChildProcess(
             Repository.root + "/scripts/mariadbd", [directory.file("data"), socket] + options)
-        try process.wait(for: "connections to \(socket)", atMost: .seconds(60)) { (try? Connection(options())) != nil }
+        // A node of a cluster accepts connections before it runs statements.
+        try process.wait(for: "connections to \(socket)", atMost: .seconds(60)) {
+            (try? Connection(options()).executeScript("DO 1")) != nil
+        }
         self.process.withLock { $0 = process }
     }
 

@@ -10,13 +10,16 @@ struct Doctor: ParsableCommand {
             Warnings are worth a look, but are not failures.
             """)
 
+    @Option(help: "HAProxy's stats socket; nothing is checked if there is none.")
+    var haproxySocket = "/run/haproxy/admin.sock"
     @OptionGroup var output: Output
 
     func run() throws {
         let configuration = try Environment.configuration()
         let findings =
             Environment.warnings.map { Finding.warn("environment", $0, "correct the name, or unset it") }
-            + checkDatabase(configuration) + SystemChecks(configuration).findings
+            + checkDatabase(configuration) + BalancerChecks(socket: haproxySocket).findings
+            + SystemChecks(configuration).findings
             + KeySetChecks(configuration).findings
         let isHealthy = !findings.contains { $0.status == .fail }
         let result = Result(healthy: isHealthy, findings: findings)
@@ -30,7 +33,9 @@ struct Doctor: ParsableCommand {
             let connection = try Connection(options)
             let checks = DatabaseChecks(
                 connection, threads: configuration.server.threads, dispatchers: configuration.server.dispatchers)
-            let findings = [.ok("database", "\(options) answers")] + (try checks.findings())
+            let findings =
+                [.ok("database", "\(options) answers")] + (try ClusterChecks(connection)?.findings() ?? [])
+                + (try checks.findings())
             // Without the tables there are no keys.
             if findings.contains(where: { $0.check == "schema" && $0.status == .fail }) { return findings }
             return findings + (try KeyChecks(connection, Environment.serverKey()).findings())
