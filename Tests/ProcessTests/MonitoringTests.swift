@@ -7,7 +7,7 @@ import Testing
 @Suite struct MonitoringTests {
     private static let files = ["alerts.yml", "dashboard.json"]
     /// The labels that Prometheus adds: its own, and those of `prometheus.yml`.
-    private static let scrapeLabels: Set = ["job", "instance", "color"]
+    private static let scrapeLabels: Set = ["job", "instance", "color", "machine"]
 
     @Test func everyMetricAndLabelIsExposed() throws {
         let labels = try exposedLabels()
