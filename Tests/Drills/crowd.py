@@ -8,7 +8,8 @@ import collections
 import hashlib
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from instance import Instance
 from load import Load, Sender, post
@@ -17,6 +18,14 @@ from load import Load, Sender, post
 PAIRS = (2, ((0, 1),))
 # A chain, and a merge in both directions.
 RACES = (4, ((0, 1), (1, 2), (0, 3), (3, 0)))
+
+
+class Link(NamedTuple):
+    """A row of identity_links."""
+
+    id: int
+    primary: int
+    key: str
 
 
 class Crowd:
@@ -83,6 +92,52 @@ class Crowd:
             self.count += count
             for group in range(first, first + count, self.size):
                 self._waiting += [(group + survivor, group + absorbed) for survivor, absorbed in self.merges]
+
+    # --- Judgement
+
+    def links(self) -> dict[int, Link]:
+        """Where each absorbed account leads."""
+        return {int(linked): Link(int(id), int(primary), key) for id, linked, primary, key in self.instance.sql(
+            "SELECT id, linked_user_id, primary_user_id, idempotency_key FROM identity_links")}
+
+    def judge(self, refused: set[int]) -> list[str]:
+        """What is wrong, once no merge is under way. refused: the accounts whose merge was refused."""
+        links = self.links()
+        return [*self._judge_accounts(links), *self._judge_proofs(links, refused)]
+
+    def _judge_accounts(self, links: dict[int, Link]) -> Iterator[str]:
+        """Nobody is lost: whatever an account had is where the account leads, at a live one."""
+        if chained := [linked for linked, link in links.items() if link.primary in links]:
+            yield f"{len(chained)} accounts lead to absorbed ones, as {chained[0]}"
+        applications = ", ".join(map(str, self.applications))
+        # What each account had, as often as given: whose it was, and whose it is.
+        for what, (each, query) in {
+            "accounts": (1, "SELECT SUBSTR(sub, 7), users.id FROM identities JOIN users"
+                            " ON users.id = CAST(SUBSTR(sub, 7) AS UNSIGNED) WHERE sub LIKE 'crowd.%'"),
+            "identities": (1, "SELECT SUBSTR(sub, 7), user_id FROM identities WHERE sub LIKE 'crowd.%'"),
+            "devices": (1, "SELECT SUBSTR(device_uuid, 25), user_id FROM devices WHERE device_uuid LIKE 'c40fd000-%'"),
+            "grants": (2, f"SELECT sub, user_id FROM grants WHERE application_id IN ({applications})"),
+        }.items():
+            rows = [(int(whose), int(user)) for whose, user in self.instance.sql(query)]
+            if len(rows) != each * self.count:
+                yield f"of {each * self.count} {what} there are {len(rows)}"
+            astray = [whose for whose, user in rows
+                      if what != "accounts" and user != (links[whose].primary if whose in links else whose)]
+            if astray:
+                yield f"{len(astray)} {what} are not where their account leads, as that of {astray[0]}"
+        for (pak,) in self.instance.sql("SELECT p.id FROM paks p JOIN identity_links l ON l.linked_user_id = p.user_id"
+                                        " WHERE p.revoked_at IS NULL LIMIT 1"):
+            yield f"PAK {pak} of an absorbed account is live"
+
+    def _judge_proofs(self, links: dict[int, Link], refused: set[int]) -> Iterator[str]:
+        """Each proof that was used made one link, of its own account; what was refused was not done."""
+        used = {f"st:{token}": int(user) for token, user in self.instance.sql(
+            "SELECT id, user_id FROM merge_tokens WHERE used_at IS NOT NULL")}
+        made = {link.key: linked for linked, link in links.items()}
+        if used != made:
+            yield f"{len(used.items() ^ made.items())} proofs were used without a link, or the reverse"
+        if done := refused & links.keys():
+            yield f"{len(done)} merges were refused and done, as that of {min(done)}"
 
 
 class Merger(Sender):

@@ -37,10 +37,14 @@ def start_time(pid: int) -> str | None:
 class Instance:
     """nginx, MariaDB, and merganserd in one of two colors, or in both while one replaces the other."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
-        """settings: variables for the servers that are started from here, besides the installation's own."""
-        self.url = os.environ["MERGANSER_URL"]
-        self.run = pathlib.Path(os.environ["MERGANSER_RUN"])
+    def __init__(self, settings: Mapping[str, str] | None = None, environment: Mapping[str, str] = os.environ) -> None:
+        """settings: variables for the servers that are started from here, besides the installation's own.
+
+        environment: the variables of .run/env, and MERGANSER_RUN.
+        """
+        self.environment = environment
+        self.url = environment["MERGANSER_URL"]
+        self.run = pathlib.Path(environment["MERGANSER_RUN"])
         # What servers inherit instead of listening themselves.
         self.listener: socket.socket | None = None
         self._children: dict[str, subprocess.Popen[bytes]] = {}
@@ -54,6 +58,11 @@ class Instance:
     def address(self) -> tuple[str, int]:
         host, _, port = self.url.removeprefix("http://").partition(":")
         return host, int(port)
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Where clients can choose to connect."""
+        return [self.address]
 
     @property
     def socket_path(self) -> str:
@@ -207,17 +216,17 @@ class Instance:
 
     def merganserctl(self, *arguments: str) -> str:
         """What the command prints."""
-        return run([os.environ["MERGANSERCTL"], *arguments])
+        return run([self.environment["MERGANSERCTL"], *arguments])
 
     def sql(self, text: str) -> list[tuple[str, ...]]:
         """Runs statements as the database's administrator; the rows that come back, as text."""
-        output = run([os.environ["MERGANSER_DB"], "--batch", "--skip-column-names", "--execute", text])
+        output = run([self.environment["MERGANSER_DB"], "--batch", "--skip-column-names", "--execute", text])
         return [tuple(line.split("\t")) for line in output.splitlines()]
 
     def hold(self, query: str, seconds: float) -> subprocess.Popen[bytes]:
         """Has a transaction of its own lock the row that the query finds, from this call's return on, for so long."""
         script = f"START TRANSACTION; {query} FOR UPDATE; DO SLEEP({seconds}); ROLLBACK"
-        command = [os.environ["MERGANSER_DB"], "--unbuffered", "--execute", script]
+        command = [self.environment["MERGANSER_DB"], "--unbuffered", "--execute", script]
         holder = subprocess.Popen(command, stdout=subprocess.PIPE)
         if not holder.stdout.readline():
             raise DrillError(f"{query}: finds no row to lock")

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import report
 from crowd import RACES, Crowd, Merger
@@ -35,14 +34,6 @@ BINARY_LOG = ["--log-bin=binlog", "--sync-binlog=1", "--log-bin-trust-function-c
 NOT_DURABLE = ["--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0"]
 # The groups of accounts that wait to merge whenever something is killed.
 STOCK = 4000
-
-
-class Link(NamedTuple):
-    """A row of identity_links."""
-
-    id: int
-    primary: int
-    key: str
 
 
 class Application:
@@ -174,10 +165,8 @@ class KillDrill:
                 " WHERE sub = (SELECT CONCAT('crowd.', MAX(linked_user_id)) FROM identity_links)")
         findings = self.load.ledger.verify(self.instance)
         report.writes(findings)
-        # Where each absorbed account leads.
-        links = {int(linked): Link(int(id), int(primary), key) for id, linked, primary, key in sql(
-            "SELECT id, linked_user_id, primary_user_id, idempotency_key FROM identity_links")}
-        problems = [*self.poller.problems, *self.judge_answers(), *self.judge_accounts(links), *self.judge_proofs(links),
+        links = self.crowd.links()
+        problems = [*self.poller.problems, *self.judge_answers(), *self.crowd.judge(self.refused),
                     *self.judge_events({link.id for link in links.values()})]
         for finding in findings:
             if not finding.holds:
@@ -195,40 +184,6 @@ class KillDrill:
         for exchange in self.load.record.failures:
             if exchange.kind == "client" or exchange.status not in MAY:
                 yield f"{exchange.kind}: {exchange.failure}"
-
-    def judge_accounts(self, links: dict[int, Link]) -> Iterator[str]:
-        """Nobody is lost: whatever an account had is where the account leads, at a live one."""
-        if chained := [linked for linked, link in links.items() if link.primary in links]:
-            yield f"{len(chained)} accounts lead to absorbed ones, as {chained[0]}"
-        applications = ", ".join(str(application.id) for application in self.applications)
-        # What each account had, as often as given: whose it was, and whose it is.
-        for what, (each, query) in {
-            "accounts": (1, "SELECT SUBSTR(sub, 7), users.id FROM identities JOIN users"
-                            " ON users.id = CAST(SUBSTR(sub, 7) AS UNSIGNED) WHERE sub LIKE 'crowd.%'"),
-            "identities": (1, "SELECT SUBSTR(sub, 7), user_id FROM identities WHERE sub LIKE 'crowd.%'"),
-            "devices": (1, "SELECT SUBSTR(device_uuid, 25), user_id FROM devices WHERE device_uuid LIKE 'c40fd000-%'"),
-            "grants": (2, f"SELECT sub, user_id FROM grants WHERE application_id IN ({applications})"),
-        }.items():
-            rows = [(int(whose), int(user)) for whose, user in self.instance.sql(query)]
-            if len(rows) != each * self.crowd.count:
-                yield f"of {each * self.crowd.count} {what} there are {len(rows)}"
-            astray = [whose for whose, user in rows
-                      if what != "accounts" and user != (links[whose].primary if whose in links else whose)]
-            if astray:
-                yield f"{len(astray)} {what} are not where their account leads, as that of {astray[0]}"
-        for (pak,) in self.instance.sql("SELECT p.id FROM paks p JOIN identity_links l ON l.linked_user_id = p.user_id"
-                                        " WHERE p.revoked_at IS NULL LIMIT 1"):
-            yield f"PAK {pak} of an absorbed account is live"
-
-    def judge_proofs(self, links: dict[int, Link]) -> Iterator[str]:
-        """Each proof that was used made one link, of its own account; what was refused was not done."""
-        used = {f"st:{token}": int(user) for token, user in self.instance.sql(
-            "SELECT id, user_id FROM merge_tokens WHERE used_at IS NOT NULL")}
-        made = {link.key: linked for linked, link in links.items()}
-        if used != made:
-            yield f"{len(used.items() ^ made.items())} proofs were used without a link, or the reverse"
-        if done := self.refused & links.keys():
-            yield f"{len(done)} merges were refused and done, as that of {min(done)}"
 
     def judge_events(self, links: set[int]) -> Iterator[str]:
         """Each merge made an event at each of two applications, numbered without gaps; what was read is still there."""

@@ -22,6 +22,8 @@ def uuid_text(column: str) -> str:
 # By kind of write: the id of each one that is stored, as often as it is.
 STORED = {
     "event": f"SELECT {uuid_text('client_event_id')} FROM events WHERE client_event_id IS NOT NULL",
+    # By the anonymous id; each is claimed for one user.
+    "claim": "SELECT anonymous_id FROM identity_claims",
     "device": "SELECT device_uuid FROM devices",
     # By the account that has ceased to exist.
     "swap": "SELECT SUBSTR(actor, 6) FROM audit_log WHERE action = 'user.swapped'",

@@ -11,6 +11,7 @@ import dataclasses
 import datetime
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import random
@@ -104,11 +105,24 @@ def bearer(token: str | None) -> dict[str, str]:
 
 
 class Connection:
-    """A client's, made again when it has failed."""
+    """A client's, made again when it has failed: to the next address, if the instance has several.
 
-    def __init__(self, instance: Instance, record: Record) -> None:
-        # Longer than nginx waits for the server.
-        self._http = http.client.HTTPConnection(*instance.address, timeout=70)
+    first: the number of the address that it begins with.
+    """
+
+    # Seconds for a connection, and for an answer, longer than nginx waits for the server.
+    CONNECT, ANSWER = 3, 70
+    # What makes a load balancer send the next request elsewhere.
+    ELSEWHERE = (502, 503, 504)
+
+    def __init__(self, instance: Instance, record: Record, first: int = 0) -> None:
+        addresses = instance.addresses
+        self._connections = itertools.cycle(
+            http.client.HTTPConnection(*addresses[(first + number) % len(addresses)], timeout=self.CONNECT)
+            for number in range(len(addresses)))
+        self._http = next(self._connections)
+        # Under whatever address it is reached.
+        self._host = {"Host": instance.url.removeprefix("http://")}
         self._record = record
 
     def send(self, request: Request) -> tuple[Answer | None, bool]:
@@ -116,7 +130,10 @@ class Connection:
         began = time.monotonic()
         answer = None
         try:
-            self._http.request(request.method, request.path, request.body, dict(request.headers))
+            if self._http.sock is None:
+                self._http.connect()
+                self._http.sock.settimeout(self.ANSWER)
+            self._http.request(request.method, request.path, request.body, self._host | dict(request.headers))
             response = self._http.getresponse()
             answer = Answer(response.status, response.read())
             if answer.status != request.expected:
@@ -127,6 +144,10 @@ class Connection:
             self._http.close()
             failure = f"{type(error).__name__}: {error}"
         self._record.add(Exchange(request.kind, began, time.monotonic(), answer.status if answer else None, failure))
+        if answer is None or answer.status in self.ELSEWHERE:
+            failed, self._http = self._http, next(self._connections)
+            if self._http is not failed:
+                failed.close()
         return answer, failure is None
 
     def close(self) -> None:
@@ -185,7 +206,7 @@ class Sender(threading.Thread):
         super().__init__(daemon=True)
         self.load = load
         self.random = random.Random(seed)
-        self.connection = Connection(load.instance, load.record)
+        self.connection = Connection(load.instance, load.record, first=seed)
 
     def run(self) -> None:
         try:
@@ -269,7 +290,7 @@ class Client(Sender):
     def work(self) -> None:
         self.begin()
         actions = {"profile": self.read_profile, "userinfo": self.read_userinfo, "ingest": self.ingest,
-                   "device": self.new_device, "refresh": self.refresh, "swap": self.swap}
+                   "device": self.new_device, "refresh": self.refresh, "swap": self.swap, "claim": self.claim}
         kinds, weights = zip(*self.load.mix.items())
         while not self.load.stopping.is_set():
             try:
@@ -292,21 +313,19 @@ class Client(Sender):
     def read_userinfo(self) -> None:
         self.connection.send(Request("userinfo", "GET", "/oauth/userinfo", headers=bearer(self.access_token)))
 
-    def ingest(self) -> None:
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        session, user = str(uuid.uuid4()), f"drill_anon_{uuid.uuid4()}"
-        events = [{"client_event_id": str(uuid.uuid4()), "session_id": session, "user_id": user, "level": "info",
-                   "message": "drill", "timestamp": now} for _ in range(self.random.randint(1, 5))]
+    def ingest(self) -> str:
+        """Returns whose events they are."""
+        user = f"drill_anon_{uuid.uuid4()}"
+        ids, request = batch(user, self.random.randint(1, 5))
+        if self.write("event", ids, request, request) is None:
+            raise Setback
+        return user
 
-        def check(answer: Answer) -> str | None:
-            counts = answer.json()
-            known = counts["accepted"] + counts.get("duplicates", 0)
-            return None if known == len(events) else f"of {len(events)} events: {counts}"
-
-        request = post("ingest", "/v1/ingest", {"bundle_id": os.environ["MERGANSER_BUNDLE_ID"], "events": events},
-                       os.environ["MERGANSER_CLIENT_KEY"], check=check)
-        request.headers = {**request.headers, "Content-Type": "application/json"}
-        self.write("event", [event["client_event_id"] for event in events], request, request)
+    def claim(self) -> None:
+        """Somebody signs in, after events that an app has reported of nobody."""
+        anonymous = self.ingest()
+        request = claim(anonymous, f"drill_{uuid.uuid4()}")
+        self.write("claim", [anonymous], request, request)
 
     def sign_in(self) -> None:
         """Into the demo application, as the server's own app does it; the first tokens of a family."""
@@ -413,6 +432,32 @@ class LockedProfile(Sender):
         request.method = "PATCH"
         self.write("nickname", [nickname], request)
         holder.wait()
+
+
+def batch(user: str, count: int) -> tuple[list[str], Request]:
+    """A user's new events: their ids, and the request that reports them."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    session = str(uuid.uuid4())
+    events = [{"client_event_id": str(uuid.uuid4()), "session_id": session, "user_id": user, "level": "info",
+               "message": "drill", "timestamp": now} for _ in range(count)]
+
+    def check(answer: Answer) -> str | None:
+        counts = answer.json()
+        known = counts["accepted"] + counts.get("duplicates", 0)
+        return None if known == len(events) else f"of {len(events)} events: {counts}"
+
+    body = {"bundle_id": os.environ["MERGANSER_BUNDLE_ID"], "events": events}
+    return [event["client_event_id"] for event in events], by_app("ingest", "/v1/ingest", body, check=check)
+
+
+def claim(anonymous: str, user: str) -> Request:
+    return by_app("claim", "/v1/identity/claim", {"anonymous_id": anonymous, "user_id": user})
+
+
+def by_app(kind: str, path: str, body: dict, **options) -> Request:
+    request = post(kind, path, body, os.environ["MERGANSER_CLIENT_KEY"], **options)
+    request.headers = {**request.headers, "Content-Type": "application/json"}
+    return request
 
 
 def form(kind: str, path: str, **fields: str) -> Request:
