@@ -12,7 +12,7 @@ import subprocess
 from crowd import RACES, Crowd
 from database import SCRIPTS
 from galera import SHIPPED, Cluster
-from hosts import Host, make_switch
+from hosts import Host
 from instance import DrillError, Instance, run, wait_until
 
 PORT = 8080
@@ -106,9 +106,7 @@ class Fleet:
     """To a load, and to a ledger, an instance like any other."""
 
     def __init__(self) -> None:
-        make_switch()
         self.cluster = Cluster()
-        self.run = pathlib.Path(os.environ["MERGANSER_RUN"])
         first, second = (Host(f"app{number}", f"192.0.2.{20 + number}") for number in (1, 2))
         # scripts/instance makes what is missing of these.
         (first.folder / "secrets").mkdir(mode=0o700)
@@ -149,6 +147,11 @@ class Fleet:
 
     def sql(self, text: str) -> list[tuple[str, ...]]:
         return self.cluster.sql(text)
+
+    def remove(self) -> None:
+        """So that another one can be made."""
+        for host in (*(machine.host for machine in self.machines), *(node.host for node in self.cluster.nodes)):
+            host.remove()
 
     def wait_until_whole(self) -> None:
         """Until all machines of the cluster are synced, and all app machines write to their first one."""

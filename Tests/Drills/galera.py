@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterable
 
 from database import SCRIPTS
-from hosts import Host
+from hosts import RUN, Host
 from instance import DrillError, run, wait_until
 
 SHIPPED = SCRIPTS.parent / "packaging" / "cluster"
@@ -88,7 +88,7 @@ class Node:
                 f"--wsrep-node-name={self.name}", *self.options]
 
     def _environment(self) -> dict[str, str]:
-        transfer = pathlib.Path(os.environ["MERGANSER_RUN"]) / "state-transfer/usr/bin"
+        transfer = RUN / "state-transfer/usr/bin"
         return os.environ | {"PATH": f"{transfer}:{os.environ['PATH']}:/usr/sbin:/sbin", "HOME": str(self.folder)}
 
     def _position(self) -> str | None:
@@ -126,6 +126,14 @@ class Node:
         except (DrillError, KeyError):
             return False
 
+    def is_written(self) -> bool:
+        """Whether it acknowledges a write of a row, within some seconds."""
+        try:
+            self.sql("SET SESSION max_statement_time = 5; REPLACE INTO drill.probe VALUES (1, UUID())")
+            return True
+        except DrillError:
+            return False
+
     def set_provider(self, option: str) -> None:
         self.sql(f"SET GLOBAL wsrep_provider_options = '{option}'")
 
@@ -160,6 +168,8 @@ class Cluster:
         first.stop()
         first.start(is_first=True)
         first.wait_until_synced()
+        # Where scenarios try to write.
+        first.sql("CREATE DATABASE drill; CREATE TABLE drill.probe (id INT PRIMARY KEY, text TEXT) ENGINE = InnoDB")
         for node in others:
             node.start()
         for node in others:

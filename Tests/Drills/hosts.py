@@ -8,8 +8,11 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import shutil
 import signal
+import socket
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 
 from instance import DrillError, run, wait_until
@@ -18,6 +21,10 @@ NEW_NETWORK = 0x40000000
 # Those of documentation (RFC 5737), as in packaging/cluster.
 SWITCH = "192.0.2.1"
 BRIDGE = "switch"
+# The drill's folder, which every user can reach.
+RUN = pathlib.Path("/run/drill")
+# Where no machine listens.
+CLOSED_PORT = 9
 
 
 def make_switch() -> None:
@@ -32,7 +39,7 @@ class Host:
     def __init__(self, name: str, address: str) -> None:
         self.name = name
         self.address = address
-        self.folder = pathlib.Path(os.environ["MERGANSER_RUN"]) / name
+        self.folder = RUN / name
         self.folder.mkdir(mode=0o755)
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         run(["ip", "netns", "add", name])
@@ -88,6 +95,22 @@ class Host:
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
+    def echo(self, address: str) -> float:
+        """The median round trip to another machine, in milliseconds: a connection that is refused."""
+        times = []
+        for _ in range(101):
+            with self.inside(), socket.socket() as client:
+                began = time.perf_counter()
+                client.connect_ex((address, CLOSED_PORT))
+                times.append(1000 * (time.perf_counter() - began))
+        return sorted(times)[50]
+
+    def remove(self) -> None:
+        self.kill_all()
+        run(["ip", "link", "delete", self.name])
+        run(["ip", "netns", "delete", self.name])
+        shutil.rmtree(self.folder)
+
     # --- Its cable
 
     @contextlib.contextmanager
@@ -126,7 +149,7 @@ def enter(namespace: int) -> None:
 
 
 def wire_program() -> pathlib.Path:
-    program = pathlib.Path(os.environ["MERGANSER_RUN"]) / "wire"
+    program = RUN / "wire"
     if not program.exists():
         source = pathlib.Path(__file__).with_name("wire.c")
         run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(source)])
