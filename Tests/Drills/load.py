@@ -315,7 +315,7 @@ class Client(Sender):
 
     def ingest(self) -> str:
         """Returns whose events they are."""
-        user = f"drill_anon_{uuid.uuid4()}"
+        user = f"owl_anon_{uuid.uuid4()}"
         ids, request = batch(user, self.random.randint(1, 5))
         if self.write("event", ids, request, request) is None:
             raise Setback

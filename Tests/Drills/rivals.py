@@ -8,7 +8,7 @@ import uuid
 
 from fleet import Fleet
 from instance import Instance
-from load import Answer, Client, Connection, Load, Request, Setback, batch, claim, form, post
+from load import Answer, Client, Connection, Load, Request, Sender, Setback, batch, claim, form, post
 
 
 class Rivals:
@@ -124,12 +124,12 @@ class Pair(Client):
             self.sign_in()
 
     def race_ingest(self) -> None:
-        ids, request = batch(f"drill_anon_{uuid.uuid4()}", 5)
+        ids, request = batch(f"owl_anon_{uuid.uuid4()}", 5)
         self.both("event", ids, [request, request])
 
     def race_claims(self) -> None:
         """Two anonymous ids become the same user, while one more event comes late under each."""
-        anonymous = [f"drill_anon_{uuid.uuid4()}" for _ in range(2)]
+        anonymous = [f"owl_anon_{uuid.uuid4()}" for _ in range(2)]
         for name in anonymous:
             ids, request = batch(name, 2)
             if self.write("event", ids, request) is None:
