@@ -125,12 +125,12 @@ class Host:
     @contextlib.contextmanager
     def delayed(self, seconds: float) -> Iterator[None]:
         """Each frame to the machine, and from it, arrives so much later."""
-        here, there = f"{self.name}-here", f"{self.name}-there"
+        program, here, there = wire_program(), f"{self.name}-here", f"{self.name}-there"
         run(["ip", "link", "add", here, "type", "veth", "peer", "name", there])
         run(["ip", "link", "set", self.name, "nomaster"])
         run(["ip", "link", "set", there, "master", BRIDGE, "up"])
         run(["ip", "link", "set", here, "up"])
-        wire = subprocess.Popen([str(wire_program()), self.name, here, str(round(seconds * 1e6))])
+        wire = subprocess.Popen([str(program), self.name, here, str(round(seconds * 1e6))])
         try:
             yield
             if wire.poll() is not None:
