@@ -1,6 +1,6 @@
 import Foundation
 
-// What AccountSession sends to /api/v1, and what it reads of the answers (accounts §1).
+// What AccountSession sends to /api/v1, and what it reads of the answers (accounts §1.3 to §1.9, §3.1).
 
 struct BootstrapBody: Encodable {
     let deviceUUID: String?

@@ -80,14 +80,10 @@ struct BalancerChecks {
 
     /// - Returns: nil if nobody answers within two seconds.
     private static func ask(_ command: String, at path: String) -> String? {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = connectToUnixSocket(path) else { return nil }
         defer { close(descriptor) }
         var limit = timeval(tv_sec: 2, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        guard path.utf8.count <= unixPathLimit,
-            withUnixAddress(path, { connect(descriptor, $0, $1) }) == 0
-        else { return nil }
         let line = Array("\(command)\n".utf8)
         guard send(descriptor, line, line.count, Int32(MSG_NOSIGNAL)) == line.count else { return nil }
         var answer: [UInt8] = []
