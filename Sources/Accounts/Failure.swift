@@ -35,6 +35,7 @@ package enum Failure: Error, Equatable {
     case invalidOTP
     case selfMergeForbidden
     case planChanged
+    case accountTooLarge
     case idempotencyKeyReused
     case invalidCursor
     case notFound

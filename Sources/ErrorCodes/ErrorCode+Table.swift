@@ -291,6 +291,11 @@ extension ErrorCode {
             Entry(
                 .merging, .unprocessableContent, en: "Both credentials belong to the same account.",
                 ko: "양쪽이 이미 같은 계정입니다.")
+        case .accountTooLarge:
+            Entry(
+                .merging, .unprocessableContent,
+                en: "The other account’s history of sign-ins is too long to be moved at once. Ask support.",
+                ko: "다른 계정의 로그인 기록이 너무 많아 한 번에 옮길 수 없습니다. 고객 지원에 문의하세요.")
         case .invalidOTP:
             Entry(
                 .merging, .unauthorized, en: "The one-time password is wrong, used, voided or expired.",

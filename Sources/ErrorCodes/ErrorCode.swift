@@ -71,6 +71,7 @@ package enum ErrorCode: String, CaseIterable, Sendable, Encodable {
     case missingCredentials = "missing_credentials"
     case conflictingCredentials = "conflicting_credentials"
     case selfMergeForbidden = "self_merge_forbidden"
+    case accountTooLarge = "account_too_large"
     case invalidOTP = "invalid_otp"
     case tokenExpired = "token_expired"
     case tokenConsumed = "token_consumed"

@@ -177,7 +177,8 @@ extension Failure {
         case .mergeTokenConsumed: .invalidOTP
         case .invalidOTP: .selfMergeForbidden
         case .selfMergeForbidden: .planChanged
-        case .planChanged: .idempotencyKeyReused
+        case .planChanged: .accountTooLarge
+        case .accountTooLarge: .idempotencyKeyReused
         case .idempotencyKeyReused: .invalidCursor
         case .invalidCursor: .notFound
         case .notFound: .developerRequired

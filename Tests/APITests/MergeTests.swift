@@ -18,6 +18,26 @@ import Time
     /// The newest.
     private func link() throws -> Int { try #require(try scene.value("SELECT MAX(id) FROM identity_links")) }
 
+    /// More would not fit into one transaction of a cluster.
+    @Test func aHistoryHasALongestLength() throws {
+        let (survivor, absorbed) = (try scene.member(), try scene.member())
+        let kept = try app.count("SELECT COUNT(*) FROM login_events WHERE user_id = ?", absorbed.id)
+        try app.change(
+            """
+            INSERT INTO login_events (user_id, event, user_agent) SELECT ?, 'signed_in', REPEAT('鴨', 500)
+            FROM seq_1_to_25001 WHERE seq <= 25001 - ?
+            """, absorbed.id, kept)
+        let token = try scene.mergeToken(of: absorbed.id)
+        let request = scene.mergeRequest(survivor, token)
+        let dry = scene.client.send(scene.mergeRequest(survivor, token, [("dry_run", true)]))
+        for answer in [dry, scene.client.send(request)] {
+            #expect(answer.description == #"422 {"error":"account_too_large"}"#)
+        }
+        try app.change("DELETE FROM login_events WHERE user_id = ? ORDER BY id LIMIT 1", absorbed.id)
+        #expect(scene.client.send(request).status == 200)
+        #expect(try app.count("SELECT COUNT(*) FROM login_events WHERE user_id = ?", survivor.id) > 25_000)
+    }
+
     @Test func everythingMovesAndTheOneIsKept() throws {
         let (survivor, absorbed) = (try scene.member(), try scene.member())
         let shared = try scene.relyingParty()

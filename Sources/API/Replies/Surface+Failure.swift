@@ -41,6 +41,7 @@ extension Surface {
         case .mergeTokenConsumed: refusal(with: .tokenConsumed)
         case .invalidOTP: refusal(with: .invalidOTP)
         case .selfMergeForbidden: refusal(with: .selfMergeForbidden)
+        case .accountTooLarge: refusal(with: .accountTooLarge)
         case .planChanged: refusal(with: .planChanged)
         case .idempotencyKeyReused: refusal(with: .idempotencyKeyReused)
         case .invalidCursor: refusal(with: .invalidCursor)

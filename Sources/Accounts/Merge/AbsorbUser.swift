@@ -11,10 +11,12 @@ extension AccountsTransaction {
     /// - Parameters:
     ///   - absorbed: locked, live, other than the survivor.
     ///   - survivor: locked, live, identified.
+    /// - Throws: `accountTooLarge`.
     func absorb(
         _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor
     ) throws -> IdentityLink {
         let (a, b) = (absorbed.id, survivor.id)
+        try connection.checkHistory(of: a)
         let told = try liveSubs(of: a)
         try lockApplications(of: a, and: told.map(\.application))
         let applications = try moveApplications(from: a, to: b)

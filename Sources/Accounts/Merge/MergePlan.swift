@@ -14,6 +14,9 @@ package struct MergeCounts: Equatable, Sendable {
 ///
 /// Keys, tickets, sessions, tokens and the login history are not part of it: using an account does not change its plan.
 struct MergePlan {
+    /// Sign-ins that a merge moves at most.
+    static let longestHistory = 25_000
+
     let absorbed: User.ID
     fileprivate(set) var counts = MergeCounts()
     /// One for each row, without those of the rows' tokens.
@@ -31,15 +34,28 @@ package struct MergePreview: Sendable {
 }
 
 extension Connection {
+    /// A cluster of databases refuses a transaction that writes too much (`wsrep_max_ws_size`), and only the history of
+    /// sign-ins has no other limit. With the longest user agents, its rows then take 100 MiB before and after.
+    ///
+    /// - Throws: `accountTooLarge` if a merge would move more of it than `MergePlan.longestHistory`.
+    func checkHistory(of absorbed: User.ID) throws {
+        let count = try first(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM login_events WHERE user_id = ? LIMIT ?) history", absorbed,
+            MergePlan.longestHistory + 1
+        ) { row in try row.read(Int.self) }
+        if let count, count > MergePlan.longestHistory { throw Failure.accountTooLarge }
+    }
+
     /// What a merge would move, if the plan is the one that the caller expects.
     ///
-    /// - Throws: `planChanged`.
+    /// - Throws: `planChanged`, `accountTooLarge`.
     func previewMerge(
         of absorbed: User.ID, into survivor: User.ID, _ precondition: Precondition
     ) throws -> MergePreview {
         let plan = try mergePlan(of: absorbed)
         let name = plan.name(into: survivor)
         try precondition.check(against: name)
+        try checkHistory(of: absorbed)
         return MergePreview(plan: name, counts: plan.counts)
     }
 

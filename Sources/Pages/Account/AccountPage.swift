@@ -29,6 +29,8 @@ package struct AccountPage: WebPage {
         case alreadyYours = "already_yours"
         case ownedByAnother = "owned_by_another"
         case otherDeleted = "other_deleted"
+        /// More than one merge moves.
+        case tooLarge = "too_large"
         /// No account can be signed in to that way.
         case nobody
 
@@ -37,7 +39,7 @@ package struct AccountPage: WebPage {
             switch self {
             case .methodAdded, .methodRemoved, .deviceRemoved, .appDisconnected, .agentRevoked, .merged: false
             case .lastMethod, .gone, .anonymous, .noOtherMethod, .providerConnected, .tripGone, .cancelled, .failed,
-                .unavailable, .alreadyYours, .ownedByAnother, .otherDeleted, .nobody:
+                .unavailable, .alreadyYours, .ownedByAnother, .otherDeleted, .tooLarge, .nobody:
                 true
             }
         }

@@ -33,6 +33,7 @@ extension AccountPage.Notice {
         case .identityOwnedByAnotherAccount: self = .ownedByAnother
         case .accountDeleted: self = .otherDeleted
         case .selfMergeForbidden: self = .alreadyYours
+        case .accountTooLarge: self = .tooLarge
         case .identityDoesNotResolveToExistingAccount: self = .nobody
         default: return nil
         }
