@@ -36,8 +36,8 @@ import Threads
             #expect(answers.allSatisfy { $0.status < 500 }, "round \(round): \(answers)")
             try check(answers, invariants)
         }
-        // All take their locks in one order, so that nobody is even rolled back for it.
-        #expect(app.statistics.deadlocks.value == 0)
+        // All take their locks in one order, so that on one server nobody is even rolled back for it.
+        #expect(app.database.isOnCluster || app.statistics.deadlocks.value == 0)
         #expect(app.statistics.exhaustions.value == 0)
         #expect(app.log.lines.filter { $0.hasPrefix("warning") || $0.hasPrefix("error") } == [])
     }

@@ -28,6 +28,11 @@ package final class MariaDBServer: Sendable {
         }
     }
 
+    /// The sockets of the other nodes if the server is one of a cluster: `MERGANSER_TEST_DATABASE_NODES`, separated by
+    /// colons.
+    package static let otherNodes = (ProcessInfo.processInfo.environment["MERGANSER_TEST_DATABASE_NODES"] ?? "")
+        .split(separator: ":").map(String.init)
+
     private static let shared: Result<MariaDBServer, any Error> = Result {
         let server = try MariaDBServer()
         // Globals are never deinitialized.

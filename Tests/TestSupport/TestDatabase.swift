@@ -63,6 +63,27 @@ package final class TestDatabase: Sendable {
 
     package func connect() throws -> Connection { try Connection(options) }
 
+    /// How to reach the schema through one of the cluster's nodes, in turn; always the same where there is no cluster.
+    package func options(ofNode number: Int) -> Connection.Options {
+        let nodes = isOnCluster ? [socket] + MariaDBServer.otherNodes : [socket]
+        var options = options
+        options.address = .unixSocket(nodes[number % nodes.count])
+        return options
+    }
+
+    package var isOnCluster: Bool {
+        guard let shared = try? MariaDBServer.sharedSocket else { return false }
+        return shared == socket && !MariaDBServer.otherNodes.isEmpty
+    }
+
+    /// Waits until every node of a cluster has applied what was committed on any.
+    package func settle() throws {
+        guard isOnCluster else { return }
+        for number in 0...MariaDBServer.otherNodes.count {
+            _ = try Connection(options(ofNode: number)).query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1")
+        }
+    }
+
     /// Whether one of the schema's sessions waits for an InnoDB lock of another one.
     ///
     /// Reads the monitor's text, which is current. INNODB_LOCK_WAITS is a copy that is renewed only if nobody has read

@@ -49,7 +49,7 @@ import Time
                 let name = Self.anonymous[numbers.next(4)]
                 return client.send(scene.claim(.string(name), .string(["u", "v"][numbers.next(2)]))).status
             default:
-                let database = scene.database()
+                let database = try scene.database()
                 if numbers.next(2) == 0 {
                     // At this time, clean-up removes all deleted attachments and unfilled reservations.
                     let later = scene.app.time.now + .seconds(2 * 86_400)

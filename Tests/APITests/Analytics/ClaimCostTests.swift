@@ -27,7 +27,7 @@ import Time
         }
         // A million seconds of one month, because each month has its own counter.
         try scene.store(events, of: "owl_anon_a", from: app.time.now - .seconds(32 * 86_400), copies: false)
-        let database = scene.database()
+        let database = try scene.database()
         let key = try database.read { try app.service.analytics.authenticate(scene.clientKey, $0) }
         let project = try #require(key.app?.project)
 

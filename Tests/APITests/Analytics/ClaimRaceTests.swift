@@ -112,5 +112,6 @@ import Testing
                     ON c.app_user_id = u.id
                 WHERE COALESCE(e.n, 0) <> COALESCE(c.n, 0)
                 """) == 0)
+        try scene.expectClean()
     }
 }

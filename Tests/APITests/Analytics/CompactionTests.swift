@@ -134,7 +134,7 @@ import Time
     @Test func onlyTheTombstonesRowsAreRead() throws {
         try claimTwo()
         try scene.store(100_000, of: "v", from: app.time.now - .seconds(864_000), copies: false)
-        let database = scene.database()
+        let database = try scene.database()
         let before = try rowsRead(database)
         try scene.compaction().run(database)
         // Twice the number of re-pointed rows, and a few more for each of a dozen statements.

@@ -51,6 +51,7 @@ import Threads
             #expect(rows == copies, sourceLocation: sourceLocation)
         }
         #expect(try scene.counters() == scene.countedEvents(), sourceLocation: sourceLocation)
+        try scene.expectClean(sourceLocation: sourceLocation)
     }
 
     private func expectNobodyWithoutEvents(sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -544,7 +544,7 @@ import Time
             }
         }
         #expect(answer.header("Set-Cookie") != nil, "\(answer)")
-        #expect(app.statistics.deadlocks.value == 0)
+        #expect(app.database.isOnCluster || app.statistics.deadlocks.value == 0)
     }
 
     /// The history of a person whose rows are held is waited for before the request is locked.

@@ -14,8 +14,11 @@ extension AnalyticsScene {
 
     func retention(of table: EventTable) -> Retention { Retention(of: table, clock: app.time.clock) }
 
-    /// A job's own connection.
-    func database() -> Database { Database(app.database.options) }
+    /// A job's own connection; in a cluster, to another node than `TestApp.client`.
+    func database() throws -> Database {
+        try app.database.settle()
+        return Database(app.database.options(ofNode: 1))
+    }
 
     /// Events of a user who has a record, a second apart, as if ingested; with copies in both other tables.
     ///

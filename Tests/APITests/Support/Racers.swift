@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Threads
 
@@ -16,15 +17,17 @@ final class Racers: Sendable {
         var isOver = false
     }
 
+    private let app: TestApp
     private let state: Monitor<State>
     private let threads: [Thread]
 
     init(_ app: TestApp, _ count: Int) {
         let state = Monitor(State())
+        self.app = app
         self.state = state
         threads = (0..<count).map { number in
             Thread {
-                let client = app.client()
+                let client = app.client(ofNode: number)
                 var round = 0
                 while let start = Self.next(state, number, after: &round) {
                     while ContinuousClock.now < start.time {}
@@ -55,6 +58,7 @@ final class Racers: Sendable {
     /// - Returns: the answers in the order of the requests.
     func race(_ requests: [RepeatableRequest], delays: [Duration] = []) throws -> [Answer] {
         try #require(requests.count == threads.count)
+        try app.database.settle()
         let start = ContinuousClock.now + .microseconds(200)
         state.change { state in
             state.starts = requests.enumerated().map { number, request in
@@ -63,9 +67,11 @@ final class Racers: Sendable {
             state.answers = [:]
             state.round += 1
         }
-        return try #require(
+        let answers = try #require(
             state.wait(atMost: .seconds(60)) { state in
                 state.answers.count == requests.count ? requests.indices.compactMap { state.answers[$0] } : nil
             })
+        try app.database.settle()
+        return answers
     }
 }

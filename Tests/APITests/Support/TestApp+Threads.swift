@@ -23,11 +23,13 @@ extension TestApp {
         _ threads: Int, rounds: Int,
         _ body: @escaping @Sendable (_ client: Client, _ thread: Int, _ round: Int) -> Result
     ) -> [[Result]] {
+        settle()
+        defer { settle() }
         let arrivals = Monitor(0)
         let results = Mutex([[Result?]](repeating: [Result?](repeating: nil, count: threads), count: rounds))
         let running = (0..<threads).map { thread in
             Threads.Thread { [self] in
-                let client = client()
+                let client = client(ofNode: thread)
                 // Its connection is there before the first round.
                 _ = client.send(.get, "/api/v1/me", token: "lpk_live_unknown")
                 for round in 0..<rounds {
@@ -42,6 +44,10 @@ extension TestApp {
         }
         for thread in running { thread.join() }
         return results.withLock { $0.map { $0.compactMap { $0 } } }
+    }
+
+    private func settle() {
+        do { try database.settle() } catch { Issue.record(error) }
     }
 
     /// Waits until a count is above zero.

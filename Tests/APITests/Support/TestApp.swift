@@ -127,8 +127,12 @@ final class TestApp: Sendable {
     }
 
     /// A client with its own connection, like a worker thread. Only one thread may use it.
-    func client() -> Client {
+    ///
+    /// - Parameter node: of a cluster, to which it is connected.
+    func client(ofNode node: Int = 0) -> Client {
         if let server { return Client { server.respond(to: $0) } }
+        var options = options
+        if options.address == database.options.address { options.address = database.options(ofNode: node).address }
         return Client(Responder(service: service, database: Database(options, statistics: statistics)))
     }
 
