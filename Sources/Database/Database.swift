@@ -69,7 +69,7 @@ package final class Database {
     /// have no effects outside the database. It runs again after a deadlock (1213), a lock wait time-out (1205), 1020,
     /// 1047, 1180 and a lost connection, even if it ignored that error or threw another one because of it: nothing may
     /// be committed after such an error. It also runs again after a duplicate entry (1062) that it throws, if the index
-    /// is one of `policy.racyKeys`.
+    /// is one of `policy.racyKeys`, and on a cluster after a foreign key's error (1451, 1452) that it throws.
     ///
     /// Throws the closure's error, or a `TransactionFailure`.
     @discardableResult
@@ -124,7 +124,9 @@ package final class Database {
         do {
             value = try body(connection)
         } catch {
-            let failure = connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
+            let failure =
+                connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
+                ?? orphan(error, connection)
             rollback(connection)
             guard let failure else { throw error }
             return .rolledBack(failure)
@@ -138,17 +140,23 @@ package final class Database {
         }
         do {
             try connection.commit()
-        } catch let error where error.isTransient {
+        } catch let error where error.isRefusedCommit {
             rollback(connection)
             return .rolledBack(error)
         } catch {
-            // The server may have committed before its answer was lost. Any other error than those above leaves the
-            // same doubt.
+            // The server, or the rest of its cluster, may have committed before the answer was lost. Any other error than
+            // those above leaves the same doubt.
             disconnect()
             statistics.unknownOutcomes.add(1)
             throw TransactionFailure.outcomeUnknown(error)
         }
         return .committed(value)
+    }
+
+    /// On a cluster, the error of a row that another node's commit has left without the row that it refers to.
+    private func orphan(_ error: any Error, _ connection: Connection) -> MariaDBError? {
+        guard connection.isClusterNode, let error = error as? MariaDBError, error.isBrokenReference else { return nil }
+        return error
     }
 
     /// If a transaction cannot be rolled back, the server rolls it back when the connection closes.

@@ -28,6 +28,7 @@ extension Connection {
         try perform(sql)
         guard let result = mysql_store_result(handle) else {
             guard mysql_errno(handle) == 0 else { throw note(MariaDBError(of: handle, sql: sql)) }
+            try checkClusterAbort(sql)
             return []
         }
         defer { mysql_free_result(result) }

@@ -122,6 +122,7 @@ extension Connection {
         do {
             let statement = try statement(for: key)
             try execute(statement)
+            try checkClusterAbort(statement.sql)
             if let watch, let start {
                 watch.note(since: start, on: self, statement.sql, rows: statement.outcome.affectedRows)
             }

@@ -19,10 +19,13 @@ package final class Connection {
     package private(set) var lost: MariaDBError?
     /// An error since `begin` after which nothing may be committed, even if a caller ignored it.
     package internal(set) var failure: MariaDBError?
+    /// Whether the server is a node of a Galera cluster. All servers that one address may lead to are, or none is, and
+    /// the server itself cannot be wrong about it as a setting could.
+    package private(set) var isClusterNode = false
     /// Between `begin` and `commit` or `rollback`.
     var isInOwnTransaction = false
 
-    /// Connects, verifies TLS if the options ask for it, and sets up the session in one more round trip.
+    /// Connects, verifies TLS if the options ask for it, and sets up the session in two more round trips.
     package init(_ options: Options) throws(MariaDBError) {
         try options.validate()
         Library.initialize
@@ -43,6 +46,7 @@ package final class Connection {
             throw MariaDBError("the server at \(options.address) did not encrypt the connection")
         }
         try perform(options.session)
+        isClusterNode = try query("SELECT @@wsrep_on AND @@wsrep_provider <> 'none'") == [[[UInt8(ascii: "1")]]]
     }
 
     /// Statements outlive the connection for a moment: `mysql_close` detaches them, so that freeing them sends nothing.

@@ -49,6 +49,20 @@ extension MariaDBError {
     /// changed since it was read, a Galera node that is not ready, or an error during COMMIT (accounts §0.4).
     package var isTransient: Bool { [1213, 1205, 1020, 1047, 1180].contains(code) }
 
+    /// COMMIT answered this, and nothing was committed: the server refused it (1047), or other nodes of the cluster did
+    /// (1213). After 1180 that is not so: a node that loses the others while it commits answers it, although they may
+    /// have got the transaction and committed it.
+    package var isRefusedCommit: Bool { isTransient && code != 1180 }
+
+    /// A row that this one refers to, or that refers to it, is missing or there against the constraint. On a cluster
+    /// another node's commit may be the reason; the repeated transaction sees it.
+    package var isBrokenReference: Bool { [1451, 1452].contains(code) }
+
+    static func clusterAbort(sql: String) -> Self {
+        MariaDBError(
+            code: 1213, sqlState: "40001", serverMessage: "the cluster has ended the transaction", sql: sql)
+    }
+
     /// The server lacks a resource that the statement needs: disk, memory, room for its locks, or time within
     /// `max_statement_time`. Repeating the statement at once would make this worse; later it may succeed.
     package var isShortage: Bool { [1021, 1037, 1041, 1114, 1206, 1969].contains(code) }

@@ -17,7 +17,13 @@ extension AccountsTransaction {
         sql.append(" WHERE u.id IN ", oneOf: wanted.count == 1 ? [last, last] : wanted)
         sql.append(" ORDER BY u.id FOR UPDATE")
         let users = try connection.all(sql) { row in try User(from: &row) }
+        try writeOnCluster(users)
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
+    }
+
+    /// Lets no transaction on another node of a cluster change anything of these locked users.
+    func writeOnCluster(_ users: [User]) throws {
+        try connection.writeOnCluster("UPDATE users SET version = version + 1 WHERE id IN ", users.map(\.id))
     }
 
     /// Locks the caller, and another user if one is given. Then reads again whether the account and what the caller is
@@ -67,6 +73,7 @@ extension AccountsTransaction {
         let isLive = try connection.first(
             "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ? LOCK IN SHARE MODE", session.id, session.user.id
         ) { row in try row.read(Int64.self) }
+        try connection.writeOnCluster("UPDATE web_sessions SET version = version + 1 WHERE id IN ", [session.id])
         return user?.deletedAt == nil && isLive != nil ? user : nil
     }
 }

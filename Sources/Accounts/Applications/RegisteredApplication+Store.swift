@@ -48,13 +48,24 @@ extension Connection {
         guard clientID.isASCII else { return nil }
         var sql = ComposedSQL(Self.select)
         sql.append(" WHERE a.client_id = ? FOR UPDATE", clientID)
-        return try first(sql) { row in try RegisteredApplication(from: &row) }
+        return try lockApplication(sql)
     }
 
     func lockApplication(_ id: Application.ID) throws -> RegisteredApplication? {
         var sql = ComposedSQL(Self.select)
         sql.append(" WHERE a.id = ? FOR UPDATE", id)
-        return try first(sql) { row in try RegisteredApplication(from: &row) }
+        return try lockApplication(sql)
+    }
+
+    private func lockApplication(_ sql: ComposedSQL) throws -> RegisteredApplication? {
+        let application = try first(sql) { row in try RegisteredApplication(from: &row) }
+        if let application { try writeApplicationsOnCluster([application.id]) }
+        return application
+    }
+
+    /// Lets no transaction on another node of a cluster change these locked applications.
+    func writeApplicationsOnCluster(_ ids: [Application.ID]) throws {
+        try writeOnCluster("UPDATE applications SET version = version + 1 WHERE id IN ", ids)
     }
 
     /// Locks applications until the transaction ends, without reading them. A shared lock is what a row needs that refers to
@@ -68,6 +79,8 @@ extension Connection {
         sql.append(" WHERE id IN ", oneOf: ids)
         sql.append(exclusively ? " ORDER BY id FOR UPDATE" : " ORDER BY id LOCK IN SHARE MODE")
         _ = try all(sql) { row in try row.read(Application.ID.self) }
+        // What refers to an application has a foreign key; nothing else of the application decides.
+        if exclusively { try writeApplicationsOnCluster(ids) }
     }
 
     /// - Returns: the new row's id.

@@ -89,6 +89,7 @@ extension AccountsTransaction {
                 id: try row.read(), clientID: try row.read(), url: try row.read(), isDisabled: try row.read(),
                 owner: try row.read())
         }
+        try connection.writeApplicationsOnCluster(receivers.map(\.id))
         return (Dictionary(uniqueKeysWithValues: receivers.map { ($0.id, $0) }), isExclusive)
     }
 

@@ -32,10 +32,12 @@ extension AccountsTransaction {
                 WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
                 FOR UPDATE
                 """, uuid.text, uuid.text)
-        return try connection.first(sql) { row in
+        let found = try connection.first(sql) { row in
             let owner = try User(from: &row)
             return (try Device(from: &row), owner)
         }
+        try writeOnCluster(found.map { [$0.1] } ?? [])
+        return found
     }
 
     /// Locks a device whose owner is locked already.

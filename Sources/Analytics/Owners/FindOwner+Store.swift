@@ -22,18 +22,26 @@ extension AnalyticsTransaction {
     }
 
     func lockRecord(named id: EndUserID, in project: Project.ID) throws -> Record? {
-        try connection.first(
+        try locked(
             """
             SELECT id, user_id, is_anonymous, merged_into, properties
             FROM app_users WHERE project_id = ? AND user_id = ? FOR UPDATE
-            """, project, id
-        ) { row in try Record(from: &row) }
+            """, project, id)
     }
 
     func lockRecord(_ id: Record.ID) throws -> Record? {
-        try connection.first(
-            "SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id
-        ) { row in try Record(from: &row) }
+        try locked("SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id)
+    }
+
+    private func locked(_ sql: StaticString, _ arguments: any Bindable...) throws -> Record? {
+        let record = try connection.first(sql, arguments: arguments) { row in try Record(from: &row) }
+        if let record { try writeOnCluster([record]) }
+        return record
+    }
+
+    /// Lets no transaction on another node of a cluster change these locked records.
+    private func writeOnCluster(_ records: [Record]) throws {
+        try connection.writeOnCluster("UPDATE app_users SET version = version + 1 WHERE id IN ", records.map(\.id))
     }
 
     /// Locks records in the order of the list, which is ascending. Records that no longer exist are missing from the
@@ -48,6 +56,7 @@ extension AnalyticsTransaction {
             FOR UPDATE
             """, list(ids.sorted().map(\.rawValue))
         ) { row in try Record(from: &row) }
+        try writeOnCluster(records)
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
     }
 
@@ -62,14 +71,15 @@ extension AnalyticsTransaction {
     }
 
     /// Creates a record. If another request has created it meanwhile, locks that one exclusively: an INSERT that fails
-    /// would leave a shared lock, and two transactions with shared locks would deadlock.
+    /// would leave a shared lock, and two transactions with shared locks would deadlock. On a cluster only what is
+    /// written is locked everywhere, so it counts up the version.
     func insertRecord(named id: EndUserID, in project: Project.ID, _ new: NewRecord) throws -> Record {
         let publicID = UUID(at: now)
         let record = try connection.first(
             """
             INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON DUPLICATE KEY UPDATE id = app_users.id
+            ON DUPLICATE KEY UPDATE version = app_users.version + 1
             RETURNING id, user_id, is_anonymous, merged_into, properties, public_id
             """, publicID, project, id, id.isAnonymous, now, now, new.isDev
         ) { row in try Record(from: &row, newIf: [publicID]) }
@@ -90,7 +100,7 @@ extension AnalyticsTransaction {
             """
             INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            ON DUPLICATE KEY UPDATE id = app_users.id
+            ON DUPLICATE KEY UPDATE version = app_users.version + 1
             """, wanted.map { [$0.publicID, project, $0.userID, $0.userID.isAnonymous, now, now, new.isDev] })
         let fresh = Set(wanted.map(\.publicID))
         let records = try connection.all(
