@@ -45,6 +45,37 @@ package final class Database {
         try exclusively { try onceMoreWhenLost(body) }
     }
 
+    /// Waits until the node of a cluster that this thread is connected to has applied everything that had been committed
+    /// on any node when this was called. It takes a round trip of the group. On a single server it does nothing.
+    ///
+    /// Whoever refuses a request, or does it once more, because a row is missing must have caught up: the row may have
+    /// been committed, and its client told so, on a node that is a moment ahead. Nobody else needs this: two transactions
+    /// that write the same row or the same unique key meet at COMMIT.
+    ///
+    /// - Returns: whether the server is a node of a cluster.
+    @discardableResult
+    package func catchUp() throws -> Bool {
+        try read { connection in
+            if connection.isClusterNode { try connection.query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1") }
+            return connection.isClusterNode
+        }
+    }
+
+    /// A read that finds a credential. On a cluster it runs again, when the node has caught up, before the credential is
+    /// refused. Those that are valid cost nothing more.
+    ///
+    /// - Parameter isRefusal: whether the closure's error means that there is no such credential.
+    package func readCredential<T>(
+        refusedBy isRefusal: (any Error) -> Bool, _ body: (Connection) throws -> T
+    ) throws -> T {
+        do {
+            return try read(body)
+        } catch {
+            guard isRefusal(error), try catchUp() else { throw error }
+            return try read(body)
+        }
+    }
+
     /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. If the connection
     /// is lost, it runs once more on a new one, so running it twice must do no harm.
     ///
@@ -93,7 +124,8 @@ package final class Database {
                 }
                 statistics.count(failure)
                 let delay = policy.delay(after: attempt)
-                guard attempt < policy.attempts, ContinuousClock.now - start + delay < policy.patience else {
+                let attempts = policy.attempts(onCluster: current?.isClusterNode ?? false)
+                guard attempt < attempts, ContinuousClock.now - start + delay < policy.patience else {
                     statistics.exhaustions.add(1)
                     throw TransactionFailure.exhausted(failure)
                 }

@@ -2,7 +2,7 @@ import MariaDB
 
 /// How often a transaction is repeated (accounts §0.4, analytics §3.3).
 package struct RetryPolicy: Sendable {
-    /// How many attempts there may be, including the first.
+    /// How many attempts there may be on a single server, including the first.
     package var attempts = 6
     /// No attempt starts later than this after the start of the first.
     package var patience: Duration = .seconds(15)
@@ -17,6 +17,10 @@ package struct RetryPolicy: Sendable {
     }
 
     package static let standard = RetryPolicy()
+
+    /// On one server, transactions wait for each other's locks, one after the other. Between the nodes of a cluster nobody
+    /// waits: whoever commits first aborts all others, so that the last of many needs as many attempts.
+    func attempts(onCluster isCluster: Bool) -> Int { isCluster ? 5 * attempts : attempts }
 
     /// Full jitter: a random pause from zero to a bound, which doubles from 10 ms up to a second.
     func delay(after attempt: Int) -> Duration {

@@ -129,6 +129,7 @@ struct MariaDBErrorTests {
             #expect(error(code).isConnectionLost && !error(code).isTransient && error(code).endsTransaction)
         }
         for code in [1213, 1205, 1020, 1047, 1180] {
+            #expect(error(code).isRefusedCommit == (code != 1180))
             #expect(!error(code).isConnectionLost && error(code).isTransient && error(code).endsTransaction)
         }
         for code in [1062, 1064, 1969, 0] { #expect(!error(code).isConnectionLost && !error(code).isTransient) }

@@ -3,6 +3,7 @@ import Analytics
 import Database
 import HTTP
 import Logging
+import MariaDB
 
 /// The credential that a route requires, and the principal that its handler gets for it.
 struct Credential<Principal>: Sendable {
@@ -110,7 +111,7 @@ extension Credential<AccessToken> {
     /// An access token of a relying party, in the Authorization header (RFC 6750 §2.1).
     static let accessToken = Credential(.accessToken) { call in
         guard let token = call.bearerToken() else { throw Failure.invalidToken }
-        return try call.database.read { try call.accounts.checkAccessToken(token, $0) }
+        return try call.readCredential { try call.accounts.checkAccessToken(token, $0) }
     }
 }
 
@@ -133,7 +134,7 @@ extension Call {
         guard count == 1, let secret = bearerToken(.firstTwoParts) else {
             throw Refusal.unauthorized("Invalid authorization format")
         }
-        let key = try database.read { try analytics.authenticate(secret, $0) }
+        let key = try readCredential { try analytics.authenticate(secret, $0) }
         do {
             try database.autocommit { try analytics.noteUse(of: key, $0) }
         } catch {
@@ -145,13 +146,18 @@ extension Call {
     /// - Throws: `invalidToken` without a live PAK.
     func authenticate() throws -> Caller {
         guard let token = bearerToken() else { throw Failure.invalidToken }
-        let caller = try database.read { try service.accounts.authenticate(token, $0) }
+        let caller = try readCredential { try service.accounts.authenticate(token, $0) }
         do {
             try database.autocommit { try service.accounts.noteActivity(of: caller, $0) }
         } catch {
             logger.debug("the user's last activity could not be recorded", metadata: ["error": "\(error)"])
         }
         return caller
+    }
+
+    /// A read whose error refuses the credential, unless the database is unavailable.
+    func readCredential<T>(_ body: (Connection) throws -> T) throws -> T {
+        try database.readCredential(refusedBy: { !Responder.isUnavailability($0) }, body)
     }
 
     /// The bearer token (RFC 6750 §2.1); nil if there is none, which each surface refuses in its own form.

@@ -50,6 +50,7 @@ extension Call {
     /// - Throws: `idempotencyKeyReused` if the key was used for another request.
     func replay() throws -> Response? {
         guard let idempotencyKey else { return nil }
+        try database.catchUp()
         switch try database.read({ try accounts.lookUp(idempotencyKey, $0) }) {
         case .unknown: return nil
         case .reused: throw Failure.idempotencyKeyReused

@@ -26,7 +26,8 @@ extension Credential<Visitor> {
 
 extension Call {
     fileprivate func session(_ cookie: String) throws -> WebSession? {
-        guard let session = try database.read({ try accounts.webSession(cookie, $0) }) else { return nil }
+        func find() throws -> WebSession? { try database.read { try accounts.webSession(cookie, $0) } }
+        guard let session = try find() ?? (database.catchUp() ? find() : nil) else { return nil }
         do {
             try database.autocommit { try accounts.noteUse(of: session, $0) }
         } catch {

@@ -51,8 +51,11 @@ extension AnalyticsTransaction {
         ) { row in (try row.read(), try row.read()) }
     }
 
-    func link(_ id: Attachment.ID, to event: UUID) throws {
-        try connection.execute("UPDATE event_attachments SET event_id = ? WHERE id = ?", event, id)
+    /// - Parameter owner: of the event; an attachment that has one keeps it.
+    func link(_ id: Attachment.ID, to event: UUID, of owner: Record.ID?) throws {
+        try connection.execute(
+            "UPDATE event_attachments SET event_id = ?, app_user_id = COALESCE(app_user_id, ?) WHERE id = ?", event,
+            owner, id)
     }
 }
 

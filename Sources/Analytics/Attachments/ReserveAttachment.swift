@@ -36,7 +36,7 @@ extension AnalyticsTransaction {
         // for the row of the other one and finds it.
         if let event = try lockEvent(reservation.clientEventID, of: app.id) {
             if reservation.user == nil, event.owner != owner?.id { throw TransactionMustRestart() }
-            try link(id, to: event.id)
+            try link(id, to: event.id, of: owner?.id)
         }
         return id
     }

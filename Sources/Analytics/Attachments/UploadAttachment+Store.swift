@@ -17,7 +17,8 @@ extension AnalyticsTransaction {
     func lockUploadState(of id: Attachment.ID) throws -> UploadState? {
         try connection.first(
             """
-            SELECT app_id, size_bytes, sha256, deleted_at IS NOT NULL, uploaded_at IS NOT NULL
+            SELECT app_id, size_bytes, sha256, deleted_at IS NOT NULL, uploaded_at IS NOT NULL, event_id IS NOT NULL,
+                   event_client_id
             FROM event_attachments WHERE id = ? FOR UPDATE
             """, id
         ) { row in try UploadState(from: &row) }
@@ -32,7 +33,8 @@ extension Connection {
     func uploadState(of id: Attachment.ID) throws -> UploadState? {
         try first(
             """
-            SELECT app_id, size_bytes, sha256, deleted_at IS NOT NULL, uploaded_at IS NOT NULL
+            SELECT app_id, size_bytes, sha256, deleted_at IS NOT NULL, uploaded_at IS NOT NULL, event_id IS NOT NULL,
+                   event_client_id
             FROM event_attachments WHERE id = ?
             """, id
         ) { row in try UploadState(from: &row) }
@@ -43,5 +45,6 @@ extension UploadState {
     init(from row: inout Row) throws(MariaDBError) {
         (app, size, digest) = (try row.read(), try row.read(), try row.read())
         (isDeleted, isUploaded) = (try row.read(), try row.read())
+        (isLinked, clientEventID) = (try row.read(), try row.read())
     }
 }

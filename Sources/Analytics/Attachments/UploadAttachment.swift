@@ -67,6 +67,14 @@ extension AnalyticsTransaction {
         try state.checkOpen()
         try content.keep()
         try setUploaded(upload.id)
+        if connection.isClusterNode, !state.isLinked { try linkLate(upload.id, state) }
+    }
+
+    /// If an event and its reservation were stored on two nodes of a cluster at the same moment, neither saw the other.
+    private func linkLate(_ id: Attachment.ID, _ state: UploadState) throws {
+        guard let event = try lockEvent(state.clientEventID, of: state.app) else { return }
+        if let owner = event.owner, try lockRecord(owner)?.mergedInto != nil { throw TransactionMustRestart() }
+        try link(id, to: event.id, of: event.owner)
     }
 }
 
@@ -77,6 +85,8 @@ struct UploadState {
     let digest: ContentDigest
     let isDeleted: Bool
     let isUploaded: Bool
+    let isLinked: Bool
+    let clientEventID: UUID
 
     fileprivate func checkOpen() throws(Refusal) {
         if isDeleted { throw .gone("Attachment has been deleted") }

@@ -16,6 +16,9 @@ package struct EventBatch: Sendable {
         self.entries = entries
     }
 
+    /// Whether the unique key cannot find the duplicates of an entry, which gets a new time whenever it arrives.
+    var hasUndated: Bool { entries.contains { ($0["timestamp"] ?? .null) == .null } }
+
     /// Reads and checks every entry (§8.2).
     ///
     /// - Throws: what reading the horizon throws.

@@ -22,7 +22,8 @@ extension Analytics {
     package func ingest(
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> IngestOutcome {
-        try write(database) { transaction in
+        if batch.hasUndated { try database.catchUp() }
+        return try write(database) { transaction in
             let times = EventTimes(
                 at: transaction.now, maximumAge: .seconds(30 * 86_400), horizon: transaction.lockEventHorizon)
             let (events, rejected) = try batch.events(of: source.app.platform, within: times)

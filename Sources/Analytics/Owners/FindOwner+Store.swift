@@ -30,7 +30,8 @@ extension AnalyticsTransaction {
     }
 
     func lockRecord(_ id: Record.ID) throws -> Record? {
-        try locked("SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id)
+        try locked(
+            "SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id)
     }
 
     private func locked(_ sql: StaticString, _ arguments: any Bindable...) throws -> Record? {

@@ -7,6 +7,8 @@ import Logging
 /// `POST /oauth/token` (accounts §2.5, §2.6, §2.11, §3.8): tokens for a code, a refresh token or an approved device.
 @Sendable func issueTokens(_ call: Call, _ application: Application) throws -> Response {
     let form = call.form
+    // A code or token that another node issued a moment ago must not be unknown here.
+    try call.database.catchUp()
     switch try form.required("grant_type") {
     case "authorization_code":
         let exchange = CodeExchange(
