@@ -5,7 +5,7 @@ ONLY ?=
 PEER ?=
 .PHONY: run stop restart logs release package test-package bench bench-client test test-clients test-browser test-openapi \
     test-tls test-run screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook \
-    docs release-drill fault-drill kill-drill address-drill client-drill fuzz format lint schema clean help
+    docs release-drill fault-drill kill-drill address-drill cluster-drill client-drill fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
 # have some of their own. make test runs replacements under load; with a sanitizer they would take minutes.
@@ -67,6 +67,8 @@ client-drill: ## Kill apps that use the client library behind a network that los
 	@MERGANSER_CLIENT_DRILL=$${MERGANSER_CLIENT_DRILL:-100000} scripts/test --filter ClientDrillTests
 address-drill: ## Send webhooks to names that change their addresses, and count the packets to forbidden ones; needs root
 	@scripts/drill --release addresses
+cluster-drill: ## Break three databases with Galera and two app machines, in network namespaces; ONLY=name runs one scenario; needs root
+	@scripts/drill --release cluster $(ONLY)
 bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also glewlwyd
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
 bench-client: ## Measure what reporting an event costs an app
