@@ -1,8 +1,9 @@
 """Breaks a fleet of five machines, one part after the other, while clients read and write as SDKs do.
 
-Three machines have MariaDB with Galera, two have nginx, merganserd and HAProxy; each is a network namespace of its own, and
-runs with the configuration that packaging/cluster has for operators. The drill shows what the clients saw, how long nothing
-was written, that no acknowledged write was lost or done twice, and that all databases have the same rows. Needs root.
+Three machines have MariaDB with Galera, two have nginx, merganserd and HAProxy. Each is a network namespace of its own,
+and runs with the configuration that packaging/cluster has for operators. The drill shows what the clients saw, how long
+nothing was written, that no acknowledged write was lost or done twice, and that all databases have the same rows. It
+needs root.
 """
 
 import argparse
@@ -70,7 +71,8 @@ class Scenario:
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(broken_by: str, stall: float = STALL, may: set[int | None] = UNAVAILABLE, is_short: bool = False) -> Callable:
+def scenario(broken_by: str, stall: float = STALL, may: set[int | None] = UNAVAILABLE,
+             is_short: bool = False) -> Callable:
     def register(function: Callable[["ClusterDrill"], None]) -> Callable[["ClusterDrill"], None]:
         SCENARIOS[function.__name__] = Scenario(function, broken_by, is_short, may, stall)
         return function
@@ -220,7 +222,7 @@ def writer_cut_off(drill: ClusterDrill) -> None:
 
 @scenario("no-quorum", stall=30)
 def minority(drill: ClusterDrill) -> None:
-    """Two of three databases are cut off for 12 s: the third one, still reachable, refuses writes, and reads say so."""
+    """Two of three databases are cut off for 8 s. The third one, though reachable, refuses writes, and reads say so."""
     with drill.load() as load:
         device = Sender(load, 0).new_device()
         with drill.fault(3):
@@ -379,7 +381,8 @@ def breaking(drill: ClusterDrill) -> Iterator[None]:
     if drill.broken == "no-unique-key":
         drill.fleet.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
     options = {
-        "slow-group": ("evs.inactive_timeout=PT13S;evs.suspect_timeout=PT12S", "evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S"),
+        "slow-group": ("evs.inactive_timeout=PT13S;evs.suspect_timeout=PT12S",
+                       "evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S"),
         "no-quorum": ("pc.ignore_quorum=true", "pc.ignore_quorum=false"),
     }.get(drill.broken)
     if options is None:
@@ -403,7 +406,8 @@ def play(one: Scenario, fleet: Fleet, is_short: bool, broken: str | None) -> "Cl
         if not drill.problems:
             raise
         drill.wrong(str(error))
-    failures = [exchange for exchange in drill.record.failures if not (exchange.kind == "merge" and exchange.status == 401)]
+    failures = [exchange for exchange in drill.record.failures
+                if not (exchange.kind == "merge" and exchange.status == 401)]
     outcome = ClusterOutcome(
         one.name, answered=len(drill.record.exchanges) - len(failures),
         statuses=collections.Counter(exchange.status for exchange in failures), findings=drill.findings,

@@ -7,13 +7,12 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 
 from crowd import RACES, Crowd
 from database import SCRIPTS
 from galera import SHIPPED, Cluster
 from hosts import Host
-from instance import DrillError, Instance, run, wait_until
+from instance import Instance, run, wait_until
 
 PORT = 8080
 
@@ -27,7 +26,8 @@ class AppMachine(Instance):
         self.order = ("db1", "db2", "db3")
         self.start_proxy()
         self.bring_up()
-        super().__init__(environment=os.environ | read_variables(host.folder / "env") | {"MERGANSER_RUN": str(host.folder)})
+        super().__init__(
+            environment=os.environ | read_variables(host.folder / "env") | {"MERGANSER_RUN": str(host.folder)})
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
@@ -88,19 +88,6 @@ class AppMachine(Instance):
         with self.host.inside():
             return super().merganserctl(*arguments)
 
-    def metrics(self) -> dict[str, float]:
-        """Of both colors, added up, without labels."""
-        totals: dict[str, float] = {}
-        with self.host.inside():
-            for color in ("blue", "green"):
-                text = subprocess.run(["curl", "-sf", f"{self.url}/-/{color}/metrics"], capture_output=True, text=True).stdout
-                for line in text.splitlines():
-                    if line and not line.startswith("#"):
-                        name, _, value = line.rpartition(" ")
-                        name = name.partition("{")[0]
-                        totals[name] = totals.get(name, 0) + float(value)
-        return totals
-
 
 class Fleet:
     """To a load, and to a ledger, an instance like any other."""
@@ -115,7 +102,8 @@ class Fleet:
             file = first.folder / "secrets" / name
             file.touch(mode=0o600)
             file.write_text(secret + "\n")
-        self.cluster.make(made["owner_password"], made["database_password"], lambda socket: migrate(socket, first.folder))
+        self.cluster.make(
+            made["owner_password"], made["database_password"], lambda socket: migrate(socket, first.folder))
         machine = AppMachine(first)
         # Both are one installation.
         for folder in ("secrets", "keys"):
@@ -157,7 +145,8 @@ class Fleet:
         """Until all machines of the cluster are synced, and all app machines write to their first one."""
         self.cluster.wait_until_synced()
         for machine in self.machines:
-            wait_until(lambda: machine.database() == machine.order[0], 30, f"{machine.host.name} writes to {machine.order[0]}")
+            primary = machine.order[0]
+            wait_until(lambda: machine.database() == primary, 30, f"{machine.host.name} writes to {primary}")
 
 
 def migrate(database: pathlib.Path, installation: pathlib.Path) -> None:

@@ -14,6 +14,7 @@ from instance import DrillError, run, wait_until
 
 SHIPPED = SCRIPTS.parent / "packaging" / "cluster"
 CHECK_PORT = 9200
+QUOTES = "\"'"
 # Galera's servers must not be root's: rsync would serve their files as nobody.
 USER = ["setpriv", "--reuid=daemon", "--regid=daemon", "--clear-groups"]
 
@@ -21,7 +22,7 @@ USER = ["setpriv", "--reuid=daemon", "--regid=daemon", "--clear-groups"]
 def shipped_options() -> list[str]:
     settings = configparser.ConfigParser(interpolation=None)
     settings.read(SHIPPED / "galera.cnf")
-    return [f"--{name.replace('_', '-')}={value.strip(chr(34) + chr(39))}" for name, value in settings["mariadbd"].items()]
+    return [f"--{name.replace('_', '-')}={value.strip(QUOTES)}" for name, value in settings["mariadbd"].items()]
 
 
 class Node:
@@ -37,8 +38,8 @@ class Node:
         # Whatever overrides the shipped options.
         self.options: list[str] = []
         self.host.launch("check", [
-            "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "systemd-socket-activate", "--accept", "--inetd",
-            f"--listen={address}:{CHECK_PORT}", str(SHIPPED / "merganser-galera-check"), str(self.socket)])
+            "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "systemd-socket-activate", "--accept",
+            "--inetd", f"--listen={address}:{CHECK_PORT}", str(SHIPPED / "merganser-galera-check"), str(self.socket)])
 
     # --- Its process
 
@@ -147,7 +148,7 @@ class Cluster:
     def make(self, owner_password: str, server_password: str, migrate: Callable[[pathlib.Path], None]) -> None:
         """Starts all of them, with the accounts, and the tables that migrate makes through a socket.
 
-        The tables are made by a single machine, which then becomes the cluster's first one: Galera refuses the UPDATE of
+        A single machine makes the tables, and then becomes the first of the cluster: Galera refuses the UPDATE of
         0020_event_seq.sql, which joins a derived table (MariaDB's error 4165).
         """
         first, *others = self.nodes
@@ -199,7 +200,8 @@ class Cluster:
         """The tables whose rows are not the same on all machines, when nothing is written any more."""
         self.settle()
         tables = [name for (name,) in self.writer.sql(
-            "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'merganser' AND TABLE_TYPE = 'BASE TABLE'")]
+            "SELECT TABLE_NAME FROM information_schema.TABLES"
+            " WHERE TABLE_SCHEMA = 'merganser' AND TABLE_TYPE = 'BASE TABLE'")]
         every = ", ".join(f"merganser.{name}" for name in tables)
         sums = [dict(node.sql(f"SET SESSION wsrep_sync_wait = 15; CHECKSUM TABLE {every}")) for node in self.nodes]
         return [name for name in sums[0] if len({found[name] for found in sums}) > 1]

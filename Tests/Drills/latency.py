@@ -6,7 +6,7 @@ import report
 from fleet import Fleet
 from load import Load
 
-# Round trips between the database that is written to and each of the others, in milliseconds. Between these it is twice that.
+# Round trips between the database that is written to and each of the others, in milliseconds; twice that between these.
 DISTANCES = (0, 0.2, 2, 20)
 COMMITS, SWAPS = 500, 200
 

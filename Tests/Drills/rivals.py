@@ -69,7 +69,10 @@ class Pair(Client):
                 pass
 
     def both(self, kind: str, ids: list[str], requests: list[Request], writes: int = 1) -> list[Answer | None]:
-        """Sends one request through each machine at once. writes: how many writes they are, of which each is one side's."""
+        """Sends a request through each machine at once.
+
+        writes: 1 if both are the same write, 2 if each has its own of the ids.
+        """
         self.races[kind] += 1
         self.load.ledger.sent(kind, *ids)
         answers = list(self.threads.map(lambda side, request: side.persist(request), self.sides, requests))
