@@ -4,6 +4,7 @@
 
 #define _GNU_SOURCE
 #include <err.h>
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
@@ -60,7 +61,7 @@ static int open_end(const char *name) {
 
 static void receive(struct direction *direction, int64_t delay) {
     static char bytes[LARGEST];
-    ssize_t size;
+    ssize_t size = 0;
     while (direction->last - direction->first < WAITING &&
            (size = recv(direction->from, bytes, sizeof bytes, 0)) > 0) {
         struct frame *frame = &direction->frames[direction->last++ % WAITING];
@@ -69,6 +70,7 @@ static void receive(struct direction *direction, int64_t delay) {
         frame->size = size;
         frame->due = now() + delay;
     }
+    if (size < 0 && errno != EAGAIN) warn("a frame was lost");
 }
 
 // Sends what is due, and returns when the next one is.
@@ -76,8 +78,8 @@ static int64_t send_due(struct direction *direction, int64_t next) {
     while (direction->first != direction->last) {
         struct frame *frame = &direction->frames[direction->first % WAITING];
         if (frame->due > now()) return frame->due < next ? frame->due : next;
-        // A frame that cannot be sent is lost, as on any network.
-        (void)!write(direction->to, frame->bytes, (size_t)frame->size);
+        if (write(direction->to, frame->bytes, (size_t)frame->size) != frame->size)
+            warn("a frame of %zd bytes was lost", frame->size);
         free(frame->bytes);
         direction->first++;
     }
