@@ -52,11 +52,6 @@ class Node:
             options.append(f"--wsrep-start-position={position}")
         self.host.launch("mariadb", [*self._command(), *options], self._environment())
 
-    def start_alone(self) -> None:
-        """Outside of any cluster. Returns when it answers."""
-        self.host.launch("mariadb", [*self._command(), *self._options(), "--wsrep-on=OFF"], self._environment())
-        wait_until(self.answers, 60, f"{self.name} answers")
-
     def join(self, seconds: float = 90) -> None:
         """Starts it, and returns when it has what the others have."""
         self.start()
@@ -146,11 +141,7 @@ class Cluster:
         self.nodes = [Node(f"db{number}", f"192.0.2.{10 + number}") for number in (1, 2, 3)]
 
     def make(self, owner_password: str, server_password: str, migrate: Callable[[pathlib.Path], None]) -> None:
-        """Starts all of them, with the accounts, and the tables that migrate makes through a socket.
-
-        A single machine makes the tables, and then becomes the first of the cluster: Galera refuses the UPDATE of
-        0020_event_seq.sql, which joins a derived table (MariaDB's error 4165).
-        """
+        """Starts all of them, with the accounts, and the tables that migrate makes through a socket."""
         first, *others = self.nodes
         accounts = "".join(
             f"""
@@ -159,22 +150,21 @@ class Cluster:
             CREATE USER merganser@'{host}' IDENTIFIED BY '{server_password}';
             GRANT SELECT, INSERT, UPDATE, DELETE ON merganser.* TO merganser@'{host}';
             """ for host in ("localhost", "192.0.2.%"))
-        first.start_alone()
-        first.sql(f"""
-            CREATE DATABASE merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
-            {accounts}
-            CREATE USER nobody@localhost IDENTIFIED VIA unix_socket
-            """)
-        migrate(first.socket)
-        first.stop()
         first.start(is_first=True)
         first.wait_until_synced()
-        # Where scenarios try to write.
-        first.sql("CREATE DATABASE drill; CREATE TABLE drill.probe (id INT PRIMARY KEY, text TEXT) ENGINE = InnoDB")
         for node in others:
             node.start()
         for node in others:
             node.wait_until_synced()
+        # In drill.probe, scenarios try to write.
+        first.sql(f"""
+            CREATE DATABASE merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;
+            {accounts}
+            CREATE USER nobody@localhost IDENTIFIED VIA unix_socket;
+            CREATE DATABASE drill;
+            CREATE TABLE drill.probe (id INT PRIMARY KEY, text TEXT) ENGINE = InnoDB
+            """)
+        migrate(first.socket)
 
     @property
     def writer(self) -> Node:

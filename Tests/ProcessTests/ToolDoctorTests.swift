@@ -84,7 +84,7 @@ import Testing
         let sound = try findings(["--innodb-autoinc-lock-mode=2"], provider: "evs.suspect_timeout=PT3S")
         #expect(
             sound["ok"].isSuperset(of: [
-                "node", "flow control", "conflicts", "stall", "transactions", "sync_wait", "replication", "filters",
+                "node", "flow control", "conflicts", "stall", "limits", "sync_wait", "replication", "filters",
             ]))
         #expect(sound["warn"].contains("cluster"), "a single node is no cluster")
         let unsound = try findings(
@@ -92,7 +92,7 @@ import Testing
                 "--innodb-autoinc-lock-mode=1", "--wsrep-sync-wait=1", "--wsrep-max-ws-size=1000000",
                 "--replicate-do-db=other", "--wsrep-auto-increment-control=OFF",
             ], provider: "evs.suspect_timeout=PT8S; evs.inactive_timeout=PT20S")
-        #expect(unsound["fail"].isSuperset(of: ["transactions", "replication", "filters"]))
+        #expect(unsound["fail"].isSuperset(of: ["limits", "replication", "filters"]))
         #expect(unsound["warn"].isSuperset(of: ["cluster", "stall", "sync_wait"]))
         #expect(
             unsound.mend("replication")?.hasPrefix("innodb_autoinc_lock_mode = 2, wsrep_auto_increment_control = ON ")

@@ -34,8 +34,9 @@ package struct MergePreview: Sendable {
 }
 
 extension Connection {
-    /// A cluster of databases refuses a transaction that writes too much (`wsrep_max_ws_size`), and only the history of
-    /// sign-ins has no other limit. With the longest user agents, its rows then take 100 MiB before and after.
+    /// A cluster of databases applies a transaction as a whole, while everything else waits, and refuses one of 2 GiB
+    /// (`wsrep_max_ws_size`). Only the history of sign-ins has no other limit. With the longest user agents, these rows
+    /// take 100 MiB, before and after.
     ///
     /// - Throws: `accountTooLarge` if a merge would move more of it than `MergePlan.longestHistory`.
     func checkHistory(of absorbed: User.ID) throws {
