@@ -28,8 +28,9 @@ CLOSED_PORT = 9
 
 
 def make_switch() -> None:
-    for command in ("link set lo up", f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up",
-                    f"address add {SWITCH}/24 dev {BRIDGE}"):
+    """The bridge has an address of its own: otherwise it takes one of its ports', and another one when that is gone."""
+    for command in ("link set lo up", f"link add {BRIDGE} address 02:00:00:00:00:01 type bridge",
+                    f"link set {BRIDGE} up", f"address add {SWITCH}/24 dev {BRIDGE}"):
         run(["ip", *command.split()])
 
 
