@@ -1,3 +1,4 @@
+internal import CFastCGI
 internal import Glibc
 
 func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
