@@ -392,6 +392,7 @@ import Time
         #expect(answers == Array(repeating: [200, 201, 200, 201], count: 40))
         if app.database.isOnCluster {
             // Two that were stored on two nodes at the same moment find each other when the file is uploaded.
+            try scene.store.prepare()
             for id in try app.ids("SELECT id FROM event_attachments") {
                 #expect(scene.upload(client, id.description, bytes).status == 200)
             }
