@@ -38,7 +38,7 @@ package final class Database {
     }
 
     /// One or more reads in autocommit mode. If the connection is lost, they run once more on a new one, so the closure
-    /// may run twice.
+    /// may run twice. So they do on a cluster when a definition on any node ends them (1213).
     ///
     /// Throws the closure's error, or `TransactionFailure.unreachable`.
     package func read<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -204,8 +204,13 @@ package final class Database {
             do {
                 return try body(connection)
             } catch {
-                guard let lost = connection.lost else { throw error }
-                guard !isRepeated else { throw TransactionFailure.unreachable(lost) }
+                if let lost = connection.lost {
+                    guard !isRepeated else { throw TransactionFailure.unreachable(lost) }
+                } else {
+                    guard !isRepeated, connection.isClusterNode, (error as? MariaDBError)?.code == 1213 else {
+                        throw error
+                    }
+                }
                 isRepeated = true
             }
         }

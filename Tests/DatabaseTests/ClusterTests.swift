@@ -70,6 +70,20 @@ import Testing
         #expect(try count("SELECT t_id FROM child") == 1)
     }
 
+    @Test func aReadThatADefinitionEndsIsRepeated() throws {
+        var attempts = 0
+        let sum = try subject.snapshot { db in
+            attempts += 1
+            let sum = try db.first("SELECT SUM(id) FROM t") { try $0.read(Int.self) }
+            if attempts == 1 {
+                try rival.executeScript("ALTER TABLE t ADD COLUMN another INT")
+                _ = try db.first("SELECT SUM(id) FROM t") { try $0.read(Int.self) }
+            }
+            return sum
+        }
+        #expect(sum == 3 && attempts == 2)
+    }
+
     @Test func whoHasCaughtUpSeesWhatAnotherNodeHasCommitted() throws {
         for number in 3..<203 {
             try rival.execute("INSERT INTO t (id) VALUES (?)", number)

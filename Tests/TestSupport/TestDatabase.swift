@@ -80,7 +80,10 @@ package final class TestDatabase: Sendable {
     package func settle() throws {
         guard isOnCluster else { return }
         for number in 0...MariaDBServer.otherNodes.count {
-            _ = try Connection(options(ofNode: number)).query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1")
+            var options = options(ofNode: number)
+            // Another node's may not be there yet.
+            options.database = nil
+            _ = try Connection(options).query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1")
         }
     }
 
