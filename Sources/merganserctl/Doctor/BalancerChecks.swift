@@ -49,7 +49,7 @@ struct BalancerChecks {
         if !down.isEmpty {
             return .warn(
                 "haproxy", "\(message), not \(down.map { "\($0.name) (\($0.check))" }.joined(separator: ", "))",
-                "look at MariaDB's error log on that machine, and at merganser-galera-check.socket")
+                "look at MariaDB's error log on that machine, and at galera-check.socket")
         }
         guard astray.isEmpty else {
             return .warn(
