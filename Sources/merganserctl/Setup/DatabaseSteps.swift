@@ -8,6 +8,8 @@ import Time
 /// MariaDB as this machine's settings name it: on this machine, where root can do everything, or on another one.
 struct SetupDatabase {
     let isLocal: Bool
+    /// Whether it is reached through a proxy on this machine, such as HAProxy, without TLS.
+    let isBehindProxy: Bool
     private let settings: SettingsFile
     private static let socket = "/run/mysqld/mysqld.sock"
 
@@ -23,7 +25,11 @@ struct SetupDatabase {
                     + "\(SettingsFile.name), or set the machine up by hand, as docs/deployment.md tells")
         }
         // An empty value counts as not set.
-        isLocal = (settings["MERGANSER_DATABASE_HOST"] ?? "").isEmpty
+        let host = settings["MERGANSER_DATABASE_HOST"] ?? ""
+        isLocal = host.isEmpty
+        isBehindProxy =
+            Connection.Options.Address.tcp(host: host, port: 0).isThisMachine
+            && (settings["MERGANSER_DATABASE_CA_FILE"] ?? "").isEmpty
     }
 
     /// As root, on this machine.
@@ -176,7 +182,7 @@ struct DatabaseStep: SetupStep {
             let creation =
                 database.isLocal
                 ? "CREATE USER IF NOT EXISTS \(name);\nALTER USER \(name) IDENTIFIED BY '\(password)';\n"
-                : "CREATE USER \(name) IDENTIFIED BY '\(password)' REQUIRE SSL;\n"
+                : "CREATE USER \(name) IDENTIFIED BY '\(password)'\(database.isBehindProxy ? "" : " REQUIRE SSL");\n"
             return creation + "GRANT \(account.privileges) ON merganser.* TO \(name);\n"
         }
         return "CREATE DATABASE IF NOT EXISTS merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
