@@ -151,7 +151,9 @@ final class Readiness: Sendable {
                 state.checkedAt = .now
             }
             if found != .fit {
-                state.withLock { ($0.upkeep, $0.node) = (nil, nil) }
+                // A node without its cluster says so, although it reads no table.
+                let node = try? database.read { try $0.clusterNode() }
+                state.withLock { ($0.upkeep, $0.node) = (nil, node) }
                 nextUpkeep = .now
             } else if ContinuousClock.now >= nextUpkeep {
                 let (upkeep, node) = (upkeep(of: database), node(of: database))
