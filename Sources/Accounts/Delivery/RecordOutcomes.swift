@@ -83,7 +83,8 @@ extension AccountsTransaction {
             "SELECT id, client_id, webhook_url, webhook_disabled_at IS NOT NULL, owner_user_id FROM applications")
         sql.append(" WHERE id IN ", oneOf: ids)
         // Both in one order, since an exclusive lock after a shared one could be a deadlock. On a cluster they are written.
-        sql.append(isExclusive || connection.isClusterNode ? " ORDER BY id FOR UPDATE" : " ORDER BY id LOCK IN SHARE MODE")
+        let isWritten = isExclusive || connection.isClusterNode
+        sql.append(isWritten ? " ORDER BY id FOR UPDATE" : " ORDER BY id LOCK IN SHARE MODE")
         let receivers = try connection.all(sql) { row in
             Receiver(
                 id: try row.read(), clientID: try row.read(), url: try row.read(), isDisabled: try row.read(),
