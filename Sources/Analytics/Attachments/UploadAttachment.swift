@@ -46,6 +46,8 @@ extension Analytics {
         if content.digest != upload.digest {
             try refuse(upload, .hashMismatch, "Uploaded bytes do not match declared sha256", database)
         }
+        // For an event that was stored on another node of a cluster.
+        try database.catchUp()
         try write(database) { transaction in try transaction.finish(upload, content) }
     }
 
