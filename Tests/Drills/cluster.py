@@ -3,10 +3,9 @@
 Three machines have MariaDB with Galera, two have nginx, merganserd and HAProxy. Each is a network namespace of its own,
 and runs with the configuration that packaging/cluster has for operators. The drill shows what the clients saw, how long
 nothing was written, that no acknowledged write was lost or done twice, and that all databases have the same rows. It
-needs root.
+needs root. With --short it succeeds where machines cannot be made.
 """
 
-import argparse
 import collections
 import contextlib
 import dataclasses
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import latency
 import report
+from catalog import Entry, make_parser, parse
 from crowd import Merger
 from fault import Outcome
 from fleet import AppMachine, Fleet
@@ -49,23 +49,9 @@ BREAKS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Scenario:
-    run: Callable[["ClusterDrill"], None]
-    # The one of BREAKS that this scenario must notice.
-    broken_by: str
-    is_short: bool
-    # The unexpected statuses that clients may see; None is a connection that ends without an answer.
-    may: set[int | None]
+class Scenario(Entry):
     # For how many seconds nothing may be written.
     stall: float
-
-    @property
-    def name(self) -> str:
-        return self.run.__name__
-
-    @property
-    def summary(self) -> str:
-        return " ".join((self.run.__doc__ or "").split())
 
 
 SCENARIOS: dict[str, Scenario] = {}
@@ -445,26 +431,11 @@ class ClusterOutcome(Outcome):
 
 
 def main() -> int:
-    width = max(map(len, SCENARIOS)) + 2
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="scenarios, and the break that each must notice:\n"
-        + "".join(f"  {name:{width}}{one.summary} ({one.broken_by})\n" for name, one in SCENARIOS.items())
-        + "\nbreaks:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO",
-                        help="run only these (default: all; with --short, some)")
-    parser.add_argument("--short", action="store_true",
-                        help="run fewer scenarios, with shorter times; succeed where machines cannot be made")
-    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee; the drill must notice")
-    parser.add_argument("--prove", action="store_true",
-                        help="break each scenario in its own way; fails if one does not notice")
+    parser = make_parser(__doc__, SCENARIOS, BREAKS)
     parser.add_argument("--latency", action="store_true",
                         help="measure instead what commits cost over distances between the databases")
-    options = parser.parse_args()
-    if unknown := set(options.scenarios) - SCENARIOS.keys():
-        parser.error(f"there is no scenario {', '.join(sorted(unknown))}")
+    options, names = parse(parser, SCENARIOS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    names = options.scenarios or [name for name, one in SCENARIOS.items() if one.is_short or not options.short]
 
     outcomes: list[ClusterOutcome] = []
     broken: list[str] = []

@@ -3,13 +3,13 @@
 It shows what the clients saw, that no acknowledged write was lost or done twice, and how soon the faults were over.
 """
 
-import argparse
 import collections
 import dataclasses
 import signal
 import sys
 
 import report
+from catalog import make_parser, parse
 from drill import BREAKS, Drill, breaking
 from instance import DrillError, Instance
 from ledger import Finding
@@ -81,24 +81,9 @@ def play(scenario: Scenario, instance: Instance, is_short: bool, broken: str | N
 
 
 def main() -> int:
-    width = max(map(len, SCENARIOS)) + 2
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="scenarios, and the break that each must notice:\n"
-        + "".join(f"  {name:{width}}{one.summary} ({one.broken_by})\n" for name, one in SCENARIOS.items())
-        + "\nbreaks:\n" + "".join(f"  {name:{width}}{text}\n" for name, text in BREAKS.items()))
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO",
-                        help="run only these (default: all; with --short, some)")
-    parser.add_argument("--short", action="store_true", help="run fewer scenarios, with shorter times")
-    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break the guarantee; the drill must notice")
-    parser.add_argument("--prove", action="store_true",
-                        help="break each scenario in its own way; fails if one does not notice")
-    options = parser.parse_args()
-    if unknown := set(options.scenarios) - SCENARIOS.keys():
-        parser.error(f"there is no scenario {', '.join(sorted(unknown))}")
+    options, names = parse(make_parser(__doc__, SCENARIOS, BREAKS), SCENARIOS)
     # However the drill ends, stopped processes continue, and file systems are unmounted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    names = options.scenarios or [name for name, one in SCENARIOS.items() if one.is_short or not options.short]
 
     outcomes: list[Outcome] = []
     broken: list[str] = []

@@ -364,16 +364,21 @@ class Client(Sender):
         # A jti begins with the 16 bytes by which the database knows the family.
         self.family = base64.urlsafe_b64decode(jti + "==")[:16].hex()
 
-    def swap(self) -> None:
-        """Somebody who owns an account signs in on a new phone."""
-        phone = self.new_device()
-        pak, account = phone["access_token"], str(phone["user"]["id"])
+    def phone(self) -> tuple[str, Request]:
+        """A new phone that is about to swap into the owner's account: its own account, and the request."""
+        device = self.new_device()
+        pak, account = device["access_token"], str(device["user"]["id"])
         proof = {"provider": "apple", "identity_token": self.identity_token, "raw_nonce": self.nonce}
         refusal = self.persist(post("link", "/api/v1/me/connected_identities", proof, pak, expected=409))
         if refusal is None:
             raise Setback
         ticket = {"provider": "apple", "swap_ticket": refusal.json()["swap_ticket"]}
-        self.repeatable("swap", [account], post("swap", "/api/v1/me/anonymous_swap", ticket, pak))
+        return account, post("swap", "/api/v1/me/anonymous_swap", ticket, pak)
+
+    def swap(self) -> None:
+        """Somebody who owns an account signs in on a new phone."""
+        account, request = self.phone()
+        self.repeatable("swap", [account], request)
 
 
 class SlowUpload(Sender):

@@ -88,28 +88,20 @@ class Pair(Client):
 
     # --- Races
 
-    def phone(self) -> tuple[str, Request]:
-        """A new phone that is about to swap into the owner's account: its own account, and the request."""
-        device = self.new_device()
-        pak, account = device["access_token"], str(device["user"]["id"])
-        proof = {"provider": "apple", "identity_token": self.identity_token, "raw_nonce": self.nonce}
-        refusal = self.persist(post("link", "/api/v1/me/connected_identities", proof, pak, expected=409))
-        if refusal is None:
-            raise Setback
-        ticket = {"provider": "apple", "swap_ticket": refusal.json()["swap_ticket"]}
-        request = post("swap", "/api/v1/me/anonymous_swap", ticket, pak)
+    def keyed_phone(self) -> tuple[str, Request]:
+        account, request = self.phone()
         request.headers = {**request.headers, "Idempotency-Key": str(uuid.uuid4())}
         return account, request
 
     def race_swaps(self) -> None:
         """Two phones of one owner."""
-        phones = [self.phone(), self.phone()]
+        phones = [self.keyed_phone(), self.keyed_phone()]
         self.fleet.cluster.settle()
         self.both("swap", [account for account, _ in phones], [request for _, request in phones], writes=2)
 
     def repeat_swap(self) -> None:
         """A phone that repeats its request at once, through the other machine: both get the same answer."""
-        account, request = self.phone()
+        account, request = self.keyed_phone()
         self.fleet.cluster.settle()
         self.same("swap", self.both("swap", [account], [request, request]))
 

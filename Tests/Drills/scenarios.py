@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import report
+from catalog import Entry
 from crowd import Crowd, Merger
 from database import SCRIPTS, Proxy
 from drill import Drill
@@ -38,26 +39,11 @@ MIX_OF_LONG_OUTAGES = {kind: weight for kind, weight in MIX.items() if kind != "
 
 
 @dataclasses.dataclass(frozen=True)
-class Scenario:
-    run: Callable[[Drill], None]
-    # The one of drill.BREAKS that this scenario must notice.
-    broken_by: str
-    # Whether it also runs with --short.
-    is_short: bool
-    # The unexpected statuses that clients may see; None is a connection that ends without an answer.
-    may: set[int | None]
+class Scenario(Entry):
     # Within how many seconds after the repair the last failure must be over.
     recovery: float
     # Whether clients repeat failed requests until they are acknowledged.
     is_repeated: bool
-
-    @property
-    def name(self) -> str:
-        return self.run.__name__
-
-    @property
-    def summary(self) -> str:
-        return " ".join((self.run.__doc__ or "").split())
 
 
 SCENARIOS: dict[str, Scenario] = {}
