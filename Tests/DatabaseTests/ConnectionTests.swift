@@ -9,7 +9,7 @@ struct ConnectionTests {
     init() throws { database = try TestDatabase(migrated: false) }
 
     @Test func theSession() throws {
-        let db = try database.connect()
+        let db = try Connection(database.options)
         let settings = try db.first(
             """
             SELECT @@tx_isolation, @@sql_mode, @@character_set_client, @@character_set_results, @@collation_connection,

@@ -56,11 +56,9 @@ package final class MariaDBServer: Sendable {
         return options
     }
 
-    /// For statements of definition, which take long on a busy machine.
+    /// For statements of definition.
     static func administrator(socket: String) throws -> Connection {
-        var options = options(socket: socket)
-        (options.maxStatementTime, options.readTimeout) = (.seconds(60), .seconds(90))
-        return try Connection(options)
+        try Connection(options(socket: socket).patient)
     }
 
     /// Returns when the server accepts connections.
@@ -91,5 +89,16 @@ package final class MariaDBServer: Sendable {
             try process?.waitForExit()
             process = nil
         }
+    }
+}
+
+extension Connection.Options {
+    /// A copy for what a test does itself, which may take long on a busy machine.
+    var patient: Connection.Options {
+        var options = self
+        (options.lockWaitTimeout, options.maxStatementTime, options.readTimeout) = (
+            .seconds(30), .seconds(60), .seconds(90)
+        )
+        return options
     }
 }
