@@ -21,15 +21,6 @@ package struct ClusterNode: Sendable {
     package let commits: Int
     /// The part of the time in which commits waited for slower nodes, 0 to 1.
     package let pausedShare: Double
-    /// Its variables whose names begin with `wsrep_`.
-    package let settings: [String: String]
-
-    /// How long commits wait when a node dies: until its silence is noticed, and the others have formed a new group,
-    /// which takes a second or two.
-    package var stall: Duration {
-        let option = (settings["wsrep_provider_options"] ?? "").matches(of: /evs\.suspect_timeout *= *PT([0-9.]+)S/)
-        return .seconds((option.last.flatMap { Double($0.1) } ?? 5) + 1.5)
-    }
 
     package var isSynced: Bool { isReady && isPrimary && state == "Synced" }
 }
@@ -37,24 +28,20 @@ package struct ClusterNode: Sendable {
 extension Connection {
     /// - Returns: nil if the server is not a node of a cluster.
     package func clusterNode() throws -> ClusterNode? {
-        // A server that was built without wsrep has none of them.
-        let variables = try pairs("SHOW GLOBAL VARIABLES LIKE 'wsrep\\_%'")
-        let isOn = variables["wsrep_on"] == "ON" && !["", "none"].contains(variables["wsrep_provider"] ?? "")
-        guard isOn else { return nil }
-        let status = try pairs("SHOW GLOBAL STATUS LIKE 'wsrep\\_%'")
+        guard isClusterNode else { return nil }
+        let name = try query("SELECT @@wsrep_node_name")[0][0] ?? []
+        let status = Dictionary(
+            uniqueKeysWithValues: try all("SHOW GLOBAL STATUS LIKE 'wsrep\\_%'") { row in
+                (try row.read(String.self), try row.read(String.self))
+            })
         func number(_ name: String) -> Int { status[name].flatMap { Int($0) } ?? 0 }
         return ClusterNode(
-            name: variables["wsrep_node_name"] ?? "", size: number("wsrep_cluster_size"),
+            name: String(decoding: name, as: UTF8.self), size: number("wsrep_cluster_size"),
             isPrimary: status["wsrep_cluster_status"] == "Primary",
             state: status["wsrep_local_state_comment"] ?? "unknown", isReady: status["wsrep_ready"] == "ON",
             flowControl: .nanoseconds(number("wsrep_flow_control_paused_ns")),
             certificationFailures: number("wsrep_local_cert_failures"), aborts: number("wsrep_local_bf_aborts"),
             commits: number("wsrep_local_commits"),
-            pausedShare: status["wsrep_flow_control_paused"].flatMap { Double($0) } ?? 0, settings: variables)
-    }
-
-    private func pairs(_ statement: StaticString) throws -> [String: String] {
-        Dictionary(
-            uniqueKeysWithValues: try all(statement) { row in (try row.read(String.self), try row.read(String.self)) })
+            pausedShare: status["wsrep_flow_control_paused"].flatMap { Double($0) } ?? 0)
     }
 }

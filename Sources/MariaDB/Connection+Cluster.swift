@@ -1,4 +1,23 @@
 extension Connection {
+    /// - Parameter question: a variable that it names may be unknown (1193): then the server was built without Galera.
+    func answersAsClusterNode(
+        to question: String = "SELECT @@wsrep_on AND @@wsrep_provider NOT IN ('', 'none')"
+    ) throws(MariaDBError) -> Bool {
+        do {
+            return try query(question) == [[[UInt8(ascii: "1")]]]
+        } catch let error where error.code == 1193 {
+            return false
+        }
+    }
+
+    /// Waits until this node has applied everything that had been committed on any node when this was called. It takes a
+    /// round trip of the group, and fails with 1205 after Galera's `repl.causal_read_timeout`. On a single server it does
+    /// nothing.
+    package func catchUp() throws(MariaDBError) {
+        guard isClusterNode else { return }
+        try query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1")
+    }
+
     /// Makes the lock of rows hold on all nodes of a Galera cluster; does nothing on a single server.
     ///
     /// A row lock ends at its node: two transactions on two nodes can both hold it. They meet when they commit, by the

@@ -46,7 +46,7 @@ package final class Connection {
             throw MariaDBError("the server at \(options.address) did not encrypt the connection")
         }
         try perform(options.session)
-        isClusterNode = try query("SELECT @@wsrep_on AND @@wsrep_provider <> 'none'") == [[[UInt8(ascii: "1")]]]
+        isClusterNode = try answersAsClusterNode()
     }
 
     /// Statements outlive the connection for a moment: `mysql_close` detaches them, so that freeing them sends nothing.

@@ -1,7 +1,8 @@
 import Foundation
-import MariaDB
 import TestSupport
 import Testing
+
+@testable import MariaDB
 
 struct ConnectionTests {
     private let database: TestDatabase
@@ -30,6 +31,18 @@ struct ConnectionTests {
                     + "NO_ENGINE_SUBSTITUTION",
                 "utf8mb4", "utf8mb4", "utf8mb4_nopad_bin", "+00:00", "true", "8.0", "3", "3",
             ])
+    }
+
+    /// It is set up for a cluster, but has no provider.
+    @Test(arguments: [["--wsrep-on=ON", "--binlog-format=ROW"], ["--wsrep-provider="]])
+    func aServerWithoutAProviderIsNoNode(_ options: [String]) throws {
+        let server = try MariaDBServer(options: options)
+        #expect(try !Connection(server.options()).isClusterNode)
+    }
+
+    /// It knows no such variable.
+    @Test func aServerThatWasBuiltWithoutGaleraIsNoNode() throws {
+        #expect(try !database.connect().answersAsClusterNode(to: "SELECT @@wsrep_unknown"))
     }
 
     @Test func itIsSetUpInTwoRoundTrips() throws {

@@ -1,8 +1,10 @@
+import Database
 import Foundation
 import JSON
 import MariaDB
 import TestSupport
 import Testing
+import Threads
 
 @testable import Accounts
 
@@ -81,12 +83,15 @@ import Testing
             let installation = try Installation(database: TestDatabase(on: server, migrated: true))
             return try Findings(installation.tool("doctor", "--json"))
         }
-        let sound = try findings(["--innodb-autoinc-lock-mode=2"], provider: "evs.suspect_timeout=PT3S")
+        let sound = try findings(
+            ["--innodb-autoinc-lock-mode=2"], provider: "evs.suspect_timeout=PT3S; repl.causal_read_timeout=PT5S")
         #expect(
             sound["ok"].isSuperset(of: [
                 "node", "flow control", "conflicts", "stall", "limits", "sync_wait", "replication", "filters",
             ]))
         #expect(sound["warn"].contains("cluster"), "a single node is no cluster")
+        let patient = try findings(["--innodb-autoinc-lock-mode=2"])
+        #expect(patient.mend("sync_wait")?.hasPrefix("set repl.causal_read_timeout ") == true)
         let unsound = try findings(
             [
                 "--innodb-autoinc-lock-mode=1", "--wsrep-sync-wait=1", "--wsrep-max-ws-size=1000000",
@@ -248,6 +253,51 @@ import Testing
 
         private subscript(check: String, member: String) -> String? {
             findings.first { $0["check"]?.string == check }?[member]?.string
+        }
+    }
+}
+
+extension ToolDoctorTests {
+    /// Two nodes that both are written to, and one that cannot keep up. `scripts/test --cluster` runs them.
+    @Suite(.enabled(if: !MariaDBServer.otherNodes.isEmpty)) struct ClusterTests {
+        private let installation: Installation
+        private let node: Connection
+        private let other: Connection
+
+        init() throws {
+            installation = try Installation()
+            node = try installation.database.connect()
+            try node.executeScript(
+                "CREATE TABLE contended (id INT PRIMARY KEY, n INT); INSERT INTO contended VALUES (1, 0)")
+            try installation.database.settle()
+            other = try Connection(installation.database.options(ofNode: 1))
+        }
+
+        private func findings() throws -> Findings { try Findings(installation.tool("doctor", "--json")) }
+
+        @Test func warnsOfConflicts() throws {
+            func clusterNode() throws -> ClusterNode { try #require(try node.clusterNode()) }
+            while case let now = try clusterNode(), (now.certificationFailures + now.aborts) * 100 <= now.commits {
+                try node.executeScript("START TRANSACTION; UPDATE contended SET n = n + 1")
+                try other.executeScript("UPDATE contended SET n = n + 1")
+                try installation.database.settle()
+                #expect(throws: MariaDBError.self) { try node.executeScript("COMMIT") }
+            }
+            #expect(try findings()["warn"].contains("conflicts"))
+        }
+
+        @Test func warnsOfFlowControl() throws {
+            let database = installation.database
+            try node.executeScript("FLUSH STATUS")
+            try other.executeScript("LOCK TABLES contended READ")
+            let thread = Threads.Thread {
+                let writer = try? database.connect()
+                for _ in 0..<100 { try? writer?.executeScript("UPDATE contended SET n = n + 1") }
+            }
+            while try #require(try node.clusterNode()).pausedShare < 0.5 { usleep(1000) }
+            try other.executeScript("UNLOCK TABLES")
+            thread.join()
+            #expect(try findings()["warn"].contains("flow control"))
         }
     }
 }

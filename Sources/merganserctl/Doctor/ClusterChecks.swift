@@ -4,12 +4,18 @@ import MariaDB
 /// How a node of a Galera cluster must be set up for merganserd, and how it is.
 struct ClusterChecks {
     private let node: ClusterNode
+    /// Its variables whose names begin with `wsrep_`.
+    private let settings: [String: String]
     private let connection: Connection
 
     /// - Returns: nil if the server is not a node of a cluster.
     init?(_ connection: Connection) throws {
         guard let node = try connection.clusterNode() else { return nil }
         self.node = node
+        settings = Dictionary(
+            uniqueKeysWithValues: try connection.all("SHOW GLOBAL VARIABLES LIKE 'wsrep\\_%'") { row in
+                (try row.read(String.self), try row.read(String.self))
+            })
         self.connection = connection
     }
 
@@ -53,20 +59,27 @@ struct ClusterChecks {
             : .warn("conflicts", message, "let all app machines write to the same node: their haproxy.cfg must agree")
     }
 
-    /// What a dead node costs.
+    /// How long commits wait when a node dies: until its silence is noticed, and the others have formed a new group, which
+    /// takes a second or two.
     private func stall() -> Finding {
-        let message = "when a node dies, the others go on after about \((node.stall / .seconds(1)).rounded()) s"
-        return node.stall <= .seconds(7)
+        let seconds = (seconds(/evs\.suspect_timeout *= *PT([0-9.]+)S/) ?? 5) + 1.5
+        let message = "when a node dies, the others go on after about \(seconds.rounded()) s"
+        return seconds <= 7
             ? .ok("stall", message)
             : .warn(
                 "stall", message, "set evs.suspect_timeout in wsrep_provider_options as in packaging/cluster/galera.cnf"
             )
     }
 
+    /// One of the provider's options.
+    private func seconds(_ option: Regex<(Substring, Substring)>) -> Double? {
+        (settings["wsrep_provider_options"] ?? "").matches(of: option).last.flatMap { Double($0.1) }
+    }
+
     /// With a limit of its own, MariaDB 10.11 refuses every UPDATE of a table that is joined with a derived one (4165).
     private func limits() -> Finding {
         let defaults = ["wsrep_max_ws_rows": "0", "wsrep_max_ws_size": "2147483647"]
-        let changed = defaults.filter { node.settings[$0.key] != $0.value }.map { "\($0.key) = \($0.value)" }.sorted()
+        let changed = defaults.filter { settings[$0.key] != $0.value }.map { "\($0.key) = \($0.value)" }.sorted()
         return changed.isEmpty
             ? .ok("limits", "up to 2 GiB in a transaction")
             : .fail(
@@ -75,7 +88,13 @@ struct ClusterChecks {
     }
 
     private func reads() -> Finding {
-        let value = node.settings["wsrep_sync_wait"] ?? ""
+        let value = settings["wsrep_sync_wait"] ?? ""
+        let wait = seconds(/repl\.causal_read_timeout *= *PT([0-9.]+)S/) ?? 30
+        guard wait <= 5 else {
+            return .warn(
+                "sync_wait", "merganserd waits up to \(wait) s for other nodes, longer than for a statement",
+                "set repl.causal_read_timeout in wsrep_provider_options as in packaging/cluster/galera.cnf")
+        }
         return value == "0"
             ? .ok("sync_wait", "off; merganserd turns it on where a read must wait for other nodes")
             : .warn(
@@ -93,7 +112,7 @@ struct ClusterChecks {
         var wrong: [String] = []
         if variables?.format != "ROW" { wrong.append("binlog_format = ROW") }
         if variables?.keys != 2 { wrong.append("innodb_autoinc_lock_mode = 2") }
-        if node.settings["wsrep_auto_increment_control"] != "ON" { wrong.append("wsrep_auto_increment_control = ON") }
+        if settings["wsrep_auto_increment_control"] != "ON" { wrong.append("wsrep_auto_increment_control = ON") }
         if variables?.method != "TOI" { wrong.append("wsrep_osu_method = TOI") }
         return wrong.isEmpty
             ? .ok("replication", "of rows, with keys of its own for each node, and definitions in one order")
