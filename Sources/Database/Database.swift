@@ -13,6 +13,8 @@ package final class Database {
     private let watch: StatementWatch
     private var current: Connection?
     private var isBusy = false
+    /// How long work for this origin has waited for other nodes.
+    private var waited = Duration.zero
 
     /// - Parameter slowLog: gets slow statements and transactions.
     package init(
@@ -30,7 +32,10 @@ package final class Database {
     /// On whose behalf work is done from now on, for `SlowLog`: a request's id.
     package var origin: String? {
         get { watch.origin }
-        set { watch.origin = newValue }
+        set {
+            watch.origin = newValue
+            waited = .zero
+        }
     }
 
     deinit {
@@ -46,34 +51,41 @@ package final class Database {
     }
 
     /// Waits until the node of a cluster that this thread is connected to has applied everything that had been committed
-    /// on any node when this was called. It takes a round trip of the group. On a single server it does nothing.
+    /// on any node when this was called (`Connection.catchUp`). The time counts towards the patience of the transactions
+    /// of this origin. On a single server it does nothing.
     ///
     /// Whoever refuses a request, or does it once more, because a row is missing must have caught up: the row may have
     /// been committed, and its client told so, on a node that is a moment ahead. Nobody else needs this: two transactions
     /// that write the same row or the same unique key meet at COMMIT.
     ///
-    /// - Returns: whether the server is a node of a cluster.
+    /// - Parameter isNeeded: asked on a cluster only.
+    /// - Returns: whether it has waited.
     @discardableResult
-    package func catchUp() throws -> Bool {
-        try read { connection in
-            if connection.isClusterNode { try connection.query("SET STATEMENT wsrep_sync_wait = 1 FOR SELECT 1") }
-            return connection.isClusterNode
+    package func catchUp(if isNeeded: @autoclosure () -> Bool = true) throws -> Bool {
+        let start = ContinuousClock.now
+        defer { waited += ContinuousClock.now - start }
+        return try read { connection in
+            guard connection.isClusterNode, isNeeded() else { return false }
+            try connection.catchUp()
+            return true
         }
     }
 
-    /// A read that finds a credential. On a cluster it runs again, when the node has caught up, before the credential is
-    /// refused. Those that are valid cost nothing more.
+    /// A read that may miss what another node has committed. On a cluster it runs again, when the node has caught up, before
+    /// it says so. What is found costs nothing more.
     ///
-    /// - Parameter isRefusal: whether the closure's error means that there is no such credential.
-    package func readCredential<T>(
-        refusedBy isRefusal: (any Error) -> Bool, _ body: (Connection) throws -> T
+    /// - Parameter isMissing: whether the closure's value or error means that something is not there.
+    package func find<T>(
+        isMissing: (Result<T, any Error>) -> Bool, _ body: (Connection) throws -> T
     ) throws -> T {
-        do {
-            return try read(body)
-        } catch {
-            guard isRefusal(error), try catchUp() else { throw error }
-            return try read(body)
-        }
+        let found = Result { try read(body) }
+        guard isMissing(found), try catchUp() else { return try found.get() }
+        return try read(body)
+    }
+
+    /// The same for a read that returns nil if something is not there.
+    package func find<T>(_ body: (Connection) throws -> T?) throws -> T? {
+        try find(isMissing: { if case .success(nil) = $0 { true } else { false } }, body)
     }
 
     /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. If the connection
@@ -125,7 +137,7 @@ package final class Database {
                 statistics.count(failure)
                 let delay = policy.delay(after: attempt)
                 let attempts = policy.attempts(onCluster: current?.isClusterNode ?? false)
-                guard attempt < attempts, ContinuousClock.now - start + delay < policy.patience else {
+                guard attempt < attempts, waited + (ContinuousClock.now - start) + delay < policy.patience else {
                     statistics.exhaustions.add(1)
                     throw TransactionFailure.exhausted(failure)
                 }

@@ -4,7 +4,7 @@ import MariaDB
 package struct RetryPolicy: Sendable {
     /// How many attempts there may be on a single server, including the first.
     package var attempts = 6
-    /// No attempt starts later than this after the start of the first.
+    /// No attempt but the first starts later than this after the start of the first, less what `catchUp` took before.
     package var patience: Duration = .seconds(15)
     /// Unique indexes on which a duplicate entry means that another request was faster. The next attempt sees that
     /// request's row.

@@ -1,4 +1,5 @@
 import Database
+import Glibc
 import TestSupport
 import Testing
 
@@ -82,6 +83,33 @@ import Testing
             return sum
         }
         #expect(sum == 3 && attempts == 2)
+    }
+
+    @Test func whatIsMissingIsLookedForOnceMore() throws {
+        for number in 3..<203 {
+            try rival.execute("INSERT INTO t (id) VALUES (?)", number)
+            #expect(
+                try subject.find { try $0.first("SELECT id FROM t WHERE id = ?", number) { try $0.read(Int.self) } }
+                    == number)
+        }
+    }
+
+    /// What a request has waited for other nodes, it does not wait again for its transaction.
+    @Test func catchingUpIsPartOfATransactionsPatience() throws {
+        func attempts() -> Int {
+            var count = 0
+            #expect(throws: TransactionFailure.self) {
+                try subject.transaction(RetryPolicy(patience: .milliseconds(200))) { _ in
+                    count += 1
+                    throw TransactionMustRestart()
+                }
+            }
+            return count
+        }
+        try subject.catchUp(if: usleep(200_000) == 0)
+        #expect(attempts() == 1)
+        subject.origin = "another request"
+        #expect(attempts() > 1)
     }
 
     @Test func whoHasCaughtUpSeesWhatAnotherNodeHasCommitted() throws {

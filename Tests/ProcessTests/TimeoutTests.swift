@@ -32,6 +32,10 @@ import Testing
             (["lock wait"], "statement"),
             (["statement"], "database answer"),
             (["count of events"], "statement"),
+            (["catching up"], "statement"),
+            // After a request has caught up twice, its transaction still begins within the time of the repeats.
+            (["catching up", "catching up"], "repeats of a transaction"),
+            (["catching up", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, uploads"),
             (["database connection"], "MariaDB's `connect_timeout`"),
             (["lock wait"], "repeats of a transaction"),
             (["database answer"], "repeats of a transaction"),
@@ -129,6 +133,7 @@ import Testing
             "database answer": connection.readTimeout,
             "statement": connection.maxStatementTime,
             "count of events": try statementTime(in: "Sources/Analytics/Events/ReadEvents+Store.swift"),
+            "catching up": try galeraTime("repl.causal_read_timeout"),
             "lock wait": connection.lockWaitTimeout,
             "table lock": connection.forMigrations.lockWaitTimeout,
             "idle transaction": connection.idleTransactionTimeout,
@@ -152,6 +157,14 @@ import Testing
         let values = text.matches(of: /SET STATEMENT max_statement_time = (\d+) FOR/)
         try #require(values.count == 1)
         return .seconds(try #require(Int(values[0].1)))
+    }
+
+    /// A time among the provider's options that the package ships.
+    private func galeraTime(_ option: String) throws -> Duration {
+        let text = try String(contentsOfFile: Repository.root + "/packaging/cluster/galera.cnf", encoding: .utf8)
+        let value = try #require(
+            text.firstMatch(of: try Regex("\\b\(option)=PT(\\d+)S", as: (Substring, Substring).self)))
+        return .seconds(try #require(Int(value.1)))
     }
 
     /// A variable's default, read as seconds.

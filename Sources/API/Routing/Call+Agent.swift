@@ -7,7 +7,7 @@ extension Credential<AgentCaller> {
     /// An agent's bearer token, with the signature of one that signs.
     static let agent = Credential(.agent) { call in
         guard let token = call.bearerToken() else { throw Failure.invalidToken }
-        return try call.readCredential { try call.accounts.authenticateAgent(token, call.agentRequest, $0) }
+        return try call.find { try call.accounts.authenticateAgent(token, call.agentRequest, $0) }
     }
 }
 

@@ -111,7 +111,7 @@ extension Credential<AccessToken> {
     /// An access token of a relying party, in the Authorization header (RFC 6750 §2.1).
     static let accessToken = Credential(.accessToken) { call in
         guard let token = call.bearerToken() else { throw Failure.invalidToken }
-        return try call.readCredential { try call.accounts.checkAccessToken(token, $0) }
+        return try call.find { try call.accounts.checkAccessToken(token, $0) }
     }
 }
 
@@ -134,7 +134,7 @@ extension Call {
         guard count == 1, let secret = bearerToken(.firstTwoParts) else {
             throw Refusal.unauthorized("Invalid authorization format")
         }
-        let key = try readCredential { try analytics.authenticate(secret, $0) }
+        let key = try find { try analytics.authenticate(secret, $0) }
         do {
             try database.autocommit { try analytics.noteUse(of: key, $0) }
         } catch {
@@ -146,7 +146,7 @@ extension Call {
     /// - Throws: `invalidToken` without a live PAK.
     func authenticate() throws -> Caller {
         guard let token = bearerToken() else { throw Failure.invalidToken }
-        let caller = try readCredential { try service.accounts.authenticate(token, $0) }
+        let caller = try find { try service.accounts.authenticate(token, $0) }
         do {
             try database.autocommit { try service.accounts.noteActivity(of: caller, $0) }
         } catch {
@@ -155,9 +155,10 @@ extension Call {
         return caller
     }
 
-    /// A read whose error refuses the credential, unless the database is unavailable.
-    func readCredential<T>(_ body: (Connection) throws -> T) throws -> T {
-        try database.readCredential(refusedBy: { !Responder.isUnavailability($0) }, body)
+    /// A read whose error refuses what the request names, unless the database is unavailable.
+    func find<T>(_ body: (Connection) throws -> T) throws -> T {
+        try database.find(
+            isMissing: { if case .failure(let error) = $0 { !Responder.isUnavailability(error) } else { false } }, body)
     }
 
     /// The bearer token (RFC 6750 §2.1); nil if there is none, which each surface refuses in its own form.

@@ -26,8 +26,7 @@ extension Credential<Visitor> {
 
 extension Call {
     fileprivate func session(_ cookie: String) throws -> WebSession? {
-        func find() throws -> WebSession? { try database.read { try accounts.webSession(cookie, $0) } }
-        guard let session = try find() ?? (database.catchUp() ? find() : nil) else { return nil }
+        guard let session = try database.find({ try accounts.webSession(cookie, $0) }) else { return nil }
         do {
             try database.autocommit { try accounts.noteUse(of: session, $0) }
         } catch {

@@ -22,7 +22,7 @@ extension Analytics {
     package func ingest(
         _ batch: EventBatch, from source: EventSource, _ database: Database
     ) throws -> IngestOutcome {
-        if batch.hasUndated { try database.catchUp() }
+        try database.catchUp(if: batch.hasUndated)
         return try write(database) { transaction in
             let times = EventTimes(
                 at: transaction.now, maximumAge: .seconds(30 * 86_400), horizon: transaction.lockEventHorizon)

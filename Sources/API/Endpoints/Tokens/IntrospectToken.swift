@@ -6,11 +6,7 @@ import Time
 /// `POST /oauth/introspect` (RFC 7662, accounts §2.9): whether a token of the application is valid now.
 @Sendable func introspectToken(_ call: Call, _ application: Application) throws -> Response {
     let token = try call.form.required("token")
-    func find() throws -> Introspection? {
-        try call.database.read { try call.accounts.introspect(token, for: application, $0) }
-    }
-    // Another node of a cluster may have issued it a moment ago.
-    let found = try find() ?? (call.database.catchUp() ? find() : nil)
+    let found = try call.database.find { try call.accounts.introspect(token, for: application, $0) }
     return .json(.ok, IntrospectionReply(found, clientID: application.clientID))
 }
 

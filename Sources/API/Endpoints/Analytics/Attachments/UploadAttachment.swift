@@ -17,9 +17,7 @@ private struct UploadReply: Encodable {
 /// `PUT /v1/ingest/attachment/{id}` (analytics §11.2). nginx does not buffer the body, so a slow client keeps a worker
 /// waiting. The waiting time and the number of such workers are limited.
 @Sendable func uploadAttachment(_ call: Call, _ key: APIKey) throws -> Response {
-    let upload = try call.database.read { connection in
-        try call.analytics.beginUpload(call.arguments[0], by: key, connection)
-    }
+    let upload = try call.find { try call.analytics.beginUpload(call.arguments[0], by: key, $0) }
     if call.request.headers.first("content-type")?.mediaType != "application/octet-stream" {
         throw Refusal.invalid("Request body must be sent with Content-Type: application/octet-stream")
     }
