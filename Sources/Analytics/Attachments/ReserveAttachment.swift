@@ -46,7 +46,12 @@ extension AnalyticsTransaction {
             let isDev = reservation.isDev && app.platform != .backend
             return try lockOwner(of: user, in: app.project.id, orCreate: NewRecord(isDev: isDev))
         }
-        guard let id = try connection.eventOwner(reservation.clientEventID, of: app.id) else { return nil }
+        return try lockOwner(ofEvent: reservation.clientEventID, of: app.id)
+    }
+
+    /// The owner of the newest event with this client id; nil if there is no such event, or it has no owner.
+    func lockOwner(ofEvent clientEventID: UUID, of app: App.ID) throws -> Record? {
+        guard let id = try connection.eventOwner(clientEventID, of: app) else { return nil }
         guard let owner = try lockRecord(id), owner.mergedInto == nil else { throw TransactionMustRestart() }
         return owner
     }

@@ -7,6 +7,7 @@ package struct AttachmentUpload: Sendable {
     package let app: App.ID
     package let size: Int64
     package let digest: ContentDigest
+    let clientEventID: UUID
 }
 
 extension Analytics {
@@ -22,7 +23,9 @@ extension Analytics {
         }
         if state.app != app.id { throw Refusal.forbidden("Attachment belongs to a different app") }
         try state.checkOpen()
-        return AttachmentUpload(id: id, app: app.id, size: state.size, digest: state.digest)
+        return AttachmentUpload(
+            id: id, app: app.id, size: state.size, digest: state.digest,
+            clientEventID: state.clientEventID)
     }
 
     /// Reads the bytes of an upload and stores them. No lock is held until all bytes have arrived.
@@ -64,19 +67,24 @@ extension AnalyticsTransaction {
     /// Stores the file before the row names it as uploaded. Clean-up removes no file that a row names. But clean-up may
     /// have looked before the reservation was made. So both take the lock of the content (see `lockContent`).
     fileprivate func finish(_ upload: AttachmentUpload, _ content: any StagedContent) throws {
+        // Before the attachment, as in a reservation.
+        let owner = connection.isClusterNode ? try lockOwner(ofEvent: upload.clientEventID, of: upload.app) : nil
         try lockContent(upload.digest)
         guard let state = try lockUploadState(of: upload.id) else { throw Refusal.attachmentNotFound }
         try state.checkOpen()
         try content.keep()
         try setUploaded(upload.id)
-        if connection.isClusterNode, !state.isLinked { try linkLate(upload.id, state) }
+        if connection.isClusterNode, !state.isLinked { try linkLate(upload, owner) }
     }
 
-    /// If an event and its reservation were stored on two nodes of a cluster at the same moment, neither saw the other.
-    private func linkLate(_ id: Attachment.ID, _ state: UploadState) throws {
-        guard let event = try lockEvent(state.clientEventID, of: state.app) else { return }
-        if let owner = event.owner, try lockRecord(owner)?.mergedInto != nil { throw TransactionMustRestart() }
-        try link(id, to: event.id, of: event.owner)
+    /// If an event and its reservation were stored on two nodes of a cluster at the same moment, neither saw the other. As
+    /// when an event finds its attachment, no quota is asked: the reservation named no user (analytics §11.1, check 11).
+    ///
+    /// - Parameter owner: of the event, locked.
+    private func linkLate(_ upload: AttachmentUpload, _ owner: Record?) throws {
+        guard let event = try lockEvent(upload.clientEventID, of: upload.app) else { return }
+        if event.owner != owner?.id { throw TransactionMustRestart() }
+        try link(upload.id, to: event.id, of: owner?.id)
     }
 }
 
