@@ -7,6 +7,7 @@ package struct AppliedMigration: Sendable {
     package let name: String
     package let digest: [UInt8]
     package let compatibleSince: Int
+    /// Of the run that is or was at it last.
     package let startedAt: Timestamp
     /// nil while the migration is running, or if it was interrupted.
     package let finishedAt: Timestamp?

@@ -10,7 +10,7 @@ package enum MigrationError: Error, Sendable {
     case changed(fileName: String)
     /// The database has a migration for which there is no file.
     case newer(number: Int, name: String)
-    /// Another migrator has been running for a minute.
+    /// Another migrator has been running for a minute, or has taken the migration over on another node of a cluster.
     case locked
     case impatientConnection
     /// A statement of a migration failed. Statements are counted from 1.

@@ -1,6 +1,7 @@
 import Database
 package import MariaDB
 import OpenSSL
+import Time
 
 /// Applies migrations to a database.
 ///
@@ -9,6 +10,9 @@ import OpenSSL
 /// An interrupted run continues after the last finished statement. If the interruption came between a statement and its
 /// record, the statement runs again. Then the errors "already exists" and "does not exist" mean that it had been done,
 /// because DDL statements are atomic since MariaDB 10.6.
+///
+/// On a cluster GET_LOCK ends at its node. There the row of the migration is the lock: whoever has written `started_at` last
+/// goes on, and any other migrator ends where it looks at the row next, before the next statement or with it.
 package struct Migrator {
     package let migrations: [Migration]
 
@@ -29,6 +33,7 @@ package struct Migrator {
         guard isLocked == true else { throw MigrationError.locked }
         defer { _ = try? db.first("SELECT RELEASE_LOCK(CONCAT('migrate.', DATABASE()))") { try $0.read(Bool?.self) } }
         try AppliedMigration.createTable(db)
+        try persistently(progress) { () throws(MariaDBError) in try db.catchUp() }
         let status = try status(db)
         if let changed = status.changed.first { throw MigrationError.changed(fileName: changed.fileName) }
         // An older release goes on with a newer schema that fits, but its migrations cannot follow newer ones.
@@ -44,56 +49,89 @@ package struct Migrator {
     private func apply(
         _ migration: Migration, _ record: AppliedMigration?, _ db: Connection, _ progress: (String) -> Void
     ) throws {
+        // Never that of an earlier run.
+        let start = max(Clock.system.now, record.map { $0.startedAt + .milliseconds(1) } ?? Timestamp(seconds: 0))
         if let record {
             progress("\(migration.fileName): continuing after statement \(record.statementsDone)")
-            try db.execute(
-                "UPDATE schema_migrations SET name = ?, digest = ?, compatible_since = ? WHERE number = ?",
-                migration.name, migration.digest, migration.compatibleSince, migration.number)
+            try requireRow(
+                db.execute(
+                    """
+                    UPDATE schema_migrations SET name = ?, digest = ?, compatible_since = ?, started_at = ?
+                    WHERE number = ? AND started_at = ?
+                    """, migration.name, migration.digest, migration.compatibleSince, start, migration.number,
+                    record.startedAt))
         } else {
             progress(migration.fileName)
-            try db.execute(
-                """
-                INSERT INTO schema_migrations (number, name, digest, compatible_since, started_at, statements_started,
-                    statements_done, done_digest) VALUES (?, ?, ?, ?, NOW(3), 0, 0, ?)
-                """, migration.number, migration.name, migration.digest, migration.compatibleSince, Self.nothingDone)
+            try requireRow(
+                db.execute(
+                    """
+                    INSERT INTO schema_migrations (number, name, digest, compatible_since, started_at,
+                        statements_started, statements_done, done_digest) VALUES (?, ?, ?, ?, ?, 0, 0, ?)
+                    ON DUPLICATE KEY UPDATE number = VALUES (number)
+                    """, migration.number, migration.name, migration.digest, migration.compatibleSince, start,
+                    Self.nothingDone))
         }
         let done = record?.statementsDone ?? 0
         for (index, statement) in migration.statements.enumerated().dropFirst(done) {
             progress("  " + (statement.split(separator: "\n").first.map(String.init) ?? ""))
-            let mayBeDone = index == done && record?.statementsStarted == done + 1
+            var mayBeDone = index == done && record?.statementsStarted == done + 1
             do {
-                try persistently(progress) { () throws(MariaDBError) in
-                    try apply(statement, index, of: migration, mayBeDone: mayBeDone, db)
+                try persistently(progress) {
+                    try apply(statement, index, of: migration, since: start, mayBeDone: &mayBeDone, db)
                 }
-            } catch {
+            } catch let error as MariaDBError {
                 throw MigrationError.statement(fileName: migration.fileName, number: index + 1, error)
             }
         }
-        try db.execute("UPDATE schema_migrations SET finished_at = NOW(3) WHERE number = ?", migration.number)
+        try requireRow(
+            db.execute(
+                "UPDATE schema_migrations SET finished_at = NOW(3) WHERE number = ? AND started_at = ?",
+                migration.number, start))
     }
 
+    /// - Parameter outcome: of a change of the migration's row.
+    /// - Throws: `locked` if another migrator has taken it over.
+    private func requireRow(_ outcome: Outcome) throws(MigrationError) {
+        guard outcome.affectedRows == 1 else { throw .locked }
+    }
+
+    /// - Parameter mayBeDone: whether the statement is recorded as started, and it is unknown whether it took effect.
     private func apply(
-        _ statement: String, _ index: Int, of migration: Migration, mayBeDone: Bool, _ db: Connection
-    ) throws(MariaDBError) {
+        _ statement: String, _ index: Int, of migration: Migration, since start: Timestamp, mayBeDone: inout Bool,
+        _ db: Connection
+    ) throws {
         let doneDigest = Self.digest(of: migration.statements[...index])
-        try db.execute(
-            "UPDATE schema_migrations SET statements_started = ? WHERE number = ?", index + 1, migration.number)
+        let isRepeated = mayBeDone
+        if !isRepeated { try requireRow(note(started: index + 1, migration, start, db)) }
+        mayBeDone = true
         try db.execute("START TRANSACTION")
         do {
             try db.query(statement)
-        } catch let error where mayBeDone && Self.alreadyDone.contains(error.code) {
-        } catch let error where !error.isConnectionLost {
-            try db.execute("ROLLBACK")
-            if !mayBeDone {
-                try db.execute(
-                    "UPDATE schema_migrations SET statements_started = ? WHERE number = ?", index, migration.number)
+        } catch {
+            guard isRepeated, Self.alreadyDone.contains(error.code) else {
+                if error.isConnectionLost { throw error }
+                try db.execute("ROLLBACK")
+                if !isRepeated {
+                    _ = try note(started: index, migration, start, db)
+                    mayBeDone = false
+                }
+                throw error
             }
-            throw error
         }
+        let noted = try db.execute(
+            """
+            UPDATE schema_migrations SET statements_done = ?, done_digest = ? WHERE number = ? AND started_at = ?
+            """, index + 1, doneDigest, migration.number, start)
+        try db.query(noted.affectedRows == 1 ? "COMMIT" : "ROLLBACK")
+        try requireRow(noted)
+    }
+
+    private func note(
+        started count: Int, _ migration: Migration, _ start: Timestamp, _ db: Connection
+    ) throws(MariaDBError) -> Outcome {
         try db.execute(
-            "UPDATE schema_migrations SET statements_done = ?, done_digest = ? WHERE number = ?", index + 1, doneDigest,
-            migration.number)
-        try db.execute("COMMIT")
+            "UPDATE schema_migrations SET statements_started = ? WHERE number = ? AND started_at = ?", count,
+            migration.number, start)
     }
 
     static let nothingDone = [UInt8](repeating: 0, count: 32)
