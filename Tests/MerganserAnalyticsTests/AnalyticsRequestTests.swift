@@ -170,8 +170,10 @@ import Testing
         gate.open()
         try await deployment.deliver(reporter)
         #expect(try deployment.count("SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NOT NULL") == 1)
-        // From the file, with the patience of a transfer, which a busy machine may exhaust once.
+        // From the file, with the patience of a transfer: only what a busy server has not taken (503) is sent again.
         #expect(Set(transport.uploads.withLock { $0 }) == [Data("hello".utf8)])
+        let answers = deployment.proxy.exchanges.filter { $0.request.method == "PUT" }.map(\.status)
+        #expect(answers.last == 200 && answers.dropLast().allSatisfy { $0 == 503 }, "\(answers)")
     }
 
     /// The oldest files make room (analytics §17.2).

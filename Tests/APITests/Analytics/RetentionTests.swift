@@ -279,21 +279,6 @@ import Time
         try scene.expectClean()
     }
 
-    /// - Returns: what ended a job, if it did not come to its end. As its timer does, this begins again if the database was
-    ///   too busy.
-    private static func ending(_ job: () throws -> Void) -> String? {
-        for _ in 0..<10 {
-            do {
-                try job()
-                return nil
-            } catch TransactionFailure.exhausted {
-            } catch {
-                return "\(error)"
-            }
-        }
-        return "exhausted 10 times"
-    }
-
     /// Imports of old and new events, claims and merges on 16 connections. Two of them run retention, two run
     /// compaction.
     @Test func besideWriters() throws {
@@ -302,7 +287,7 @@ import Time
         let rounds = 8
         let answers = app.race(20, rounds: rounds) { client, thread, round in
             if thread >= 16 {
-                return RetentionTests.ending {
+                return scene.ending {
                     if thread >= 18 {
                         _ = try scene.compaction(grace: .zero).run(scene.database())
                     } else {

@@ -296,6 +296,20 @@ import Testing
         #expect(try app.count("SELECT COUNT(*) FROM grants WHERE user_id = ?", google) == 0)
     }
 
+    /// More than one transaction of a cluster moves: of the question, and of its answer if they come meanwhile.
+    @Test func anAccountWithTooManySignInsIsNotMerged() throws {
+        let google = try googler()
+        let browser = try scene.signedIn()
+        try travel("merge", browser)
+        let (page, form) = (browser.path, try browser.fields(of: browser.path))
+        try app.change(
+            "INSERT INTO login_events (user_id, event) SELECT ?, 'signed_in' FROM seq_1_to_25001", google)
+        #expect(browser.send(.post, page, form).header("Location") == "/account?notice=too_large")
+        browser.open(page)
+        #expect(says(browser, .tooLarge) && browser.alert == texts.account.notice(.tooLarge))
+        #expect(try users() == 2)
+    }
+
     @Test func onlyAnAccountThatIsThereIsMerged() throws {
         let browser = try scene.signedIn()
         try travel("merge", browser)

@@ -20,6 +20,21 @@ extension AnalyticsScene {
         return Database(app.database.options(ofNode: 1))
     }
 
+    /// - Returns: what ended a job, if it did not come to its end. As its timer does, this begins again if the database was
+    ///   too busy.
+    func ending(_ job: () throws -> Void) -> String? {
+        for _ in 0..<10 {
+            do {
+                try job()
+                return nil
+            } catch TransactionFailure.exhausted {
+            } catch {
+                return "\(error)"
+            }
+        }
+        return "exhausted 10 times"
+    }
+
     /// Events of a user who has a record, a second apart, as if ingested; with copies in both other tables.
     ///
     /// - Parameter time: of the first.
