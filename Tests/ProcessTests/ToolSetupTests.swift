@@ -38,6 +38,23 @@ import Testing
         #expect(nginx.servers(of: "commented.example.com").isEmpty && nginx.servers(of: "example.com").isEmpty)
     }
 
+    @Test(arguments: ["snippets/tls.conf", "/etc/nginx/snippets/*.conf", "both"])
+    func whatAServerIncludesIsItsOwn(file: String) {
+        let nginx = NginxConfiguration(
+            """
+            # configuration file /etc/nginx/nginx.conf:
+            http { server { server_name id.example.com; listen 80; include \(file); }
+                server { server_name plain.example.com; location / { include snippets/tls.conf; } } }
+            # configuration file /etc/nginx/snippets/tls.conf:
+            listen 443 ssl;
+            include snippets/merganser.conf;
+            # configuration file /etc/nginx/both:
+            include snippets/tls.conf;
+            """)
+        #expect(nginx.servers.map(\.hasTLS) == [true, false])
+        #expect(nginx.servers.map { $0.includes("snippets/merganser.conf") } == [true, false])
+    }
+
     @Test func settingsAreReadAndWrittenAsSystemdDoes() throws {
         var settings = try SettingsFile(
             """
@@ -77,6 +94,18 @@ import Testing
     ])
     func theDatabaseIsWhereTheSettingsSay(lines: String, isLocal: Bool) throws {
         #expect(try SetupDatabase(SettingsFile(lines)).isLocal == isLocal)
+    }
+
+    /// Beside a proxy on loopback there is no TLS to require; elsewhere there is.
+    @Test(arguments: [
+        ("127.0.0.1", "", false), ("127.0.0.1", "/etc/ssl/ca.pem", true), ("db.example.com", "", true),
+    ])
+    func accountsAtAnotherMachineNeedTLS(host: String, authority: String, needsTLS: Bool) throws {
+        let settings = try SettingsFile("MERGANSER_DATABASE_HOST=\(host)\nMERGANSER_DATABASE_CA_FILE=\(authority)\n")
+        let step = DatabaseStep(database: try SetupDatabase(settings))
+        #expect(
+            step.creation(of: "merganser@'%'", password: "s")
+                == "CREATE USER merganser@'%' IDENTIFIED BY 's'\(needsTLS ? " REQUIRE SSL" : "");\n")
     }
 
     @Test(arguments: ["NAME=other", "USER=other", "SOCKET=/srv/mysqld.sock"])

@@ -9,8 +9,12 @@ import Text
 /// No package owns it, so an upgrade leaves what serves alone, and a color that crashes starts again as it was.
 struct InstalledPrograms {
     let path: String
+    /// Where the units of systemd and the packaged command look for it.
+    static let standardPath = "/opt/merganser"
     private static let names = ["merganserd", "merganserctl"]
     private var files: FileManager { .default }
+
+    init(path: String = standardPath) { self.path = path }
 
     func folder(of color: Color) -> String { "\(path)/\(color.rawValue)" }
     var before: String { "\(path)/before" }

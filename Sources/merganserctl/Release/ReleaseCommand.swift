@@ -22,7 +22,7 @@ struct ReleaseCommand: ParsableCommand {
     var package = "/usr/lib/merganser"
 
     @Option(help: "The folder of the programs that serve.")
-    var programs = "/opt/merganser"
+    var programs = InstalledPrograms.standardPath
 
     @Option(help: "Where nginx shows health and metrics of the instances; only the count of requests needs it.")
     var status = "http://127.0.0.1:9180"

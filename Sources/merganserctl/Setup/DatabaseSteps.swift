@@ -167,8 +167,6 @@ struct DatabaseStep: SetupStep {
         }
     }
 
-    /// For new accounts, and on this machine for those whose password is another one. Accounts at another machine may have
-    /// their passwords from a first machine, which goes on using them.
     private func statements(for accounts: [Account], at host: String) throws -> String {
         let accounts = try accounts.map { account in
             guard let password = try SettingsFolder.secret(account.file),
@@ -179,13 +177,18 @@ struct DatabaseStep: SetupStep {
                     "\(SettingsFolder.path)/\(account.file) has a quote or a backslash, which no password of ours has")
             }
             let name = "\(account.name)@'\(host)'"
-            let creation =
-                database.isLocal
-                ? "CREATE USER IF NOT EXISTS \(name);\nALTER USER \(name) IDENTIFIED BY '\(password)';\n"
-                : "CREATE USER \(name) IDENTIFIED BY '\(password)'\(database.isBehindProxy ? "" : " REQUIRE SSL");\n"
-            return creation + "GRANT \(account.privileges) ON merganser.* TO \(name);\n"
+            return creation(of: name, password: password) + "GRANT \(account.privileges) ON merganser.* TO \(name);\n"
         }
         return "CREATE DATABASE IF NOT EXISTS merganser CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci;\n"
             + accounts.joined()
+    }
+
+    /// The statements that make an account, or on this machine change its password. An account at another machine may have its
+    /// password from a first machine, which goes on using it.
+    func creation(of account: String, password: String) -> String {
+        if database.isLocal {
+            return "CREATE USER IF NOT EXISTS \(account);\nALTER USER \(account) IDENTIFIED BY '\(password)';\n"
+        }
+        return "CREATE USER \(account) IDENTIFIED BY '\(password)'\(database.isBehindProxy ? "" : " REQUIRE SSL");\n"
     }
 }

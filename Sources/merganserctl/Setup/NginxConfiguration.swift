@@ -1,6 +1,9 @@
+import Glibc
+
 /// The configuration that nginx has, as `nginx -T` prints it, file by file.
 struct NginxConfiguration {
-    /// A `server { … }` with its own directives, each as its words; not those of its locations or of files that it includes.
+    /// A `server { … }` with its own directives, each as its words, and those of files that it includes; not those of its
+    /// locations.
     struct Server {
         let file: String
         fileprivate(set) var directives: [[String]] = []
@@ -22,6 +25,8 @@ struct NginxConfiguration {
     let text: String
     private(set) var files: [String] = []
     private(set) var servers: [Server] = []
+    /// The directives of each file that stand in none of its blocks.
+    private var directives: [String: [[String]]] = [:]
 
     init(_ dump: String) {
         text = dump
@@ -36,6 +41,22 @@ struct NginxConfiguration {
             }
         }
         read(lines.joined(separator: "\n"))
+        for index in servers.indices { servers[index].directives = resolved(servers[index].directives) }
+    }
+
+    /// Directives, each `include` followed by what it includes. nginx takes no file that includes itself.
+    private func resolved(_ directives: [[String]]) -> [[String]] {
+        directives.flatMap { directive -> [[String]] in
+            guard directive.count == 2, directive[0] == "include" else { return [directive] }
+            return [directive] + files(directive[1]).flatMap { resolved(self.directives[$0] ?? []) }
+        }
+    }
+
+    /// The files that an `include` means: a path or a pattern (glob), from the folder of nginx.conf on.
+    private func files(_ pattern: String) -> [String] {
+        let folder = files.first?.split(separator: "/").dropLast().joined(separator: "/") ?? ""
+        let path = pattern.hasPrefix("/") ? pattern : "/\(folder)/\(pattern)"
+        return files.filter { fnmatch(path, $0, FNM_PATHNAME | FNM_PERIOD) == 0 }
     }
 
     /// The servers that have exactly this name.
@@ -54,7 +75,11 @@ struct NginxConfiguration {
                 directive.append(word)
                 continue
             case .end:
-                if blocks.last == true { servers[servers.count - 1].directives.append(directive) }
+                if blocks.isEmpty {
+                    directives[files.last ?? "", default: []].append(directive)
+                } else if blocks.last == true {
+                    servers[servers.count - 1].directives.append(directive)
+                }
             case .opening:
                 blocks.append(directive == ["server"])
                 if blocks.last == true { servers.append(Server(file: files.last ?? "")) }

@@ -126,7 +126,7 @@ struct NginxStep: SetupStep {
         }
         try? files.removeItem(atPath: before(parts))
         try? files.removeItem(atPath: unfinished)
-        InstalledPrograms(path: "/opt/merganser").noteNginx()
+        InstalledPrograms().noteNginx()
     }
 
     /// - Throws: if nginx goes on with what it had. `nginx -t` does not mind a port that is taken, and a reload returns before

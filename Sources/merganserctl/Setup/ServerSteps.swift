@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The first copy of the programs. `release` makes all others.
 struct ProgramsStep: SetupStep {
     let name = "programs"
-    private let programs = InstalledPrograms(path: "/opt/merganser")
+    private let programs = InstalledPrograms()
 
     func missing() -> [String] {
         programs.currentColor == nil ? ["copy the programs to \(programs.folder(of: .blue))"] : []
@@ -59,7 +59,7 @@ struct UnitsStep: SetupStep {
 
     private var absent: [String] {
         let jobs = ["gc", "compact", "retention", "attachments", "purge", "prune"].map { "merganser-\($0).timer" }
-        let color = InstalledPrograms(path: "/opt/merganser").currentColor ?? .blue
+        let color = InstalledPrograms().currentColor ?? .blue
         return (["merganser.socket"] + jobs + [color.unit]).filter { !isRunning($0) }
     }
 
