@@ -1,4 +1,5 @@
 import Database
+import FastCGI
 import Foundation
 import JSON
 import MariaDB
@@ -104,40 +105,11 @@ import Threads
                 == true)
     }
 
-    /// HAProxy with the shipped proxy's name, and nodes of which nobody knows that they only answer health checks.
     @Test func saysWhatHAProxyWritesTo() throws {
         let installation = try Installation()
-        let folder = try TemporaryDirectory()
-        var runs = 0
         func findings(_ servers: String) throws -> Findings {
-            runs += 1
-            let socket = folder.file("\(runs).sock")
-            try folder.write(
-                """
-                global
-                    stats socket \(socket)
-                defaults
-                    mode tcp
-                    timeout connect 1s
-                    timeout client 1s
-                    timeout server 1s
-                listen merganser_database
-                    bind 127.0.0.1:\(freePort())
-                \(servers)
-
-                """, to: "haproxy.cfg")
-            let haproxy = try ChildProcess(
-                "/usr/sbin/haproxy", ["-db", "-f", folder.file("haproxy.cfg")], deathSignal: SIGTERM)
-            defer { withExtendedLifetime(haproxy) {} }
-            var found: Findings?
-            try haproxy.wait(for: "what it says of its servers") {
-                let outcome = try installation.tool("doctor", "--json", "--haproxy-socket", socket)
-                found = try Findings(outcome)
-                return found.map { !$0["ok"].union($0["warn"]).union($0["fail"]).isDisjoint(with: ["haproxy"]) } == true
-            }
-            haproxy.terminate()
-            try haproxy.waitForExit()
-            return try #require(found)
+            let haproxy = try HAProxy(servers)
+            return try Findings(installation.tool("doctor", "--json", "--haproxy-socket", haproxy.socket))
         }
         let healthy = try findings("    server db1 127.0.0.1:1\n    server db2 127.0.0.1:1 backup")
         #expect(healthy["ok"].contains("haproxy"))
@@ -145,8 +117,37 @@ import Threads
         #expect(degraded["warn"].contains("haproxy"))
         let dead = try findings("    server db1 127.0.0.1:1 disabled\n    server db2 127.0.0.1:1 backup disabled")
         #expect(dead["fail"].contains("haproxy"))
+        let folder = try TemporaryDirectory()
         let absent = try Findings(installation.tool("doctor", "--json", "--haproxy-socket", folder.file("nobody")))
         #expect(!absent["ok"].contains("haproxy") && !absent["fail"].contains("haproxy"))
+    }
+
+    /// Without `on-marked-up shutdown-backup-sessions`, a connection outlives the time in which its node was needed.
+    @Test func namesNodesWhereHAProxyLeavesConnections() throws {
+        let installation = try Installation()
+        let folder = try TemporaryDirectory()
+        let node = try Listener(folder.file("node.sock"))
+        let haproxy = try HAProxy(
+            "    server db1 127.0.0.1:1 disabled\n    server db2 unix@\(folder.file("node.sock")) backup")
+        let connection = try HTTPConnection(port: haproxy.port)
+        defer { withExtendedLifetime((node, connection)) {} }
+        func message() throws -> String? {
+            try Findings(installation.tool("doctor", "--json", "--haproxy-socket", haproxy.socket)).message("haproxy")
+        }
+        #expect(try message()?.hasPrefix("writes to db2; 1 of 2 nodes are up") == true)
+        try haproxy.tell("enable server merganser_database/db1")
+        #expect(try message() == "writes to db1; 2 of 2 nodes are up; but connections stay at db2")
+    }
+
+    @Test func waitsTwoSecondsForHAProxy() throws {
+        let installation = try Installation()
+        let folder = try TemporaryDirectory()
+        let listener = try Listener(folder.file("silent.sock"))
+        defer { withExtendedLifetime(listener) {} }
+        let findings = try Findings(
+            installation.tool("doctor", "--json", "--haproxy-socket", folder.file("silent.sock")))
+        #expect(findings["fail"].contains("haproxy"))
+        #expect(findings.message("haproxy")?.hasPrefix("does not answer at ") == true)
     }
 
     @Test func namesWhatIsWrongWithTheKeys() throws {
@@ -235,6 +236,49 @@ import Threads
     }
 
     /// The findings of one run by status.
+    /// HAProxy with the shipped proxy's name, and nodes of which nobody knows that they only answer health checks.
+    private struct HAProxy {
+        let port: UInt16
+        let socket: String
+        private let folder: TemporaryDirectory
+        private let process: ChildProcess
+
+        /// - Parameter servers: the lines of the nodes.
+        init(_ servers: String) throws {
+            folder = try TemporaryDirectory()
+            port = try freePort()
+            socket = folder.file("admin.sock")
+            try folder.write(
+                """
+                global
+                    stats socket \(socket) level admin
+                defaults
+                    mode tcp
+                    timeout connect 1s
+                    timeout client 1m
+                    timeout server 1m
+                listen merganser_database
+                    bind 127.0.0.1:\(port)
+                \(servers)
+
+                """, to: "haproxy.cfg")
+            process = try ChildProcess(
+                "/usr/sbin/haproxy", ["-db", "-f", folder.file("haproxy.cfg")], deathSignal: SIGTERM)
+            try process.wait(for: "its stats socket") { [socket] in connectToUnixSocket(socket).map { close($0) } != nil
+            }
+        }
+
+        func tell(_ command: String) throws {
+            let descriptor = try #require(connectToUnixSocket(socket))
+            defer { close(descriptor) }
+            let line = Array("\(command)\n".utf8)
+            #expect(send(descriptor, line, line.count, 0) == line.count)
+            // Its answer comes when it is done.
+            var byte: UInt8 = 0
+            #expect(recv(descriptor, &byte, 1, 0) >= 0)
+        }
+    }
+
     private struct Findings {
         private let findings: [JSONValue]
 
