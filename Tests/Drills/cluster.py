@@ -40,6 +40,7 @@ BREAKS = {
     "no-retry": "clients send each request once",
     "no-idempotency-key": "repeated requests have new Idempotency-Keys",
     "no-unique-key": "the database cannot tell a repeated event from a new one",
+    "no-versions": "what locks a row does not write it",
     "slow-group": "the databases wait 12 s for one that is silent",
     "no-quorum": "a database that sees no majority goes on",
     "drift": "a row is changed in one database only",
@@ -57,7 +58,7 @@ class Scenario(Entry):
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(broken_by: str, stall: float = STALL, may: set[int | None] = UNAVAILABLE,
+def scenario(*broken_by: str, stall: float = STALL, may: set[int | None] = UNAVAILABLE,
              is_short: bool = False) -> Callable:
     def register(function: Callable[["ClusterDrill"], None]) -> Callable[["ClusterDrill"], None]:
         SCENARIOS[function.__name__] = Scenario(function, broken_by, is_short, may, stall)
@@ -338,7 +339,7 @@ def haproxy_restarted(drill: ClusterDrill) -> None:
 # --- Two databases that are written to
 
 
-@scenario("no-unique-key", is_short=True, may=UNAVAILABLE)
+@scenario("no-unique-key", "no-versions", is_short=True, may=UNAVAILABLE)
 def two_writers(drill: ClusterDrill) -> None:
     """Each app machine writes to another database, and the same accounts are changed through both at once."""
     _, second = drill.fleet.machines
@@ -366,6 +367,13 @@ def breaking(drill: ClusterDrill) -> Iterator[None]:
     nodes = drill.cluster.nodes
     if drill.broken == "no-unique-key":
         drill.fleet.sql("ALTER TABLE events DROP KEY IF EXISTS events_client_event")
+    if drill.broken == "no-versions":
+        # A statement that changes nothing is not replicated, and commits beside any other.
+        for (table,) in drill.fleet.sql(
+                "SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'merganser'"
+                " AND COLUMN_NAME = 'version' AND DATA_TYPE = 'int'"):
+            drill.fleet.sql(f"CREATE TRIGGER no_version_{table} BEFORE UPDATE ON {table} FOR EACH ROW"
+                            " SET NEW.version = OLD.version")
     options = {
         "slow-group": ("evs.inactive_timeout=PT13S;evs.suspect_timeout=PT12S",
                        "evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S"),
@@ -434,7 +442,7 @@ def main() -> int:
     parser = make_parser(__doc__, SCENARIOS, BREAKS)
     parser.add_argument("--latency", action="store_true",
                         help="measure instead what commits cost over distances between the databases")
-    options, names = parse(parser, SCENARIOS)
+    options, runs = parse(parser, SCENARIOS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     outcomes: list[ClusterOutcome] = []
@@ -447,16 +455,15 @@ def main() -> int:
         if options.latency:
             latency.measure(fleet)
             return 0
-        for name in names:
-            how = SCENARIOS[name].broken_by if options.prove else options.broken
-            print(f"\n{name}: {SCENARIOS[name].summary}" + (f" Broken: {BREAKS[how]}." if how else ""))
-            outcome = play(SCENARIOS[name], fleet, options.short, how)
+        for one, how in runs:
+            print(f"\n{one.name}: {one.summary}" + (f" Broken: {BREAKS[how]}." if how else ""))
+            outcome = play(one, fleet, options.short, how)
             outcomes.append(outcome)
             if not options.prove:
-                broken += [f"{name}: {problem}" for problem in outcome.problems]
+                broken += [f"{one.name}: {problem}" for problem in outcome.problems]
             else:
                 if not outcome.problems:
-                    broken.append(f"{name}: did not notice {how}")
+                    broken.append(f"{one.name}: did not notice {how}")
                 # What is broken stays so.
                 fleet.remove()
                 fleet = Fleet()

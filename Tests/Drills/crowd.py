@@ -31,13 +31,16 @@ class Link(NamedTuple):
 class Crowd:
     """Merges that have not begun yet; used by all clients at once.
 
-    applications: by number. Each group of accounts has grants at two of them, or at the only one.
+    applications: by number. Each group of accounts has grants at two of them, or at the only one. halves: every second group
+    has none, so that nothing but the accounts themselves keeps two of its merges apart: no counter of an application's events.
     """
 
-    def __init__(self, instance: Instance, applications: Sequence[int], shape: tuple[int, tuple] = PAIRS) -> None:
+    def __init__(self, instance: Instance, applications: Sequence[int], shape: tuple[int, tuple] = PAIRS,
+                 halves: bool = False) -> None:
         self.instance = instance
         self.applications = applications
         self.size, self.merges = shape
+        self.halves = halves
         self.secret = secrets.token_hex(8)
         # How many accounts there are.
         self.count = 0
@@ -73,7 +76,8 @@ class Crowd:
             INSERT INTO grants (user_id, application_id, sub, scopes)
             SELECT seq, {application}, seq, 'openid' FROM {accounts}
             WHERE (seq - {first}) DIV {self.size} % {len(self.applications)} IN
-                  ({number}, {(number + 1) % len(self.applications)});
+                  ({number}, {(number + 1) % len(self.applications)})
+            {f"AND (seq - {first}) DIV {self.size} % 2 = 0" if self.halves else ""};
             """ for number, application in enumerate(self.applications))
         self.instance.sql(f"""
             START TRANSACTION;
@@ -116,7 +120,7 @@ class Crowd:
                             " ON users.id = CAST(SUBSTR(sub, 7) AS UNSIGNED) WHERE sub LIKE 'crowd.%'"),
             "identities": (1, "SELECT SUBSTR(sub, 7), user_id FROM identities WHERE sub LIKE 'crowd.%'"),
             "devices": (1, "SELECT SUBSTR(device_uuid, 25), user_id FROM devices WHERE device_uuid LIKE 'c40fd000-%'"),
-            "grants": (2, f"SELECT sub, user_id FROM grants WHERE application_id IN ({applications})"),
+            "grants": (1 if self.halves else 2, f"SELECT sub, user_id FROM grants WHERE application_id IN ({applications})"),
         }.items():
             rows = [(int(whose), int(user)) for whose, user in self.instance.sql(query)]
             if len(rows) != each * self.count:

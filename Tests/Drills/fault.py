@@ -81,7 +81,7 @@ def play(scenario: Scenario, instance: Instance, is_short: bool, broken: str | N
 
 
 def main() -> int:
-    options, names = parse(make_parser(__doc__, SCENARIOS, BREAKS), SCENARIOS)
+    options, runs = parse(make_parser(__doc__, SCENARIOS, BREAKS), SCENARIOS)
     # However the drill ends, stopped processes continue, and file systems are unmounted.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
@@ -89,15 +89,14 @@ def main() -> int:
     broken: list[str] = []
     try:
         instance = Instance()
-        for name in names:
-            how = SCENARIOS[name].broken_by if options.prove else options.broken
-            print(f"\n{name}: {SCENARIOS[name].summary}" + (f" Broken: {BREAKS[how]}." if how else ""))
-            outcome = play(SCENARIOS[name], instance, options.short, how)
+        for one, how in runs:
+            print(f"\n{one.name}: {one.summary}" + (f" Broken: {BREAKS[how]}." if how else ""))
+            outcome = play(one, instance, options.short, how)
             outcomes.append(outcome)
             if not options.prove:
-                broken += [f"{name}: {problem}" for problem in outcome.problems]
+                broken += [f"{one.name}: {problem}" for problem in outcome.problems]
             elif not outcome.problems:
-                broken.append(f"{name}: did not notice {how}")
+                broken.append(f"{one.name}: did not notice {how}")
         if not options.broken and not options.prove:
             print(instance.merganserctl("verify"))
     except DrillError as error:

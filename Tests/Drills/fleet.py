@@ -113,7 +113,7 @@ class Fleet:
         self.settings = machine.settings
         self.applications = [self._application(number) for number in range(2)]
         # All of the drill; who is to be merged next is anybody of it.
-        self.crowd = Crowd(self, self.applications, RACES)
+        self.crowd = Crowd(self, self.applications, RACES, halves=True)
         self.refused: set[int] = set()
 
     def _application(self, number: int) -> int:

@@ -52,7 +52,7 @@ SCENARIOS: dict[str, Scenario] = {}
 def scenario(may: set[int | None], broken_by: str, recovery: float = 10, is_short: bool = False,
              is_repeated: bool = True) -> Callable:
     def register(function: Callable[[Drill], None]) -> Callable[[Drill], None]:
-        SCENARIOS[function.__name__] = Scenario(function, broken_by, is_short, may, recovery, is_repeated)
+        SCENARIOS[function.__name__] = Scenario(function, (broken_by,), is_short, may, recovery, is_repeated)
         return function
 
     return register
