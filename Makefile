@@ -3,8 +3,8 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs release package test-package bench bench-client test test-clients test-browser test-openapi \
-    test-tls test-run screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook \
+.PHONY: run stop restart logs release package test-package test-cluster bench bench-client test test-clients test-browser \
+    test-openapi test-tls test-run screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook \
     docs release-drill fault-drill kill-drill address-drill cluster-drill client-drill fuzz format lint schema clean help
 
 # The tests of all code that calls C or shares memory between threads. Leaks are not checked, because XCTest and Foundation
@@ -49,6 +49,8 @@ test-monitoring: ## Check the alert rules of docs/monitoring, and that each aler
 	@scripts/test-monitoring
 test-package: ## Try the Debian package in a bare Debian 12 with systemd; RELEASES=n replaces n releases under load; needs root
 	@scripts/test-package
+test-cluster: ## Follow docs/machines.md with three databases and two app machines, bare Debian 12 with systemd; needs root
+	@scripts/test-cluster
 test-client-package: ## Build apps that depend on one client library alone, without any C library of the server
 	@scripts/test-client-package
 test-apple: ## Check the types of what needs Apple's systems, against stubs of Apple's frameworks
