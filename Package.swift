@@ -113,11 +113,14 @@ let package = Package(
             name: "AccountReplies", dependencies: ["Accounts", "JSON", "Time"], exclude: ["README.md"],
             swiftSettings: safe),
         .target(
+            name: "SignInClaims", dependencies: ["Accounts", "Analytics", "Database", "MariaDB", "Time"],
+            exclude: ["README.md"], swiftSettings: safe),
+        .target(
             name: "API",
             dependencies: [
                 "AccountReplies", "Accounts", "Analytics", "Database", "ErrorCodes", "Fetch", "Files", "Gzip", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Pages", "Push", "Text",
-                "Threads", "Time",
+                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "Migrations", "OpenSSL", "Pages", "Push",
+                "SignInClaims", "Text", "Threads", "Time",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: readmes(["Replies", "Routing"])
@@ -158,8 +161,7 @@ let package = Package(
             dependencies: [
                 "AccountReplies", "Accounts", "Analytics", "AnalyticsJobs", "Configuration", "Database", "FastCGI",
                 "Fetch", "Files", "HTTP", "IdentityTokens", "JOSE", "JSON", "MariaDB", "Migrations", "OpenSSL",
-                "Release",
-                "Text", "Threads", "Time",
+                "Release", "SignInClaims", "Text", "Threads", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -229,8 +231,9 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Accounts", "Analytics", "AnalyticsJobs", "Database", "ErrorCodes", "Fetch", "HTTP",
-                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "Push", "TestSupport", "Text",
-                "Threads", "Time", "merganserd",
+                "IdentityTokens", "JOSE", "JSON", "Mail", "MariaDB", "OpenSSL", "Pages", "Push", "SignInClaims",
+                "TestSupport",
+                "Text", "Threads", "Time", "merganserd",
                 .product(name: "Logging", package: "swift-log"),
             ], exclude: ["Golden"], swiftSettings: strict),
         .testTarget(

@@ -193,8 +193,8 @@ CREATE TABLE `app_users` (
   KEY `app_users_merged_into` (`merged_into`),
   KEY `app_users_last_seen` (`project_id`,`merged_into`,`is_dev`,`last_seen_at`),
   KEY `app_users_first_seen` (`project_id`,`merged_into`,`is_dev`,`first_seen_at`),
-  CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`),
-  CONSTRAINT `app_users_tombstone` CHECK (`merged_into` is null or `is_anonymous` <> 0)
+  KEY `app_users_merged_at` (`merged_at`),
+  CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `apple_notifications` (
@@ -385,6 +385,15 @@ CREATE TABLE `deletion_notices` (
   CONSTRAINT `deletion_notices_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `device_anonymous_ids` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `device_id` bigint(20) unsigned NOT NULL,
+  `anonymous_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `device_anonymous_ids_device` (`device_id`,`anonymous_id`),
+  CONSTRAINT `device_anonymous_ids_device_fk` FOREIGN KEY (`device_id`) REFERENCES `devices` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `device_codes` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `digest` binary(32) NOT NULL,
@@ -461,6 +470,7 @@ CREATE TABLE `event_attachments` (
   KEY `event_attachments_app` (`app_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_deleted` (`deleted_at`),
   KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
+  KEY `event_attachments_frozen` (`project_id`,`frozen_user_id`),
   CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -559,6 +569,7 @@ CREATE TABLE `feedback` (
   KEY `feedback_project` (`project_id`,`created_at`),
   KEY `feedback_user` (`app_user_id`),
   KEY `feedback_app` (`app_id`,`deleted_at`,`is_dev`,`created_at`),
+  KEY `feedback_frozen` (`project_id`,`frozen_user_id`),
   CONSTRAINT `feedback_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -867,8 +878,11 @@ CREATE TABLE `projects` (
   `attachment_files` bigint(20) unsigned NOT NULL DEFAULT 0,
   `created_at` datetime(3) NOT NULL,
   `deleted_at` datetime(3) DEFAULT NULL,
+  `accounts` tinyint(1) NOT NULL DEFAULT 0,
+  `purge_events` tinyint(1) NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `projects_team_slug` (`team_id`,`slug`),
+  KEY `projects_accounts` (`accounts`),
   CONSTRAINT `projects_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
@@ -952,6 +966,7 @@ CREATE TABLE `questionnaire_responses` (
   KEY `questionnaire_responses_user` (`app_user_id`),
   KEY `questionnaire_responses_questionnaire` (`questionnaire_id`),
   KEY `questionnaire_responses_app` (`app_id`),
+  KEY `questionnaire_responses_frozen` (`project_id`,`frozen_user_id`),
   CONSTRAINT `questionnaire_responses_questionnaire_fk` FOREIGN KEY (`questionnaire_id`) REFERENCES `questionnaires` (`id`),
   CONSTRAINT `questionnaire_responses_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
@@ -982,6 +997,13 @@ CREATE TABLE `rate_limits` (
   `expires_at` datetime(3) NOT NULL,
   PRIMARY KEY (`digest`),
   KEY `rate_limits_expires` (`expires_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `record_erasures` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `project_id` binary(16) NOT NULL,
+  `user_id` varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
+  PRIMARY KEY (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `refresh_families` (

@@ -4,7 +4,7 @@ package import Time
 
 /// How far the background work on events is behind. Reads only the ends of a few indexes, so it may run twice a minute.
 package struct AnalyticsUpkeep: Sendable {
-    /// How long ago a merged record became due for `Compaction`. If there are many, this may not be the oldest.
+    /// How long ago the oldest merged record became due for `Compaction`.
     package let compactionDelay: Duration
     /// How long ago the oldest deleted attachment became due for `AttachmentCleanup`.
     package let attachmentDelay: Duration
@@ -18,9 +18,7 @@ extension Connection {
         let end = try partitions(of: .events).compactMap(\.end).max()
         return try first(
             """
-            SELECT (SELECT MIN(merged_at) FROM
-                    (SELECT merged_at FROM app_users WHERE merged_into IS NOT NULL LIMIT 10000) AS merged),
-                   (SELECT MIN(deleted_at) FROM event_attachments)
+            SELECT (SELECT MIN(merged_at) FROM app_users), (SELECT MIN(deleted_at) FROM event_attachments)
             """
         ) { row in
             AnalyticsUpkeep(

@@ -16,15 +16,16 @@ extension Connection {
         ) { row in (try row.read(), try row.read()) }
     }
 
-    /// The next tombstones, sorted by owner, that were merged by a given time.
-    func tombstones(mergedUntil due: Timestamp, after last: Tombstone) throws -> [Tombstone] {
-        try all(
+    /// The next tombstones, the oldest first, that were merged by a given time. One without a time is only a name.
+    func tombstones(mergedUntil due: Timestamp, after last: Tombstone?) throws -> [Tombstone] {
+        let start = last?.mergedAt ?? Timestamp(milliseconds: 0)
+        return try all(
             """
-            SELECT id, merged_into FROM app_users FORCE INDEX (app_users_merged_into)
-            WHERE merged_into >= ? AND (merged_into > ? OR id > ?) AND (merged_at <= ? OR merged_at IS NULL)
-            ORDER BY merged_into, id LIMIT 1000
-            """, last.owner, last.owner, last.id, due
-        ) { row in Tombstone(id: try row.read(), owner: try row.read()) }
+            SELECT id, merged_into, merged_at FROM app_users FORCE INDEX (app_users_merged_at)
+            WHERE merged_at BETWEEN ? AND ? AND (merged_at > ? OR id > ?) AND merged_into IS NOT NULL
+            ORDER BY merged_at, id LIMIT 1000
+            """, start, due, start, last?.id ?? Record.ID(rawValue: 0)
+        ) { row in Tombstone(id: try row.read(), owner: try row.read(), mergedAt: try row.read()) }
     }
 
     func count(_ reference: RecordReference, of record: Record.ID) throws -> Int {
@@ -58,18 +59,6 @@ extension AnalyticsTransaction {
             ORDER BY c.claimed_at DESC LIMIT 1
             """, record
         ) { row in try row.read() }
-    }
-
-    /// If a tombstone and its owner have a claim of the same id, removes the tombstone's.
-    func removeRepeatedClaims(of tombstone: Record.ID, heldBy owner: Record.ID) throws {
-        try connection.execute(
-            """
-            DELETE c
-            FROM identity_claims c
-            JOIN identity_claims o
-                ON o.project_id = c.project_id AND o.anonymous_id = c.anonymous_id AND o.app_user_id = ?
-            WHERE c.app_user_id = ?
-            """, owner, tombstone)
     }
 
     /// Names the index, because a scan would wait for locks on other users' rows.
@@ -111,13 +100,23 @@ extension AnalyticsTransaction {
                 WHERE app_user_id = ? LIMIT ?
                 """
             case .tombstones:
-                "UPDATE app_users FORCE INDEX (app_users_merged_into) SET merged_into = ? WHERE merged_into = ? LIMIT ?"
+                // One that was made by hand is compacted next.
+                """
+                UPDATE app_users FORCE INDEX (app_users_merged_into)
+                SET merged_into = ?, merged_at = IF(is_anonymous, COALESCE(merged_at, '1970-01-01'), merged_at)
+                WHERE merged_into = ? LIMIT ?
+                """
             }
         guard let sql else { return 0 }
         return try connection.execute(sql, owner, tombstone, limit).affectedRows
     }
 
-    func removeTombstone(_ record: Record.ID) throws {
-        try connection.execute("DELETE FROM app_users WHERE id = ? AND merged_into IS NOT NULL", record)
+    /// That of an account stays as a pointer without a time: what arrives late may name the account.
+    func retire(_ tombstone: Record) throws {
+        if tombstone.isAnonymous {
+            try connection.execute("DELETE FROM app_users WHERE id = ? AND merged_into IS NOT NULL", tombstone.id)
+        } else {
+            try connection.execute("UPDATE app_users SET merged_at = NULL WHERE id = ?", tombstone.id)
+        }
     }
 }

@@ -88,7 +88,7 @@ package struct Compaction: Sendable {
 
     private func forEachDueTombstone(_ database: Database, _ body: (Tombstone) throws -> Void) throws {
         let due = clock.now - grace
-        var last = Tombstone(id: Record.ID(rawValue: 0), owner: Record.ID(rawValue: 0))
+        var last: Tombstone?
         while true {
             let page = try database.read { try $0.tombstones(mergedUntil: due, after: last) }
             for tombstone in page { try body(tombstone) }
@@ -101,6 +101,7 @@ package struct Compaction: Sendable {
 struct Tombstone {
     let id: Record.ID
     let owner: Record.ID
+    let mergedAt: Timestamp
 }
 
 extension Compaction {
@@ -152,7 +153,7 @@ extension AnalyticsTransaction {
             room -= count
             if room == 0 { return chunk }
         }
-        try removeTombstone(anonymous.id)
+        try retire(anonymous)
         return Compaction.Chunk(repointed: chunk.repointed, isLast: true, isRemoved: true)
     }
 }

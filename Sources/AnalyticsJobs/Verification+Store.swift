@@ -27,7 +27,8 @@ extension Invariant {
             SELECT CONCAT('app_users ', u.id)
             FROM app_users u LEFT JOIN app_users o ON o.id = u.merged_into
             WHERE u.merged_into IS NOT NULL
-              AND (o.id IS NULL OR o.merged_into IS NOT NULL OR o.is_anonymous OR o.project_id <> u.project_id)
+              AND (o.id IS NULL OR o.merged_into IS NOT NULL OR o.is_anonymous OR o.project_id <> u.project_id
+                   OR u.is_anonymous AND u.merged_at IS NULL)
             LIMIT 100
             """
         case .claimsNameRealRecords:

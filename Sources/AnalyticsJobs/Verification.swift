@@ -46,7 +46,8 @@ package enum Invariant: String, CaseIterable, Sendable {
         switch self {
         case .oneRecordPerName: "a project has one record of each name"
         case .kindFollowsName: "a record is anonymous exactly if its name has the prefix"
-        case .tombstonesPointAtRealRecords: "a tombstone points at a live real record of its project"
+        case .tombstonesPointAtRealRecords:
+            "a tombstone points at a live real record of its project; an anonymous one has the time"
         case .claimsNameRealRecords: "a claim gives an anonymous id to a live real record of its project"
         case .claimTimesIncrease: "claims of one id, or of one user, have different times"
         case .claimedIDsHaveNoLiveRecord: "a claimed anonymous id has no live record"

@@ -1,4 +1,4 @@
-import MariaDB
+package import MariaDB
 
 /// How often a transaction is repeated (accounts §0.4, analytics §3.3).
 package struct RetryPolicy: Sendable {
@@ -27,7 +27,8 @@ package struct RetryPolicy: Sendable {
         .milliseconds(Double.random(in: 0...min(10 * Double(1 << min(attempt - 1, 16)), 1000)))
     }
 
-    func racyDuplicate(_ error: any Error) -> MariaDBError? {
+    /// The error if it is a duplicate entry on one of `racyKeys`.
+    package func racyDuplicate(_ error: any Error) -> MariaDBError? {
         guard let error = error as? MariaDBError, let key = error.duplicateKey, racyKeys.contains(key) else {
             return nil
         }

@@ -31,4 +31,30 @@ extension Connection {
         failure = nil
         isInOwnTransaction = false
     }
+
+    /// Runs a part of a transaction. If it throws, what it wrote is rolled back, and its locks are kept.
+    package func savepoint<T>(_ part: () throws -> T) throws -> T {
+        try mark("SAVEPOINT part")
+        let result: T
+        do {
+            result = try part()
+        } catch {
+            // After a `failure` the whole transaction is rolled back anyway.
+            if failure == nil { try mark("ROLLBACK TO SAVEPOINT part") }
+            throw error
+        }
+        try mark("RELEASE SAVEPOINT part")
+        return result
+    }
+
+    private func mark(_ sql: String) throws(MariaDBError) {
+        try checkClusterAbort(sql)
+        do {
+            try perform(sql)
+        } catch  where isClusterNode && error.code == 1305 {
+            // The savepoint went with the transaction.
+            throw note(.clusterAbort(sql: sql))
+        }
+        try checkClusterAbort(sql)
+    }
 }

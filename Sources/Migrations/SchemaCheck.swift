@@ -4,7 +4,7 @@ package import MariaDB
 package enum SchemaCheck {
     /// The newest migration that this binary knows. It needs all migrations up to this one. A test compares it with the
     /// files.
-    package static let version = 31
+    package static let version = 32
 
     package enum Problem: Error, Equatable, Sendable {
         case neverMigrated
@@ -18,6 +18,14 @@ package enum SchemaCheck {
     /// nil if the schema fits.
     package static func problem(_ db: Connection) throws -> Problem? {
         problem(applied: try AppliedMigration.all(db), version: version)
+    }
+
+    /// Lets no release run any more that does not know a migration, because rows begin to mean something that only later ones
+    /// understand.
+    package static func endCompatibility(before number: Int, _ db: Connection) throws {
+        try db.execute(
+            "UPDATE schema_migrations SET compatible_since = GREATEST(compatible_since, ?) WHERE number = ?", number,
+            number)
     }
 
     static func problem(applied: [AppliedMigration], version: Int) -> Problem? {

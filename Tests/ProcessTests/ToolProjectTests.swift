@@ -16,7 +16,7 @@ import Testing
             JSONObject.names(project) == [
                 "id", "team_id", "name", "slug", "color", "claim_conflict", "retention_days_events",
                 "retention_days_metrics", "retention_days_funnels", "attachment_user_quota_bytes",
-                "attachment_project_quota_bytes", "created_at",
+                "attachment_project_quota_bytes", "accounts", "purge_events", "created_at",
             ])
         #expect(project["team_id"] == team["id"])
         #expect(project["claim_conflict"] == "refuse")
@@ -64,6 +64,26 @@ import Testing
         #expect(changed["retention_days_funnels"] == 7)
         #expect(changed["attachment_project_quota_bytes"] == 1000)
         #expect(try installation.tool("project", "show", project, "--json").json() == changed)
+    }
+
+    /// A release that does not know what the setting makes of user ids must not run beside one that does.
+    @Test func theAccountsSettingEndsCompatibility() throws {
+        let installation = try Installation()
+        let (_, project) = try installation.project()
+        let db = try installation.database.connect()
+        func isRefused() throws -> Bool {
+            try db.first(
+                "SELECT 1 FROM schema_migrations WHERE number = 32 AND compatible_since > 31"
+            ) { row in try row.read(Int.self) } != nil
+        }
+        _ = try installation.created("project", "set", project, "--purge-events", "on", "--accounts", "off")
+        #expect(try !isRefused())
+        let changed = try installation.created("project", "set", project, "--accounts", "on")
+        #expect(changed["accounts"] == true && changed["purge_events"] == true)
+        #expect(try isRefused())
+        _ = try installation.created("project", "set", project, "--accounts", "off")
+        #expect(try isRefused())
+        #expect(try installation.tool("project", "set", project, "--accounts", "perhaps").exit == .status(64))
     }
 
     @Test func listsWhatBelongsTogether() throws {

@@ -14,8 +14,9 @@ struct DeviceBootstrapReply: Encodable {
     var needsOnboarding: Bool
     @Nullable var device: DeviceReply?
     var deviceSecret: String?
+    var claims: [AccountClaimReply]?
 
-    init(_ signedIn: SignedIn, merged: MergedCounts? = nil) {
+    init(_ signedIn: SignedIn, merged: MergedCounts? = nil, claims: [AccountClaimReply]?) {
         user = UserReply(signedIn.user)
         accessToken = signedIn.accessToken
         scopes = signedIn.scopes.map(\.rawValue)
@@ -23,6 +24,7 @@ struct DeviceBootstrapReply: Encodable {
         needsOnboarding = signedIn.user.contactEmail.isBlank
         device = signedIn.device.map(DeviceReply.init)
         deviceSecret = signedIn.deviceSecret
+        self.claims = claims
     }
 }
 

@@ -48,6 +48,7 @@ struct AuditEntry {
         case signingKeyGenerated = "signing_key.generated"
         case signingKeyActivated = "signing_key.activated"
         case serverKeyRotated = "server_key.rotated"
+        case claimRefused = "claim.refused"
         case sessionsRevoked = "sessions.revoked"
         case administrationRead = "administration.read"
     }

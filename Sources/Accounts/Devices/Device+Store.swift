@@ -52,6 +52,14 @@ extension AccountsTransaction {
         return try connection.first(sql) { row in try Device(from: &row) }
     }
 
+    /// The device of the caller's PAK, which another user may have taken since the PAK was presented. The caller is locked.
+    package func device(of caller: Caller) throws -> Device? {
+        let sql = ComposedSQL(
+            select: Device.columns,
+            from: "paks p JOIN devices d ON d.id = p.device_id WHERE p.id = ? AND d.user_id = ?", caller.pak, caller.id)
+        return try connection.first(sql) { row in try Device(from: &row) }
+    }
+
     /// Inserts a new device. If two transactions insert the same UUID, one gets a duplicate key and runs again.
     ///
     /// - Parameter application: the one that the device is bound to (accounts §1.4).

@@ -14,7 +14,7 @@ package struct Device: Equatable, Sendable {
     package var attestationVerified: Bool
     package var firstSeenAt: Timestamp
     package var lastSeenAt: Timestamp
-    var application: Application.ID?
+    package var application: Application.ID?
     /// Nil if the secret was voided: no secret opens the device.
     var secretDigest: [UInt8]?
 

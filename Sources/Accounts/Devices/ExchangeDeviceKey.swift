@@ -15,6 +15,7 @@ package struct PAKExchange: Sendable {
 
 /// The PAK that was issued, with its device.
 package struct ExchangedPAK: Sendable {
+    package let user: User
     package let accessToken: String
     package let scopes: [Scope]
     package let device: Device
@@ -64,7 +65,9 @@ extension Accounts {
             to: user.id, device: device.id, application: device.application, label: exchange.platform.rawValue,
             actor: .user(user.id), deviceHasOthers: secret == nil)
         return .success(
-            ExchangedPAK(accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret?.text))
+            ExchangedPAK(
+                user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device,
+                deviceSecret: secret?.text))
     }
 
     /// Locks the token's user, and checks the token again under the lock, because a swap or a merge may have committed

@@ -116,14 +116,16 @@ extension ExportSection {
             name: "devices",
             sql: """
                 SELECT d.id, d.device_uuid, d.platform, a.client_id, d.attestation_verified, d.first_seen_at, d.last_seen_at,
-                       t.environment, t.updated_at
+                       t.environment, t.updated_at, (
+                           SELECT JSON_ARRAYAGG(i.anonymous_id ORDER BY i.id) FROM device_anonymous_ids i
+                           WHERE i.device_id = d.id)
                 FROM devices d LEFT JOIN applications a ON a.id = d.application_id
                 LEFT JOIN push_tokens t ON t.device_id = d.id WHERE d.user_id = ? AND d.id > ? ORDER BY d.id LIMIT ?
                 """,
             columns: [
                 "device_uuid": .text, "platform": .text, "client_id": .text, "attestation_verified": .flag,
                 "first_seen_at": .time, "last_seen_at": .time, "push_environment": .text,
-                "push_registered_at": .time,
+                "push_registered_at": .time, "anonymous_ids": .json,
             ]),
         ExportSection(
             name: "sessions",

@@ -12,7 +12,7 @@ extension Accounts {
     ///   `planChanged`, `rateLimited`; `invalidToken` when the caller was absorbed meanwhile.
     package func mergeHolder(
         of token: IdentityToken, _ precondition: Precondition, by caller: Caller, in transaction: AccountsTransaction
-    ) throws {
+    ) throws -> IdentityLink {
         let connection = transaction.connection
         let holder = try connection.holder(of: token.provider, token.subject)
         let (requester, target) = try transaction.lockCaller(caller, and: holder?.canonical)
@@ -21,7 +21,7 @@ extension Accounts {
         try precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
         try transaction.renewAppleConsent(by: token)
         let evidence = MergeEvidence(try transaction.insertMergeToken(Secret(.mergeToken), of: absorbed.id))
-        _ = try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor)
+        return try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor)
     }
 
     /// The same checks and the plan, on one consistent snapshot.

@@ -140,10 +140,7 @@ extension AccountsTransaction {
 
     /// Gives the calling PAK's device to B, with a new secret; nil if the PAK has no device any more.
     func reassignDevice(of caller: Caller, to b: User.ID) throws -> (device: Device, secret: Secret)? {
-        let sql = ComposedSQL(
-            select: Device.columns,
-            from: "paks p JOIN devices d ON d.id = p.device_id WHERE p.id = ? AND d.user_id = ?", caller.pak, caller.id)
-        guard let device = try connection.first(sql, read: { row in try Device(from: &row) }) else { return nil }
+        guard let device = try device(of: caller) else { return nil }
         let (assigned, secret) = try assign(device, to: b)
         return (assigned, secret)
     }

@@ -7,7 +7,8 @@ extension Connection {
             """
             SELECT 1
             FROM app_users u
-            JOIN identity_claims c ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = u.id
+            JOIN identity_claims c
+                ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = COALESCE(u.merged_into, u.id)
             WHERE u.project_id = ? AND u.user_id = ?
             """, claim.anonymousID, project, claim.userID
         ) { row in try row.read(Int.self) } != nil
@@ -25,11 +26,17 @@ extension Connection {
         ) { row in (try row.read(), try row.read()) } ?? (false, false)
     }
 
+    /// With those that they point at.
     func records(named names: [EndUserID], in project: Project.ID) throws -> Set<Record.ID> {
         Set(
             try all(
-                "SELECT id FROM app_users WHERE project_id = ? AND user_id IN (?, ?)", project, names.first, names.last
-            ) { row in try row.read() })
+                """
+                SELECT u.id, u.merged_into
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                    user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$' ERROR ON ERROR)) j
+                STRAIGHT_JOIN app_users u ON u.project_id = ? AND u.user_id = j.user_id
+                """, list(names.map(\.rawValue)), project
+            ) { row in [try row.read(Record.ID?.self), try row.read(Record.ID?.self)] }.joined().compactMap { $0 })
     }
 
     /// The number of rows in `events` that count for a record (analytics §4.5).

@@ -26,19 +26,21 @@ extension Analytics {
     /// - Returns: how many events changed their owner.
     package func claim(_ claim: Claim, in project: Project, _ database: Database) throws -> Int {
         if try database.read({ try $0.isHeld(claim, in: project.id) }) { return 0 }
-        return try write(database) { try $0.claim(claim, in: project) }
+        return try write(database) { try $0.claim(claim, in: project.id, project.claimConflict) }
     }
 }
 
 extension AnalyticsTransaction {
-    fileprivate func claim(_ claim: Claim, in project: Project) throws -> Int {
-        let (anonymous, real) = try lockBoth(claim, in: project.id)
-        let isClaimed = try connection.isClaimed(claim.anonymousID, in: project.id, by: real.id)
+    /// - Throws: `conflict` if another user holds a claim of the id and the project refuses a second one.
+    /// - Returns: how many events changed their owner.
+    func claim(_ claim: Claim, in project: Project.ID, _ conflict: Project.ClaimConflict) throws -> Int {
+        let (anonymous, real) = try lockBoth(claim, in: project)
+        let isClaimed = try connection.isClaimed(claim.anonymousID, in: project, by: real.id)
         if isClaimed.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
         }
-        if isClaimed.byAnybody, project.claimConflict == .refuse {
+        if isClaimed.byAnybody, conflict == .refuse {
             // Thrown, so that the placeholders are rolled back, too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }
@@ -59,21 +61,26 @@ extension AnalyticsTransaction {
                 owner = real.id
             }
         }
-        try insertClaim(of: claim.anonymousID, by: owner, in: project.id)
+        try insertClaim(of: claim.anonymousID, by: owner, in: project)
         return count
     }
 
-    /// Locks both names before anything is decided: existing records in ascending order, then placeholders for missing
-    /// names.
+    /// A user whose account was absorbed is the survivor.
     private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: Record, real: Record) {
-        let names = [claim.anonymousID, claim.userID]
+        let found = try lockRecords(named: [claim.anonymousID, claim.userID], in: project)
+        guard let anonymous = found[claim.anonymousID], let real = found[claim.userID] else {
+            throw TransactionMustRestart()
+        }
+        return (anonymous, try lockSurvivor(of: real))
+    }
+
+    /// Locks names before anything is decided about them: existing records in ascending order, with those that they point at,
+    /// then placeholders for missing names.
+    func lockRecords(named names: [EndUserID], in project: Project.ID) throws -> [EndUserID: Record] {
         let records = try lockRecords(try connection.records(named: names, in: project))
         var found = Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })
         let missing = names.filter { found[$0] == nil }.sorted()
         found.merge(try insertRecords(named: missing, in: project, NewRecord())) { $1 }
-        guard let anonymous = found[claim.anonymousID], let real = found[claim.userID] else {
-            throw TransactionMustRestart()
-        }
-        return (anonymous, real)
+        return found
     }
 }

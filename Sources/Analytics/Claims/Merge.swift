@@ -20,8 +20,9 @@ extension AnalyticsTransaction {
             """, record.userID, record.id)
     }
 
-    /// Makes a locked anonymous record a tombstone of a locked real one (analytics §5, "Merge"). Rows of the three
-    /// event tables still name the tombstone. Reads follow its pointer, and compaction rewrites the rows later.
+    /// Makes a locked record a tombstone of a locked real one (analytics §5, "Merge"). It is anonymous, or that of an account
+    /// which the other one absorbed. Rows of the three event tables still name the tombstone. Reads follow its pointer, and
+    /// compaction rewrites the rows later.
     package func merge(_ anonymous: Record, into real: Record) throws {
         var properties = try real.readProperties()
         properties.absorb(try anonymous.readProperties())
@@ -41,9 +42,51 @@ extension AnalyticsTransaction {
         try connection.execute(
             "UPDATE issue_occurrences SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
         try mergeQuestionnaireResponses(of: anonymous, into: real)
+        if !anonymous.isAnonymous {
+            try moveClaims(of: anonymous.id, to: real.id)
+            // So that every pointer leads to a record that is no tombstone.
+            try connection.execute(
+                "UPDATE app_users SET merged_into = ? WHERE merged_into = ?", real.id, anonymous.id)
+        }
         try connection.execute(
             "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,
             anonymous.id)
+    }
+
+    /// Where both have claimed an id, the later time stays, because it decides against claims of others.
+    private func moveClaims(of absorbed: Record.ID, to survivor: Record.ID) throws {
+        try connection.execute(
+            """
+            UPDATE identity_claims s
+            JOIN identity_claims a
+                ON a.project_id = s.project_id AND a.anonymous_id = s.anonymous_id AND a.app_user_id = ?
+            SET s.claimed_at = GREATEST(s.claimed_at, a.claimed_at)
+            WHERE s.app_user_id = ?
+            """, absorbed, survivor)
+        try removeRepeatedClaims(of: absorbed, heldBy: survivor)
+        try connection.execute(
+            "UPDATE identity_claims SET app_user_id = ? WHERE app_user_id = ?", survivor, absorbed)
+        // Two claims of one user have different times (analytics §4.2).
+        while try connection.execute(
+            """
+            UPDATE identity_claims c
+            JOIN (SELECT MAX(id) AS id FROM identity_claims WHERE app_user_id = ?
+                  GROUP BY claimed_at HAVING COUNT(*) > 1) d ON d.id = c.id
+            SET c.claimed_at = c.claimed_at + INTERVAL 1 MICROSECOND
+            """, survivor
+        ).affectedRows > 0 {}
+    }
+
+    /// If a tombstone and its owner have a claim of the same id, removes the tombstone's.
+    package func removeRepeatedClaims(of tombstone: Record.ID, heldBy owner: Record.ID) throws {
+        try connection.execute(
+            """
+            DELETE c
+            FROM identity_claims c
+            JOIN identity_claims o
+                ON o.project_id = c.project_id AND o.anonymous_id = c.anonymous_id AND o.app_user_id = ?
+            WHERE c.app_user_id = ?
+            """, owner, tombstone)
     }
 
     package func uniteApps(of anonymous: Record.ID, into real: Record.ID) throws {

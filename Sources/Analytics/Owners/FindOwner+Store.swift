@@ -125,20 +125,21 @@ extension Record {
 }
 
 extension Connection {
-    /// The present owner of each id; nil if there is none.
+    /// The present owner of each id; nil if there is none. The pointer is the record of a real id that leads to the owner.
     func lookUp(
         _ ids: Set<EndUserID>, in project: Project.ID
-    ) throws -> [(id: EndUserID, owner: Record.ID?)] {
+    ) throws -> [(id: EndUserID, owner: Record.ID?, pointer: Record.ID?)] {
         try all(
             """
             SELECT j.user_id, COALESCE(
                 (SELECT c.app_user_id FROM identity_claims c
-                 WHERE c.project_id = ? AND c.anonymous_id = j.user_id ORDER BY c.claimed_at DESC LIMIT 1), u.id)
+                 WHERE c.project_id = ? AND c.anonymous_id = j.user_id ORDER BY c.claimed_at DESC LIMIT 1),
+                u.merged_into, u.id), IF(u.merged_into IS NOT NULL AND NOT u.is_anonymous, u.id, NULL)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                 user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$' ERROR ON ERROR)) j
             LEFT JOIN app_users u ON u.project_id = ? AND u.user_id = j.user_id
             """, project, list(ids.sorted().map(\.rawValue)), project
-        ) { row in (try row.read(), try row.read()) }
+        ) { row in (try row.read(), try row.read(), try row.read()) }
     }
 
     func hasClaim(ofAnyOf ids: Set<EndUserID>, in project: Project.ID) throws -> Bool {

@@ -11,8 +11,8 @@ import MariaDB
 // 2. The owner. The id belongs to the record whose user claimed it last, or else to the record with that name
 //    (`lockOwners`). The records are locked first, and the claims are read again under the lock. A claim locks the same
 //    records, so it either has committed before, or waits for this transaction.
-// 3. The row. It stores the surrogate key of the owner. A claim never names a tombstone, so a writer has no pointer to
-//    follow.
+// 3. The row. It stores the surrogate key of the owner. A claim never names a tombstone, so a writer follows a pointer only
+//    from a real id: that of an account which another one has absorbed (`UniteRecords`).
 // 4. The tombstone. Rows that were stored before the claim still name the anonymous record, which the claim has made a
 //    tombstone that points at the owner. Reads follow that pointer, which is always one hop (`ReadEvents+Store`).
 //    `Compaction` re-points the rows later, and removes the tombstone once no row names it.
@@ -28,19 +28,29 @@ extension AnalyticsTransaction {
         of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil
     ) throws -> Record? {
         var record = try lockRecord(named: id, in: project)
-        if record == nil, !id.isAnonymous {
-            return try new.map { try insertRecord(named: id, in: project, $0) }
+        if !id.isAnonymous {
+            record = try record ?? new.map { try insertRecord(named: id, in: project, $0) }
+            return try record.map(lockSurvivor(of:))
         }
-        guard id.isAnonymous else { return record }
         // Read under the lock: an earlier claim has committed, and a later one waits.
         if let owner = try claimant(of: id, in: project) {
-            return try lockRecord(owner)
+            guard let owner = try lockRecord(owner), owner.mergedInto == nil else { throw TransactionMustRestart() }
+            return owner
         }
         if record == nil, let new {
             record = try insertRecord(named: id, in: project, new)
             if try claimant(of: id, in: project) != nil { throw TransactionMustRestart() }
         }
         return record
+    }
+
+    /// The record that a locked real one points at, locked; or else itself.
+    func lockSurvivor(of record: Record) throws -> Record {
+        guard let survivor = record.mergedInto else { return record }
+        guard let survivor = try lockRecord(survivor), survivor.mergedInto == nil else {
+            throw TransactionMustRestart()
+        }
+        return survivor
     }
 
     /// The owner of an id, locked; never a tombstone. A missing record is created.
@@ -58,17 +68,23 @@ extension AnalyticsTransaction {
             return try lockOwner(of: id, in: project, orCreate: new).map { [id: $0] } ?? [:]
         }
         let seen = try connection.lookUp(ids, in: project)
-        let locked = try lockRecords(Set(seen.compactMap(\.owner)))
+        let locked = try lockRecords(Set(seen.compactMap(\.owner) + seen.compactMap(\.pointer)))
         var owners: [EndUserID: Record] = [:]
-        for (id, owner) in seen { owners[id] = owner.flatMap { locked[$0] } }
+        for found in seen { owners[found.id] = found.owner.flatMap { locked[$0] } }
         for (id, record) in try insertRecords(named: ids.filter { owners[$0] == nil }.sorted(), in: project, new) {
             owners[id] = record
         }
-        // As in `lockOwner`. If a record was found by its name and now has another name, it was claimed meanwhile.
+        // As in `lockOwner`. If a record was found by its name and now has another name, it was claimed meanwhile; a pointer
+        // may lead to another record.
         let unclaimed = ids.filter { owners[$0]?.userID == $0 && $0.isAnonymous }
         let isClaimed = try !unclaimed.isEmpty && connection.hasClaim(ofAnyOf: unclaimed, in: project)
-        let isRenamed = owners.contains { $0.key != $0.value.userID && (!$0.key.isAnonymous || $0.value.isAnonymous) }
-        if isClaimed || isRenamed || owners.values.contains(where: { $0.mergedInto != nil }) {
+        let pointers = Dictionary(
+            uniqueKeysWithValues: seen.compactMap { found in found.pointer.map { (found.id, $0) } })
+        let isMoved = owners.contains { id, owner in
+            if let pointer = pointers[id] { return locked[pointer]?.mergedInto != owner.id }
+            return id != owner.userID && (!id.isAnonymous || owner.isAnonymous)
+        }
+        if isClaimed || isMoved || owners.values.contains(where: { $0.mergedInto != nil }) {
             throw TransactionMustRestart()
         }
         return owners
@@ -91,7 +107,7 @@ extension Connection {
             WHERE u.id = COALESCE(
                 (SELECT c.app_user_id FROM identity_claims c
                  WHERE c.project_id = ? AND c.anonymous_id = ? ORDER BY c.claimed_at DESC LIMIT 1),
-                (SELECT n.id FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
+                (SELECT COALESCE(n.merged_into, n.id) FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
             """, project, id, project, id
         ) { row in try Record(from: &row) }
     }

@@ -19,8 +19,8 @@ extension AnalyticsTransaction {
                 """
                 INSERT INTO projects (id, team_id, name, slug, color, claim_conflict, retention_days_events,
                                       retention_days_metrics, retention_days_funnels, attachment_user_quota_bytes,
-                                      attachment_project_quota_bytes, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                      attachment_project_quota_bytes, accounts, purge_events, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, arguments: [project.id, team] + settings.columns + [now])
         } catch {
             throw settings.refusal(of: error)
@@ -40,7 +40,7 @@ extension AnalyticsTransaction {
                 """
                 UPDATE projects SET name = ?, slug = ?, color = ?, claim_conflict = ?, retention_days_events = ?,
                     retention_days_metrics = ?, retention_days_funnels = ?, attachment_user_quota_bytes = ?,
-                    attachment_project_quota_bytes = ?
+                    attachment_project_quota_bytes = ?, accounts = ?, purge_events = ?
                 WHERE id = ?
                 """, arguments: project.settings.columns + [id])
         } catch {
@@ -61,7 +61,7 @@ extension ProjectSettings {
     fileprivate var columns: [(any Bindable)?] {
         [
             name, slug, color, claimConflict, retentionDays.events, retentionDays.metrics, retentionDays.funnels,
-            attachmentUserQuota, attachmentProjectQuota,
+            attachmentUserQuota, attachmentProjectQuota, usesAccounts, purgesEvents,
         ]
     }
 
@@ -78,7 +78,7 @@ extension Connection {
             """
             SELECT id, team_id, created_at, name, slug, color, claim_conflict, retention_days_events,
                    retention_days_metrics, retention_days_funnels, attachment_user_quota_bytes,
-                   attachment_project_quota_bytes
+                   attachment_project_quota_bytes, accounts, purge_events
             FROM projects WHERE deleted_at IS NULL AND (? IS NULL OR team_id = ?) ORDER BY created_at, id
             """, team, team
         ) { row in try ProjectSummary(from: &row) }
@@ -90,7 +90,7 @@ extension Connection {
             """
             SELECT id, team_id, created_at, name, slug, color, claim_conflict, retention_days_events,
                    retention_days_metrics, retention_days_funnels, attachment_user_quota_bytes,
-                   attachment_project_quota_bytes
+                   attachment_project_quota_bytes, accounts, purge_events
             FROM projects WHERE id = ? AND deleted_at IS NULL
             """, id
         ) { row in try ProjectSummary(from: &row) }
@@ -101,7 +101,7 @@ extension Connection {
             """
             SELECT id, team_id, created_at, name, slug, color, claim_conflict, retention_days_events,
                    retention_days_metrics, retention_days_funnels, attachment_user_quota_bytes,
-                   attachment_project_quota_bytes
+                   attachment_project_quota_bytes, accounts, purge_events
             FROM projects WHERE id = ? AND deleted_at IS NULL FOR UPDATE
             """, id
         ) { row in try ProjectSummary(from: &row) }
@@ -117,6 +117,7 @@ extension ProjectSummary {
             name: try row.read(), slug: try row.read(), color: try row.read(), claimConflict: try row.read(),
             retentionDays: ProjectSettings.Retention(
                 events: try row.read(), metrics: try row.read(), funnels: try row.read()),
-            attachmentUserQuota: try row.read(), attachmentProjectQuota: try row.read())
+            attachmentUserQuota: try row.read(), attachmentProjectQuota: try row.read(),
+            usesAccounts: try row.read(), purgesEvents: try row.read())
     }
 }

@@ -23,11 +23,15 @@ package struct ProjectSettings: Sendable {
     /// In bytes; nil for the default (analytics §11.1).
     package var attachmentUserQuota: Int64?
     package var attachmentProjectQuota: Int64?
+    /// Whether real user ids are those of the accounts, so that signing in claims (accounts Stage 5).
+    package var usesAccounts: Bool
+    /// Whether the purge of an account deletes its events; otherwise they become nobody's.
+    package var purgesEvents: Bool
 
     package init(
         name: String, slug: String, color: String? = nil, claimConflict: Project.ClaimConflict = .latest,
         retentionDays: Retention = Retention(), attachmentUserQuota: Int64? = nil,
-        attachmentProjectQuota: Int64? = nil
+        attachmentProjectQuota: Int64? = nil, usesAccounts: Bool = false, purgesEvents: Bool = false
     ) {
         self.name = name
         self.slug = slug
@@ -36,6 +40,8 @@ package struct ProjectSettings: Sendable {
         self.retentionDays = retentionDays
         self.attachmentUserQuota = attachmentUserQuota
         self.attachmentProjectQuota = attachmentProjectQuota
+        self.usesAccounts = usesAccounts
+        self.purgesEvents = purgesEvents
     }
 
     /// A hundred years.

@@ -22,7 +22,7 @@ extension Connection {
             LEFT JOIN app_users u ON u.id = COALESCE(
                 (SELECT c.app_user_id FROM identity_claims c
                  WHERE c.project_id = ? AND c.anonymous_id = ? ORDER BY c.claimed_at DESC LIMIT 1),
-                (SELECT n.id FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
+                (SELECT COALESCE(n.merged_into, n.id) FROM app_users n WHERE n.project_id = ? AND n.user_id = ?))
             LEFT JOIN questionnaire_responses r
                 ON r.project_id = q.project_id AND r.slug = q.slug AND r.app_user_id = u.id AND r.is_live = TRUE
             WHERE q.project_id = ? AND q.live_slug = ? AND (q.app_id IS NULL OR q.app_id = ?)

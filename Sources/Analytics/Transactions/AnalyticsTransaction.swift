@@ -14,6 +14,12 @@ package final class AnalyticsTransaction {
         self.connection = connection
         self.now = now
     }
+
+    /// For writes in a transaction that is not only this context's, such as a sign-in's (accounts Stage 5). Whoever runs that
+    /// one repeats it after the duplicates of `Analytics.retryPolicy`, too.
+    package static func joining(_ connection: Connection, at now: Timestamp) -> AnalyticsTransaction {
+        AnalyticsTransaction(connection, now: now)
+    }
 }
 
 extension Analytics {

@@ -1,6 +1,7 @@
 import Accounts
 import ArgumentParser
 import Database
+import SignInClaims
 import Time
 
 struct PruneCommand: ParsableCommand {
@@ -48,7 +49,7 @@ struct PruneCommand: ParsableCommand {
                 if job.isDryRun {
                     pruned.append(user.id)
                 } else if try Accounts.write(
-                    database, from: .command, { try $0.pruneAnonymousUser(user.id, inactiveSince: limit) })
+                    database, from: .command, { try $0.pruneWithRecords(user.id, inactiveSince: limit) })
                 {
                     pruned.append(user.id)
                     output.meter("\(pruned.count) accounts pruned")

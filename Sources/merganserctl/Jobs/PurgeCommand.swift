@@ -1,6 +1,8 @@
 import Accounts
+import AnalyticsJobs
 import ArgumentParser
 import Database
+import SignInClaims
 import Time
 
 struct PurgeCommand: ParsableCommand {
@@ -8,8 +10,10 @@ struct PurgeCommand: ParsableCommand {
         commandName: "purge", abstract: "Erases deleted accounts whose 30 days are over.",
         discussion: """
             Erases each account with those that it absorbed and everything that belongs to them. The audit log keeps its \
-            rows, without what names the person. Erases one account in each transaction, while servers run. If a run is \
-            interrupted, the next one continues. A timer runs it daily.
+            rows, without what names the person. Erases one account in each transaction, while servers run. Then erases \
+            what projects with `--accounts on` know of accounts that were purged or pruned, at most \
+            \(RecordErasure.chunk) rows in each transaction. If a run is interrupted, the next one continues. A timer \
+            runs it daily.
             """)
 
     @OptionGroup var job: Job
@@ -27,7 +31,9 @@ struct PurgeCommand: ParsableCommand {
         var failures: [any Error] = []
         for user in due {
             do {
-                while let erased = try Accounts.write(database, from: .command, { try $0.purgeNext(of: user) }) {
+                while let erased = try Accounts.write(
+                    database, from: .command, { try $0.purgeNextWithRecords(of: user) })
+                {
                     purged += 1
                     output.meter("\(purged) accounts purged")
                     job.pause()
@@ -40,8 +46,17 @@ struct PurgeCommand: ParsableCommand {
                 failures.append(error)
             }
         }
-        if let failure = failures.first {
-            var error = ToolError(.failed, "\(failures.count) of \(due.count) accounts could not be purged; try again")
+        // Of accounts that were pruned, too.
+        let records = try RecordErasure().run(database) {
+            output.meter("\(purged) accounts purged; records are erased")
+            job.pause()
+        }
+        if let failure = failures.first ?? records.failures.first {
+            var error = ToolError(
+                .failed,
+                failures.isEmpty
+                    ? "the records of \(records.failures.count) accounts could not be erased; try again"
+                    : "\(failures.count) of \(due.count) accounts could not be purged; try again")
             error.problems = [ToolError(failure).message]
             throw error
         }

@@ -22,7 +22,10 @@ struct CreateProjectCommand: ParsableCommand {
         var settings = ProjectSettings(name: name, slug: slug)
         options.apply(to: &settings)
         let body = ProjectBody(
-            try Analytics.write(Environment.database()) { [settings] in try $0.createProject(settings, team: team) })
+            try Analytics.write(Environment.database()) { [settings] transaction in
+                try options.endCompatibility(transaction)
+                return try transaction.createProject(settings, team: team)
+            })
         output.print(body, body.words)
     }
 }

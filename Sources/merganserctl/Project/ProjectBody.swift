@@ -14,6 +14,8 @@ struct ProjectBody: Encodable {
     @Nullable var retentionDaysFunnels: Int64?
     @Nullable var attachmentUserQuotaBytes: Int64?
     @Nullable var attachmentProjectQuotaBytes: Int64?
+    let accounts: Bool
+    let purgeEvents: Bool
     let createdAt: String
 
     init(_ project: ProjectSummary) {
@@ -29,6 +31,8 @@ struct ProjectBody: Encodable {
         retentionDaysFunnels = settings.retentionDays.funnels
         attachmentUserQuotaBytes = settings.attachmentUserQuota
         attachmentProjectQuotaBytes = settings.attachmentProjectQuota
+        accounts = settings.usesAccounts
+        purgeEvents = settings.purgesEvents
         createdAt = project.createdAt.iso8601Milliseconds
     }
 
@@ -44,6 +48,8 @@ struct ProjectBody: Encodable {
         funnels \(days(retentionDaysFunnels))
         quotas          \(bytes(attachmentUserQuotaBytes)) for each user's attachments, \
         \(bytes(attachmentProjectQuotaBytes)) for all
+        accounts        \(accounts ? "on" : "off")
+        purge events    \(purgeEvents ? "on" : "off")
         created         \(createdAt)
         """
     }

@@ -1,5 +1,6 @@
 import Analytics
 import ArgumentParser
+import Migrations
 
 /// The settings of a project that have a default; `none` restores it.
 struct ProjectOptions: ParsableArguments {
@@ -27,9 +28,27 @@ struct ProjectOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Quota for all attachments of the project. (default: 5 GiB)", valueName: "bytes|none"))
     var attachmentProjectQuotaBytes: Setting<Int64>?
 
+    @Option(
+        help: ArgumentHelp(
+            "Whether real user ids are those of this server's accounts, so that signing in claims. (default: off)",
+            valueName: "on|off"))
+    var accounts: Toggle?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether the purge of an account deletes its events, or makes them nobody's. (default: off)",
+            valueName: "on|off"))
+    var purgeEvents: Toggle?
+
     var isEmpty: Bool {
         color == nil && claimConflict == nil && retentionDaysEvents == nil && retentionDaysMetrics == nil
             && retentionDaysFunnels == nil && attachmentUserQuotaBytes == nil && attachmentProjectQuotaBytes == nil
+            && accounts == nil && purgeEvents == nil
+    }
+
+    /// A release that does not know `--accounts` would store what is reported under an absorbed account's id under that id.
+    func endCompatibility(_ transaction: AnalyticsTransaction) throws {
+        if accounts == .on { try SchemaCheck.endCompatibility(before: 32, transaction.connection) }
     }
 
     func apply(to settings: inout ProjectSettings) {
@@ -40,7 +59,14 @@ struct ProjectOptions: ParsableArguments {
         if let retentionDaysFunnels { settings.retentionDays.funnels = retentionDaysFunnels.value }
         if let attachmentUserQuotaBytes { settings.attachmentUserQuota = attachmentUserQuotaBytes.value }
         if let attachmentProjectQuotaBytes { settings.attachmentProjectQuota = attachmentProjectQuotaBytes.value }
+        if let accounts { settings.usesAccounts = accounts == .on }
+        if let purgeEvents { settings.purgesEvents = purgeEvents == .on }
     }
+}
+
+/// The value of an option that switches something.
+enum Toggle: String, ExpressibleByArgument, CaseIterable {
+    case on, off
 }
 
 extension Project.ClaimConflict: ExpressibleByArgument {}

@@ -25,7 +25,8 @@ struct SetProject: ParsableCommand {
 
     func run() throws {
         let changed = try Analytics.write(Environment.database()) { transaction in
-            try transaction.setProject(project) { settings in
+            try options.endCompatibility(transaction)
+            return try transaction.setProject(project) { settings in
                 if let name { settings.name = name }
                 if let slug { settings.slug = slug }
                 options.apply(to: &settings)

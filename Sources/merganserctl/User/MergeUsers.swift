@@ -2,6 +2,7 @@ import Accounts
 import ArgumentParser
 import Database
 import JSON
+import SignInClaims
 
 struct MergeUsers: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +52,9 @@ struct MergeUsers: ParsableCommand {
                 output.print(body, body.words)
             } else {
                 let merge = try Accounts.write(Environment.database(), from: .command) {
-                    try $0.mergeUsers(absorbed, into: survivor, for: evidence, precondition)
+                    let merge = try $0.mergeUsers(absorbed, into: survivor, for: evidence, precondition)
+                    if !merge.isRepeated { try $0.uniteRecords(by: merge.link) }
+                    return merge
                 }
                 let body = MergeBody(merge)
                 output.print(body, body.words)

@@ -78,12 +78,12 @@ import Testing
         #expect(try cost { scene.poll(device, by: rp) } == 10)
         let token = try scene.signIn(rp, as: person).access
         // The token; BEGIN; the token, the user, the token again, the calls, the device, a new one, the PAK, the history,
-        // the log; COMMIT.
+        // the device's anonymous ids, the log; COMMIT.
         #expect(
             try cost {
                 scene.client.send(
                     .post, "/api/v1/me/device_keys/exchange", ["device_uuid": .string(uuid(1)), "platform": "ios"],
                     token: token)
-            } == 12)
+            } == 13)
     }
 }

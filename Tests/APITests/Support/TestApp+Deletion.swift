@@ -1,6 +1,7 @@
 import Accounts
 import HTTP
 import MariaDB
+import SignInClaims
 import TestSupport
 import Testing
 import Time
@@ -22,7 +23,7 @@ extension TestApp {
     func purge() throws -> [Int] {
         var erased: [User.ID] = []
         for user in try sql({ try $0.usersDueForPurge(at: time.now) }) {
-            while let next = try operate({ try $0.purgeNext(of: user) }) {
+            while let next = try operate({ try $0.purgeNextWithRecords(of: user) }) {
                 erased.append(next)
                 if next == user { break }
             }
@@ -40,7 +41,7 @@ extension TestApp {
         var last: InactiveUser?
         repeat {
             let users = try sql { try $0.inactiveAnonymousUsers(since: limit, after: last, atMost: batch) }
-            for user in users where try operate({ try $0.pruneAnonymousUser(user.id, inactiveSince: limit) }) {
+            for user in users where try operate({ try $0.pruneWithRecords(user.id, inactiveSince: limit) }) {
                 erased.append(user.id)
             }
             last = users.last

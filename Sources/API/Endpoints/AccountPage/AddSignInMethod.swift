@@ -2,6 +2,7 @@ import Accounts
 import Database
 import HTTP
 import Pages
+import SignInClaims
 
 /// `GET /account/link` (accounts §4.8): the providers that the account cannot be signed in to with yet.
 @Sendable func chooseMethodToAdd(_ call: Call, _ visitor: AccountVisitor) throws -> Response {
@@ -36,7 +37,9 @@ import Pages
         let outcome = try call.accounts.linkIdentity(
             proof.token, fullName: proof.name, to: visitor.caller, in: transaction)
         switch outcome {
-        case .linked: return .methodAdded
+        case .linked(let user, _):
+            try transaction.claimKept(by: user.id)
+            return .methodAdded
         // Thrown, so that no ticket is issued that nobody gets.
         case .ownedByAnotherAccount: throw Failure.identityOwnedByAnotherAccount
         }

@@ -2,6 +2,7 @@ import Accounts
 import Database
 import HTTP
 import Pages
+import SignInClaims
 import Text
 
 /// `GET /account/merge` (accounts §4.8): the ways to sign in to the other account.
@@ -38,8 +39,9 @@ import Text
     do {
         return try call.changeAccount { transaction in
             guard let proof = try call.takeProof(of: .merge, visitor, transaction) else { return .tripGone }
-            try call.accounts.mergeHolder(
+            let link = try call.accounts.mergeHolder(
                 of: proof.token, .plan(anyOf: [plan]), by: visitor.caller, in: transaction)
+            try transaction.uniteRecords(by: link)
             return .merged
         }
     } catch Failure.planChanged {

@@ -21,13 +21,15 @@ private struct BootstrapAnonymousUserReply: Encodable {
     @Nullable var expiresIn: Int64?
     var deviceSecret: String?
     var user: UserMember
+    var claims: [AccountClaimReply]?
 
-    init(_ signedIn: SignedIn, lifetime: Duration?) {
+    init(_ signedIn: SignedIn, lifetime: Duration?, claims: [AccountClaimReply]?) {
         accessToken = signedIn.accessToken
         expiresIn = lifetime?.components.seconds
         deviceSecret = signedIn.deviceSecret
         let user = signedIn.user
         self.user = UserMember(id: user.id, anonymous: user.anonymous, nickname: user.nickname)
+        self.claims = claims
     }
 }
 
@@ -40,10 +42,16 @@ private struct BootstrapAnonymousUserReply: Encodable {
         throw Failure.unknownPlatform
     }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
+    let anonymousID = try CarriedAnonymousID(call)
     return try call.commit { transaction in
         switch try call.accounts.bootstrap(bootstrap, in: transaction) {
         case .success(let signedIn):
-            .json(.ok, BootstrapAnonymousUserReply(signedIn, lifetime: call.accounts.settings.pakLifetime))
+            .json(
+                .ok,
+                BootstrapAnonymousUserReply(
+                    signedIn, lifetime: call.accounts.settings.pakLifetime,
+                    claims: try anonymousID.claim(
+                        for: signedIn.user, on: signedIn.device, isStart: true, in: transaction)))
         case .failure(let failure): call.surface.refusal(failure)
         }
     }

@@ -15,9 +15,16 @@ private struct BootstrapDeviceRequest: Decodable {
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
     guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
     let bootstrap = DeviceBootstrap(uuid: uuid, platform: platform, secret: body.deviceSecret, name: body.deviceName)
+    let anonymousID = try CarriedAnonymousID(call)
     return try call.commit { transaction in
         switch try call.accounts.bootstrap(bootstrap, in: transaction) {
-        case .success(let signedIn): .json(.ok, DeviceBootstrapReply(signedIn))
+        case .success(let signedIn):
+            .json(
+                .ok,
+                DeviceBootstrapReply(
+                    signedIn,
+                    claims: try anonymousID.claim(
+                        for: signedIn.user, on: signedIn.device, isStart: true, in: transaction)))
         case .failure(let failure): call.surface.refusal(failure)
         }
     }

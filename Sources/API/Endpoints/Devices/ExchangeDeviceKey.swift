@@ -15,13 +15,15 @@ private struct ExchangeDeviceKeyReply: Encodable {
     let deviceID: Device.ID
     let device: DeviceReply
     let deviceSecret: String?
+    let claims: [AccountClaimReply]?
 
-    init(_ key: ExchangedPAK) {
+    init(_ key: ExchangedPAK, claims: [AccountClaimReply]?) {
         accessToken = key.accessToken
         scopes = key.scopes.map(\.rawValue)
         deviceID = key.device.id
         device = DeviceReply(key.device)
         deviceSecret = key.deviceSecret
+        self.claims = claims
     }
 }
 
@@ -31,9 +33,14 @@ private struct ExchangeDeviceKeyReply: Encodable {
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
     guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
     let exchange = PAKExchange(uuid: uuid, platform: platform, secret: body.deviceSecret)
+    let anonymousID = try token.isFirstParty ? CarriedAnonymousID(call) : .none
     return try call.commit { transaction in
         switch try call.accounts.exchange(exchange, for: token, in: transaction) {
-        case .success(let key): .json(.ok, ExchangeDeviceKeyReply(key))
+        case .success(let key):
+            .json(
+                .ok,
+                ExchangeDeviceKeyReply(
+                    key, claims: try anonymousID.claim(for: key.user, on: key.device, isStart: true, in: transaction)))
         case .failure(let failure): call.surface.refusal(failure)
         }
     }

@@ -6,10 +6,12 @@ import Time
 struct ConnectedIdentitiesReply: Encodable {
     var user: UserReply
     var connectedIdentities: [IdentityReply]
+    var claims: [AccountClaimReply]?
 
-    init(_ user: User, _ identities: [Identity]) {
+    init(_ user: User, _ identities: [Identity], claims: [AccountClaimReply]? = nil) {
         self.user = UserReply(user)
         connectedIdentities = identities.map(IdentityReply.init)
+        self.claims = claims
     }
 }
 

@@ -14,13 +14,17 @@ private struct LinkIdentityRequest: Decodable {
     guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)
     let fullName = try checked(body.fullName)
+    let anonymousID = try CarriedAnonymousID(call)
     let token = try call.verifyProof(from: provider)
     try call.exchangeAppleCode(body.authorizationCode, with: token)
     return try call.commit(keepsRefusals: true) { transaction in
         switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
-        case .linked(let user, let identities): return .json(.ok, ConnectedIdentitiesReply(user, identities))
+        case .linked(let user, let identities):
+            let claims = try anonymousID.claim(for: user, on: transaction.device(of: caller), in: transaction)
+            return .json(.ok, ConnectedIdentitiesReply(user, identities, claims: claims))
         case .ownedByAnotherAccount(nil): throw Failure.identityOwnedByAnotherAccount
         case .ownedByAnotherAccount(let ticket?):
+            try anonymousID.keep(on: transaction.device(of: caller), in: transaction)
             return call.surface.refusal(
                 ErrorReply(
                     error: .identityOwnedByAnotherAccount, swapTicket: ticket,

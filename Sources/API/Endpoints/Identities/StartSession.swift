@@ -18,13 +18,18 @@ private struct StartSessionRequest: Decodable {
     let body = try call.decode(StartSessionRequest.self)
     let fullName = try checked(body.fullName)
     let device = try namedDevice(body)
+    let anonymousID = try CarriedAnonymousID(call)
     let token = try call.verifyProof(from: provider)
     try call.exchangeAppleCode(body.authorizationCode, with: token)
     let request = SignInRequest(
         token: token, fullName: fullName, device: device, deviceSecret: body.deviceSecret)
     return try call.commit { transaction in
         switch try call.accounts.startSession(request, in: transaction) {
-        case .success(let signedIn): .json(.ok, DeviceBootstrapReply(signedIn))
+        case .success(let signedIn):
+            .json(
+                .ok,
+                DeviceBootstrapReply(
+                    signedIn, claims: try anonymousID.claim(for: signedIn.user, on: signedIn.device, in: transaction)))
         case .failure(let failure): call.surface.refusal(failure)
         }
     }

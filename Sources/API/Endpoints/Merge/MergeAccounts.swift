@@ -2,6 +2,7 @@ import Accounts
 import Database
 import HTTP
 import JSON
+import SignInClaims
 
 private struct MergeRequest: Decodable {
     @Exact var targetSessionToken: String?
@@ -60,8 +61,10 @@ private struct MergeDryRunReply: Encodable {
     }
     return try call.commit { transaction in
         switch try call.accounts.merge(merge, by: requester.caller, in: transaction) {
-        case .success(let link): .json(.ok, MergeReply(link))
-        case .failure(let failure): call.surface.refusal(failure)
+        case .success(let link):
+            try transaction.uniteRecords(by: link)
+            return .json(.ok, MergeReply(link))
+        case .failure(let failure): return call.surface.refusal(failure)
         }
     }
 }

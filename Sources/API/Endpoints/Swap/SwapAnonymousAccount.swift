@@ -3,6 +3,7 @@ import Database
 import HTTP
 import IdentityTokens
 import JSON
+import SignInClaims
 
 private struct SwapRequest: Decodable {
     struct MergeOptions: Decodable {
@@ -56,6 +57,7 @@ private struct DryRunReply: Encodable {
     if provider == nil, try call.decode(TicketMember.self).swapTicket == nil { throw Failure.unknownProvider }
     let body = try call.decode(SwapRequest.self)
     let fullName = try checked(body.fullName)
+    let anonymousID = try CarriedAnonymousID(call)
     let options = body.mergeOptions
     let swap = Swap(
         proof: try proof(body, provider, call), fullName: fullName,
@@ -73,8 +75,11 @@ private struct DryRunReply: Encodable {
     }
     return try call.commit { transaction in
         switch try call.accounts.swap(swap, by: anonymous.caller, in: transaction) {
-        case .success(let (signedIn, counts)): .json(.ok, DeviceBootstrapReply(signedIn, merged: counts))
-        case .failure(let failure): call.surface.refusal(failure)
+        case .success(let (signedIn, counts)):
+            try transaction.uniteRecords(of: anonymous.caller.id, into: signedIn.user.id)
+            let claims = try anonymousID.claim(for: signedIn.user, on: signedIn.device, in: transaction)
+            return .json(.ok, DeviceBootstrapReply(signedIn, merged: counts, claims: claims))
+        case .failure(let failure): return call.surface.refusal(failure)
         }
     }
 }
