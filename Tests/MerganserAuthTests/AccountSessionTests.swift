@@ -1,6 +1,7 @@
 import FaultProxy
 import Foundation
 import MerganserClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -72,6 +73,25 @@ import Testing
         // The device's new secret works.
         try deployment.run("UPDATE paks SET revoked_at = NOW(3)")
         #expect(try await session.profile().id == owner.id)
+    }
+
+    /// Each request that may sign somebody in names the id under which the app reports now.
+    @Test func anAppsAnonymousIDsAreKeptWithItsDevice() async throws {
+        let reported = Atomic(0)
+        let session = try deployment.accountSession(anonymousID: {
+            "owl_anon_\(reported.add(1, ordering: .relaxed).newValue)"
+        })
+        try await session.bootstrap()
+        try await deployment.accountSession().signIn(with: deployment.credential("person"))
+        guard case .ownedByAnotherAccount(let ticket) = try await session.link(deployment.credential("person")) else {
+            Issue.record("the provider belongs to another account")
+            return
+        }
+        try await session.swap(ticket)
+        try await session.signIn(with: deployment.credential("person"))
+        #expect(
+            try deployment.count(
+                "SELECT COUNT(*) FROM device_anonymous_ids WHERE anonymous_id = CONCAT('owl_anon_', id)") == 4)
     }
 
     /// What the user saw is what happens, or nothing.

@@ -85,10 +85,12 @@ final class Deployment: Sendable {
     }
 
     func accountSession(
-        _ store: any SecureStore = InMemoryStore(), clock: any DeviceClock = SystemClock(), attempts: Int = 1
+        _ store: any SecureStore = InMemoryStore(), clock: any DeviceClock = SystemClock(), attempts: Int = 1,
+        anonymousID: (@Sendable () -> String?)? = nil
     ) throws -> AccountSession {
         try AccountSession(
-            issuer: try url, platform: .ios, deviceName: nil, store: store, transport: URLSessionTransport(),
+            issuer: try url, platform: .ios, deviceName: nil, anonymousID: anonymousID, store: store,
+            transport: URLSessionTransport(),
             clock: clock, backoff: Backoff(base: .milliseconds(10), attempts: attempts))
     }
 

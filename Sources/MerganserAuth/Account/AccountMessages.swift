@@ -7,6 +7,7 @@ struct BootstrapBody: Encodable {
     let platform: DevicePlatform
     let deviceSecret: String?
     let deviceName: String?
+    let anonymousID: String?
 }
 
 struct CredentialBody: Encodable {
@@ -18,13 +19,15 @@ struct CredentialBody: Encodable {
     var deviceUUID: String?
     var platform: DevicePlatform?
     var deviceSecret: String?
+    let anonymousID: String?
 
-    init(_ credential: ProviderCredential) {
+    init(_ credential: ProviderCredential, anonymousID: String?) {
         provider = credential.provider
         identityToken = credential.identityToken
         rawNonce = credential.nonce
         fullName = credential.fullName
         authorizationCode = credential.authorizationCode
+        self.anonymousID = anonymousID
     }
 }
 
@@ -39,6 +42,7 @@ struct SwapBody: Encodable {
     let mergeOptions: Options
     var deviceUUID: String?
     var platform: DevicePlatform?
+    var anonymousID: String?
     var dryRun: Bool?
 
     init(_ ticket: SwapTicket, _ selection: SwapSelection) {

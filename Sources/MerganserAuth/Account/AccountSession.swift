@@ -12,6 +12,7 @@ public actor AccountSession {
     public nonisolated let issuer: URL
     private let platform: DevicePlatform
     private let deviceName: String?
+    private let anonymousID: (@Sendable () -> String?)?
     private let server: Server
     private let record: RecordStore<AccountRecord>
     private let device: RecordStore<DeviceRecord>
@@ -22,27 +23,31 @@ public actor AccountSession {
     ///   - issuer: the server.
     ///   - platform: what the device is.
     ///   - deviceName: what users see in their list of devices.
+    ///   - anonymousID: the id under which the app reports analytics, read before each sign-in. Its events become the user's
+    ///     in the commit that signs the user in, if the server's project takes its users from accounts.
     ///   - store: where the device and its token stay.
     ///   - transport: what carries requests.
     ///   - clock: the device's.
     /// - Throws: `ConfigurationFault`.
     public init(
-        issuer: URL, platform: DevicePlatform, deviceName: String? = nil, store: any SecureStore,
+        issuer: URL, platform: DevicePlatform, deviceName: String? = nil,
+        anonymousID: (@Sendable () -> String?)? = nil, store: any SecureStore,
         transport: any Transport = URLSessionTransport(), clock: any DeviceClock = SystemClock()
     ) throws(ConfigurationFault) {
         try self.init(
-            issuer: issuer, platform: platform, deviceName: deviceName, store: store, transport: transport,
-            clock: clock, backoff: Backoff())
+            issuer: issuer, platform: platform, deviceName: deviceName, anonymousID: anonymousID, store: store,
+            transport: transport, clock: clock, backoff: Backoff())
     }
 
     package init(
-        issuer: URL, platform: DevicePlatform, deviceName: String?, store: any SecureStore, transport: any Transport,
-        clock: any DeviceClock, backoff: Backoff
+        issuer: URL, platform: DevicePlatform, deviceName: String?, anonymousID: (@Sendable () -> String?)? = nil,
+        store: any SecureStore, transport: any Transport, clock: any DeviceClock, backoff: Backoff
     ) throws(ConfigurationFault) {
         try MerganserConfig.check(issuer: issuer)
         self.issuer = issuer
         self.platform = platform
         self.deviceName = deviceName
+        self.anonymousID = anonymousID
         server = Server(issuer, transport: transport, clock: ServerClock(clock), device: clock, backoff: backoff)
         let owner = issuer.withoutFinalSlash
         record = RecordStore(store: store, item: StoredItem(.account, of: owner), empty: AccountRecord())
@@ -125,7 +130,7 @@ public actor AccountSession {
     /// - Throws: besides, `accountDeleted`; `server` with `provider_already_connected`, `identity_owned_by_another_account` (if
     ///   the present user is no guest) and the like.
     public func link(_ credential: ProviderCredential) async throws -> LinkOutcome {
-        let body = CredentialBody(credential)
+        let body = CredentialBody(credential, anonymousID: anonymousID?())
         let answer = try await change(.link, "/api/v1/me/connected_identities", try Server.encoder.encode(body))
         if answer.status == 409, let ticket = try? Server.decoder.decode(TicketReply.self, from: answer.body) {
             return .ownedByAnotherAccount(SwapTicket(secret: ticket.swapTicket))
@@ -158,6 +163,7 @@ public actor AccountSession {
         var body = SwapBody(ticket, selection)
         body.deviceUUID = try device.read().uuid
         body.platform = platform
+        body.anonymousID = anonymousID?()
         let answer = try await change(
             .swap, "/api/v1/me/anonymous_swap", try Server.encoder.encode(body), ifMatch: plan?.plan)
         return SwapResult(
@@ -370,7 +376,7 @@ public actor AccountSession {
 
     private func startSession(_ credential: ProviderCredential) async throws -> Account {
         let device = try presentDevice()
-        var body = CredentialBody(credential)
+        var body = CredentialBody(credential, anonymousID: anonymousID?())
         body.provider = nil
         (body.deviceUUID, body.deviceSecret, body.platform) = (device.uuid, device.secret, platform)
         let answer = try await send(
@@ -386,7 +392,8 @@ public actor AccountSession {
         let user = PresentUser(try load())
         let device = try presentDevice()
         let body = BootstrapBody(
-            deviceUUID: device.uuid, platform: platform, deviceSecret: device.secret, deviceName: deviceName)
+            deviceUUID: device.uuid, platform: platform, deviceSecret: device.secret, deviceName: deviceName,
+            anonymousID: anonymousID?())
         let answer = try await send(
             PendingRequest(.bootstrap, "/api/v1/devices", body: try Server.encoder.encode(body), at: server.clock.now),
             of: user)
