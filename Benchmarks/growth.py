@@ -32,9 +32,11 @@ from workloads import (
 )
 
 TRIES = 3
+# Of requests that claim, whose cost hardly differs.
+CLAIMS = 9
 # Of requests that change nothing.
 READS = 100
-NAMES = ("claims", "swaps", "merges", "threads", "clients", "table", "histories", "users")
+NAMES = ("claims", "sign-ins", "swaps", "merges", "threads", "clients", "table", "histories", "users")
 
 
 @dataclass(slots=True)
@@ -75,6 +77,42 @@ def claims(powers: Iterable[int]) -> Curve:
         requests = [claim(name, "user-" + secrets.token_hex(8)) for name in names]
         curve.add(events, median(milliseconds(lambda: send(request)) for request in requests))
     return curve
+
+
+def sign_ins(powers: Iterable[int]) -> list[Curve]:
+    """What signing in costs where it claims so many events, and where the project takes no part (accounts Stage 5)."""
+    powers = list(powers)
+    curves = []
+    for setting in ("on", "off"):
+        sql(f"UPDATE projects SET accounts = {setting == 'on'}")
+        made = [Curve(f"{kind}, accounts {setting}", "events", "ms") for kind in ("session", "swap", "merge")]
+        curves += made
+        for events in powers:
+            for curve, requests in zip(made, (claiming_sessions, claiming_swaps, claiming_merges)):
+                names = anonymous_users(CLAIMS, events)
+                curve.add(events, median(milliseconds(lambda: send(request)) for request in requests(names)))
+    return curves
+
+
+def claiming_sessions(names: list[str]) -> Iterator[Request]:
+    for name, identity in zip(names, identities()):
+        proof = {"identity_token": identity.token, "raw_nonce": identity.nonce}
+        yield post("/api/v1/auth/apple/session", proof | {"anonymous_id": name})
+
+
+def claiming_swaps(names: list[str]) -> Iterator[Request]:
+    for name, identity in zip(names, identities()):
+        phone = anonymous_phone()
+        ticket = send(link(phone, identity), expected=409)["swap_ticket"]
+        body = {"swap_ticket": ticket, "anonymous_id": name}
+        yield post("/api/v1/me/anonymous_swap", body, phone.token)
+
+
+def claiming_merges(names: list[str]) -> Iterator[Request]:
+    """The events are the absorbed account's."""
+    for name, survivor, absorbed in zip(names, identified_phones(len(names)), identified_phones(len(names))):
+        send(claim(name, str(absorbed.user)))
+        yield merge(survivor, absorbed)
 
 
 def swaps(powers: Iterable[int]) -> Curve:
@@ -247,6 +285,7 @@ def measure(bench, names: Iterable[str], seconds: float, rows: int, stored: int)
     powers = [10**power for power in range(1, 7) if 10**power <= rows]
     makers: dict[str, Callable[[], list[Curve]]] = {
         "claims": lambda: [claims(powers)],
+        "sign-ins": lambda: sign_ins(powers),
         "swaps": lambda: [swaps(powers)],
         "merges": lambda: [merges(power for power in powers if power <= 100_000)],
         "threads": lambda: threads(bench, seconds),
