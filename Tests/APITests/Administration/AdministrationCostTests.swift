@@ -88,7 +88,10 @@ import Testing
         func costs() throws -> [String: Int] {
             try Dictionary(
                 uniqueKeysWithValues: Self.paths.map {
-                    ($0, try cost("\($0)\($0.contains("?") ? "&" : "?")limit=\(Self.limit)").rows)
+                    let path = "\($0)\($0.contains("?") ? "&" : "?")limit=\(Self.limit)"
+                    // Whoever opens a table reads its statistics, too.
+                    _ = try cost(path)
+                    return ($0, try cost(path).rows)
                 })
         }
         let small = try costs()
