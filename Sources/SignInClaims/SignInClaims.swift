@@ -42,15 +42,24 @@ extension AccountsTransaction {
     package func claimKept(by user: User.ID) throws { _ = try claim(kept(by: user), for: user) { _ in true } }
 
     /// Makes the records of two accounts one, after one was swapped or merged into the other.
-    package func uniteRecords(of absorbed: User.ID, into survivor: User.ID) throws {
-        let ids = try kept(by: survivor)
-        try joined { try $0.unite(EndUserID(absorbed), into: EndUserID(survivor), beforeClaiming: ids) }
+    ///
+    /// - Returns: the ids of the survivor's devices; none if no project takes part.
+    @discardableResult
+    package func uniteRecords(of absorbed: User.ID, into survivor: User.ID) throws -> [EndUserID] {
+        var ids: [EndUserID] = []
+        try joined {
+            try $0.unite(EndUserID(absorbed), into: EndUserID(survivor)) {
+                ids = try kept(by: survivor)
+                return ids
+            }
+        }
+        return ids
     }
 
     /// The same after a merge; then claims the ids of the survivor's devices, some of which were the other one's.
     package func uniteRecords(by link: IdentityLink) throws {
-        try uniteRecords(of: link.linked, into: link.primary)
-        try claimKept(by: link.primary)
+        let ids = try uniteRecords(of: link.linked, into: link.primary)
+        _ = try claim(ids, for: link.primary) { _ in true }
     }
 
     private func kept(by user: User.ID) throws -> [EndUserID] {

@@ -106,6 +106,7 @@ import Testing
             }
             return count
         }
+        // As long as the patience: time is the subject.
         try subject.catchUp(if: usleep(200_000) == 0)
         #expect(attempts() == 1)
         subject.origin = "another request"

@@ -338,7 +338,12 @@ extension ToolDoctorTests {
                 let writer = try? database.connect()
                 for _ in 0..<100 { try? writer?.executeScript("UPDATE contended SET n = n + 1") }
             }
-            while try #require(try node.clusterNode()).pausedShare < 0.5 { usleep(1000) }
+            // The share grows with the time that the writer has waited.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try #require(try node.clusterNode()).pausedShare < 0.5 {
+                try #require(ContinuousClock.now < deadline)
+                usleep(1000)
+            }
             try other.executeScript("UNLOCK TABLES")
             thread.join()
             #expect(try findings()["warn"].contains("flow control"))

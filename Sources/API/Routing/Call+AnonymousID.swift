@@ -43,7 +43,7 @@ struct CarriedAnonymousID {
     }
 
     /// Keeps it with the device of somebody who has not signed in yet.
-    func keep(on device: Device?, in transaction: AccountsTransaction) throws {
-        if let id, let device { try transaction.keep(id, on: device.id) }
+    func keep(on device: @autoclosure () throws -> Device?, in transaction: AccountsTransaction) throws {
+        if let id, let device = try device() { try transaction.keep(id, on: device.id) }
     }
 }

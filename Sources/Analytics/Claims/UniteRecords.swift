@@ -8,14 +8,14 @@ extension AnalyticsTransaction {
     /// The absorbed user's record points at the survivor's from then on, also where it had none, since events may arrive late.
     /// The cost does not depend on the number of events.
     ///
-    /// - Parameter ids: that the same transaction claims afterwards.
+    /// - Parameter ids: that the same transaction claims afterwards. Read only if a project takes part.
     package func unite(
-        _ absorbed: EndUserID, into survivor: EndUserID, beforeClaiming ids: [EndUserID] = []
+        _ absorbed: EndUserID, into survivor: EndUserID, beforeClaiming ids: () throws -> [EndUserID]
     ) throws {
         let projects = try connection.accountsProjects()
         if projects.isEmpty { return }
         // All of them, in ascending order, as whoever reports events of several users does.
-        _ = try lockRecords(connection.records(named: [absorbed, survivor] + ids, orPointingAt: absorbed))
+        _ = try lockRecords(connection.records(named: [absorbed, survivor] + ids(), orPointingAt: absorbed))
         for project in projects { try unite(absorbed, into: survivor, in: project) }
     }
 

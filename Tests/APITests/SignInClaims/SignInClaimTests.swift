@@ -220,19 +220,27 @@ import Testing
     /// Another user takes the phone while the link is on its way: the id is not kept there, and nothing of that phone claimed.
     @Test func aLinkClaimsNothingOfAPhoneThatIsTaken() throws {
         let phone = try Phone(bootstrap(["anonymous_id": "owl_anon_kept"]))
-        let answer = session([
-            "device_uuid": .string(phone.uuid), "platform": "ios", "device_secret": .string(phone.secret),
-        ])
-        let taker = try #require(answer["user"]?["id"]?.integer)
-        let linked = link(phone.token, "another", ["anonymous_id": Self.id])
+        let request = RepeatableRequest(
+            method: .post, path: "/api/v1/me/connected_identities",
+            body: app.proof("another").adding(["provider": "apple", "anonymous_id": Self.id]), token: phone.token,
+            headers: [("idempotency-key", "key")])
+        var taker: Int?
+        let linked = try accounts.send(
+            request,
+            meanwhile: {
+                let answer = session([
+                    "device_uuid": .string(phone.uuid), "platform": "ios", "device_secret": .string(phone.secret),
+                ])
+                taker = answer["user"]?["id"]?.integer
+            })
         #expect(linked["claims"] == claims("claimed"))
         #expect(try app.column("SELECT anonymous_id FROM device_anonymous_ids") == ["owl_anon_kept"])
         #expect(
-            try scene.app.column(
+            try app.column(
                 """
                 SELECT CONCAT(c.anonymous_id, ' ', u.user_id) FROM identity_claims c
                 JOIN app_users u ON u.id = c.app_user_id ORDER BY c.id
-                """) == ["owl_anon_kept \(taker)", "owl_anon_phone \(phone.userID)"])
+                """) == ["owl_anon_kept \(try #require(taker))", "owl_anon_phone \(phone.userID)"])
     }
 
     @Test func onlyProjectsOfTheAccountsTakePart() throws {

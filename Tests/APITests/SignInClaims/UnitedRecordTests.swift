@@ -2,6 +2,7 @@ import AnalyticsJobs
 import Database
 import HTTP
 import JSON
+import MariaDB
 import TestSupport
 import Testing
 
@@ -193,6 +194,28 @@ import Testing
         try app.change("UPDATE users SET last_active_at = '2020-01-01', anonymous = TRUE WHERE id = ?", absorbed.id)
         #expect(try app.prune(inactiveDays: 30) == [absorbed.id])
         #expect(try app.count("SELECT COUNT(*) FROM record_erasures") == 0)
+    }
+
+    /// One that cannot be erased now keeps no other waiting, and is erased by the next run.
+    @Test func anErasureThatFailsStopsNoOther() throws {
+        try furnish(from)
+        try furnish(to)
+        for member in [absorbed, survivor] { #expect(client.send(.deletion(by: member.token)).status == 202) }
+        app.time.advance(by: .seconds(31 * 86_400))
+        try app.purge()
+        let db = try app.database.connect()
+        try db.executeScript(
+            """
+            CREATE TRIGGER refuse BEFORE DELETE ON app_users FOR EACH ROW
+            IF OLD.user_id = '\(from)' THEN SIGNAL SQLSTATE '45000'; END IF
+            """)
+        let erasure = RecordErasure(clock: app.time.clock)
+        let first = try erasure.run(scene.database())
+        #expect(first.erased == 1 && first.failures.count == 1)
+        #expect(try scene.records() == [from])
+        try db.executeScript("DROP TRIGGER refuse")
+        #expect(try erasure.run(scene.database()).erased == 1)
+        #expect(try scene.records() == [])
     }
 
     @Test(arguments: [false, true]) func aPurgeErasesRecords(deletesEvents: Bool) throws {
