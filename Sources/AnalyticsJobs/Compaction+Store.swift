@@ -16,15 +16,16 @@ extension Connection {
         ) { row in (try row.read(), try row.read()) }
     }
 
-    /// The next tombstones, the oldest first, that were merged by a given time. One without a time is only a name.
-    func tombstones(mergedUntil due: Timestamp, after last: Tombstone?) throws -> [Tombstone] {
+    /// The next tombstones that are due, the oldest first. One without a time is only a name.
+    func tombstones(_ due: Compaction.Due, after last: Tombstone?) throws -> [Tombstone] {
         let start = last?.mergedAt ?? Timestamp(milliseconds: 0)
         return try all(
             """
-            SELECT id, merged_into, merged_at FROM app_users FORCE INDEX (app_users_merged_at)
-            WHERE merged_at BETWEEN ? AND ? AND (merged_at > ? OR id > ?) AND merged_into IS NOT NULL
-            ORDER BY merged_at, id LIMIT 1000
-            """, start, due, start, last?.id ?? Record.ID(rawValue: 0)
+            SELECT u.id, u.merged_into, u.merged_at FROM app_users u FORCE INDEX (app_users_merged_at)
+            WHERE u.merged_at BETWEEN ? AND ? AND (u.merged_at > ? OR u.id > ?) AND u.merged_into IS NOT NULL
+              AND (u.merged_at <= ? OR NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = u.project_id AND p.accounts))
+            ORDER BY u.merged_at, u.id LIMIT 1000
+            """, start, due.mergedUntil, start, last?.id ?? Record.ID(rawValue: 0), due.inAccountsProjects
         ) { row in Tombstone(id: try row.read(), owner: try row.read(), mergedAt: try row.read()) }
     }
 

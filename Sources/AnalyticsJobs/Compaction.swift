@@ -24,11 +24,16 @@ package struct Compaction: Sendable {
     package static let chunk = 1000
 
     private let grace: Duration
+    private let undoWindow: Duration
     private let clock: Clock
 
-    /// - Parameter grace: how long a tombstone stays after its claim.
-    package init(grace: Duration, clock: Clock = .system) {
+    /// - Parameters:
+    ///   - grace: how long a tombstone stays after its claim.
+    ///   - undoWindow: how long a merge of two accounts can be undone; zero if none can. As long a tombstone stays in projects whose
+    ///     users are the accounts', since the rows that name it say what goes back.
+    package init(grace: Duration, undoWindow: Duration = .zero, clock: Clock = .system) {
         self.grace = grace
+        self.undoWindow = undoWindow
         self.clock = clock
     }
 
@@ -87,10 +92,11 @@ package struct Compaction: Sendable {
     }
 
     private func forEachDueTombstone(_ database: Database, _ body: (Tombstone) throws -> Void) throws {
-        let due = clock.now - grace
+        let now = clock.now
+        let due = Due(mergedUntil: now - grace, inAccountsProjects: now - max(grace, undoWindow))
         var last: Tombstone?
         while true {
-            let page = try database.read { try $0.tombstones(mergedUntil: due, after: last) }
+            let page = try database.read { try $0.tombstones(due, after: last) }
             for tombstone in page { try body(tombstone) }
             guard let end = page.last else { return }
             last = end
@@ -105,6 +111,12 @@ struct Tombstone {
 }
 
 extension Compaction {
+    /// Which tombstones are compacted now: those that were merged by these times.
+    struct Due {
+        let mergedUntil: Timestamp
+        let inAccountsProjects: Timestamp
+    }
+
     /// The result of one transaction for one tombstone.
     struct Chunk {
         var repointed: [RecordReference: Int] = [:]
@@ -159,7 +171,7 @@ extension AnalyticsTransaction {
 }
 
 /// A column that holds the id of a record, including `app_users.merged_into`. All of them are rewritten before a
-/// tombstone is removed. A new column of this kind needs a case here.
+/// tombstone is removed. A new column of this kind needs a case here, and a line in `Connection.unnamed` of `Analytics/Undo`.
 package enum RecordReference: String, CaseIterable, Sendable {
     case events
     case metricEvents = "metric_events"
