@@ -99,7 +99,7 @@ let package = Package(
             ],
             exclude: readmes([
                 "Attachments", "Claims", "Events", "Feedback", "Keys", "Lists", "Owners", "Projects",
-                "Questionnaires", "Transactions", "Users", "Users/Attribution", "Values",
+                "Questionnaires", "Transactions", "Undo", "Users", "Users/Attribution", "Values",
             ]),
             swiftSettings: safe),
         .target(

@@ -43,23 +43,30 @@ extension AccountsTransaction {
 
     /// Makes the records of two accounts one, after one was swapped or merged into the other.
     ///
-    /// - Returns: the ids of the survivor's devices; none if no project takes part.
+    /// - Parameters:
+    ///   - carried: an id that the request carries, which `claim` keeps and claims.
+    ///   - keepsJournal: whether an operator may undo this later (accounts Stage 6).
+    ///   - claim: claims what the survivor's devices kept. Its ids are those; none if no project takes part.
+    /// - Returns: what this and `claim` did to records; nil if no journal is kept or no project takes part.
     @discardableResult
-    package func uniteRecords(of absorbed: User.ID, into survivor: User.ID) throws -> [EndUserID] {
-        var ids: [EndUserID] = []
+    package func uniteRecords(
+        of absorbed: User.ID, into survivor: User.ID, carrying carried: EndUserID? = nil, keepsJournal: Bool = false,
+        _ claim: ([EndUserID]) throws -> Void = { _ in }
+    ) throws -> RecordsJournal? {
         try joined {
-            try $0.unite(EndUserID(absorbed), into: EndUserID(survivor)) {
-                ids = try kept(by: survivor)
-                return ids
-            }
+            try $0.unite(
+                EndUserID(absorbed), into: EndUserID(survivor),
+                claiming: { try Set(kept(by: survivor) + [carried].compactMap(\.self)).sorted() },
+                keepsJournal: keepsJournal, claim)
         }
-        return ids
     }
 
     /// The same after a merge; then claims the ids of the survivor's devices, some of which were the other one's.
-    package func uniteRecords(by link: IdentityLink) throws {
-        let ids = try uniteRecords(of: link.linked, into: link.primary)
-        _ = try claim(ids, for: link.primary) { _ in true }
+    @discardableResult
+    package func uniteRecords(by link: IdentityLink, keepsJournal: Bool = false) throws -> RecordsJournal? {
+        try uniteRecords(of: link.linked, into: link.primary, keepsJournal: keepsJournal) { ids in
+            _ = try claim(ids, for: link.primary) { _ in true }
+        }
     }
 
     private func kept(by user: User.ID) throws -> [EndUserID] {

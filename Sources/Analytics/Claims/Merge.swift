@@ -44,9 +44,11 @@ extension AnalyticsTransaction {
         try mergeQuestionnaireResponses(of: anonymous, into: real)
         if !anonymous.isAnonymous {
             try moveClaims(of: anonymous.id, to: real.id)
-            // So that every pointer leads to a record that is no tombstone.
+            // So that every pointer leads to a record that is no tombstone. Its time begins again: while the merge can be undone,
+            // rows that name the tombstone have to go on naming it. One without a time is only a name.
             try connection.execute(
-                "UPDATE app_users SET merged_into = ? WHERE merged_into = ?", real.id, anonymous.id)
+                "UPDATE app_users SET merged_into = ?, merged_at = IF(merged_at IS NULL, NULL, ?) WHERE merged_into = ?",
+                real.id, now, anonymous.id)
         }
         try connection.execute(
             "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,

@@ -76,6 +76,7 @@ package struct Properties: Sendable {
 
     /// The properties as answers and the table have them.
     package var object: JSONObject { JSONObject(entries.map { ($0.key, .string($0.value)) }) }
+    var stored: String { String(decoding: JSONValue.object(object).json(), as: UTF8.self) }
 }
 
 /// The properties that one request sets and deletes, in one step. It is made before anything is locked.

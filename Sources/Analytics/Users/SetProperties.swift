@@ -1,4 +1,3 @@
-import JSON
 import MariaDB
 
 extension Record {
@@ -24,8 +23,6 @@ extension AnalyticsTransaction {
     }
 
     func store(_ properties: Properties, of record: Record.ID) throws {
-        try connection.execute(
-            "UPDATE app_users SET properties = ? WHERE id = ?",
-            String(decoding: JSONValue.object(properties.object).json(), as: UTF8.self), record)
+        try connection.execute("UPDATE app_users SET properties = ? WHERE id = ?", properties.stored, record)
     }
 }

@@ -104,11 +104,17 @@ import Testing
         try scene.expectClean()
     }
 
+    /// The survivor's is made, with what is known of the other one's clients.
     @Test func onlyTheAbsorbedHasARecord() throws {
         try furnish(from)
-        let id = try scene.recordID(of: from)
+        let known: StaticString =
+            "SELECT CONCAT_WS(' ', last_seen_at, last_sdk_name, is_dev) FROM app_users WHERE user_id = ?"
+        try app.change("UPDATE app_users SET last_sdk_name = 'sdk', is_dev = TRUE WHERE user_id = ?", from)
+        let (id, clients) = (try scene.recordID(of: from), try app.column(known, from))
+        app.time.advance(by: .seconds(60))
         try merge()
-        #expect(try scene.recordID(of: to) == id)
+        #expect(try scene.recordID(of: from) == id)
+        #expect(try app.column(known, to) == clients)
         try later(1)
     }
 
