@@ -1,13 +1,6 @@
 import Database
 import MariaDB
 
-// This folder owns the way back from a merge of records (accounts Stage 6): what is written down while two accounts' records
-// become one, and how it is undone. The merge itself is in `Claims`.
-//
-// The journal is the difference between two looks at the records, before the merge and after it, under the locks that the
-// merge holds. So it says what did change, whatever the statements between meant to do. Rows of the three event tables are not
-// in it: they go on naming the absorbed record, and its pointer decides whose they are.
-
 /// What the merge of two accounts' records changed, in every project.
 package struct RecordsJournal: Codable, Sendable, Equatable {
     var records: [Change<RecordState>]
