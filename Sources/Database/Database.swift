@@ -112,7 +112,8 @@ package final class Database {
     /// have no effects outside the database. It runs again after a deadlock (1213), a lock wait time-out (1205), 1020,
     /// 1047, 1180 and a lost connection, even if it ignored that error or threw another one because of it: nothing may
     /// be committed after such an error. It also runs again after a duplicate entry (1062) that it throws, if the index
-    /// is one of `policy.racyKeys`, and on a cluster after a foreign key's error (1451, 1452) that it throws.
+    /// is one of `policy.racyKeys`, on a cluster after a foreign key's error (1451, 1452) that it throws, and if the server
+    /// has opened a table without its triggers (`UnreadTriggers`).
     ///
     /// Throws the closure's error, or a `TransactionFailure`.
     @discardableResult
@@ -170,9 +171,11 @@ package final class Database {
         } catch {
             let failure =
                 connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
-                ?? orphan(error, connection)
+                ?? orphan(error, connection) ?? unreadTrigger(error)
             rollback(connection)
             guard let failure else { throw error }
+            // If this fails, the next attempt comes here again.
+            if failure.isUnreadTrigger { try? UnreadTriggers.forget(after: failure, on: connection) }
             return .rolledBack(failure)
         }
         if let failure = connection.failure {
@@ -200,6 +203,11 @@ package final class Database {
     /// On a cluster, the error of a row that another node's commit has left without the row that it refers to.
     private func orphan(_ error: any Error, _ connection: Connection) -> MariaDBError? {
         guard connection.isClusterNode, let error = error as? MariaDBError, error.isBrokenReference else { return nil }
+        return error
+    }
+
+    private func unreadTrigger(_ error: any Error) -> MariaDBError? {
+        guard let error = error as? MariaDBError, error.isUnreadTrigger else { return nil }
         return error
     }
 

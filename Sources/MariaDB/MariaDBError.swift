@@ -58,6 +58,9 @@ extension MariaDBError {
     /// another node's commit may be the reason; the repeated transaction sees it.
     package var isBrokenReference: Bool { [1451, 1452].contains(code) }
 
+    /// The server has opened a table without being able to read its triggers; only opening it anew helps.
+    package var isUnreadTrigger: Bool { code == 1064 && message.contains("trigger has an error in its body") }
+
     static func clusterAbort(sql: String) -> Self {
         MariaDBError(
             code: 1213, sqlState: "40001", serverMessage: "the cluster has ended the transaction", sql: sql)

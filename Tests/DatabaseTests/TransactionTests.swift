@@ -1,8 +1,8 @@
-import Database
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Database
 @testable import MariaDB
 
 struct TransactionTests {
@@ -55,6 +55,38 @@ struct TransactionTests {
         #expect(try database.dump() == before)
         try subject.transaction { #expect($0.isInTransaction) }
         #expect(statistics.transactions.value == 2 && statistics.retries.value == 0)
+    }
+
+    /// The file is as a node that aborted a statement read it; it is whole again before anybody else looks.
+    @Test func aTableThatIsOpenWithoutItsTriggersIsOpenedAnew() throws {
+        let statement: StaticString = "INSERT INTO audit_log (id) VALUES (1)"
+        try watcher.executeScript(
+            """
+            CREATE TABLE audit_log (id INT PRIMARY KEY);
+            CREATE TRIGGER never BEFORE UPDATE ON audit_log FOR EACH ROW SIGNAL SQLSTATE '45000'
+            """)
+        let folder = String(decoding: try #require(try watcher.query("SELECT @@datadir")[0][0]), as: UTF8.self)
+        let file = folder + "/\(database.name)/audit_log.TRG"
+        let whole = try String(contentsOfFile: file, encoding: .utf8)
+        let lines = whole.split(separator: "\n").map { $0.hasPrefix("triggers=") ? "triggers=''" : $0 }
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        try watcher.executeScript("FLUSH LOCAL TABLES audit_log; SELECT * FROM audit_log")
+        try whole.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try #require(throws: MariaDBError.self) { try watcher.execute(statement) }.isUnreadTrigger)
+
+        try subject.transaction { try $0.execute(statement) }
+        #expect(statistics.retries.value == 1)
+        try watcher.execute("INSERT INTO audit_log (id) VALUES (2)")
+        #expect(throws: MariaDBError.self) { try watcher.execute("UPDATE audit_log SET id = 3 WHERE id = 2") }
+    }
+
+    @Test func tablesWithTriggersAreKnown() throws {
+        let tables = try TestDatabase().connect().query(
+            """
+            SELECT DISTINCT EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
+            WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE
+            """)
+        #expect(tables.map { String(decoding: $0[0] ?? [], as: UTF8.self) } == UnreadTriggers.tables.map(\.description))
     }
 
     @Test func readsWhatOthersCommittedMeanwhile() throws {

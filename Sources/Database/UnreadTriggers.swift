@@ -1,0 +1,21 @@
+import MariaDB
+
+/// A node of a cluster that aborts a statement while it opens a table with triggers may keep the table open without them
+/// (MariaDB 10.11.19). From then on, every statement that writes through that open table fails with 1064, until the table
+/// is opened anew.
+enum UnreadTriggers {
+    /// All tables that have triggers.
+    static let tables: [StaticString] = [
+        "agent_approval_history", "audit_log", "devices", "event_attachments", "identity_links", "webhook_outbox",
+    ]
+
+    /// Makes this server open anew the tables that the failed statement names.
+    ///
+    /// InnoDB does not repair tables: of REPAIR only the closing of the table remains, which needs no privilege but
+    /// SELECT and INSERT, unlike FLUSH. LOCAL: other nodes have opened their own.
+    static func forget(after error: MariaDBError, on connection: Connection) throws(MariaDBError) {
+        for table in tables where error.sql.contains(table.description) {
+            try connection.query("REPAIR LOCAL TABLE \(table)")
+        }
+    }
+}
