@@ -686,6 +686,7 @@ CREATE TABLE `identity_links` (
   UNIQUE KEY `identity_links_linked` (`linked_user_id`),
   UNIQUE KEY `identity_links_idempotency_key` (`idempotency_key`),
   KEY `identity_links_primary` (`primary_user_id`),
+  KEY `identity_links_created` (`created_at`,`id`),
   CONSTRAINT `identity_links_linked_fk` FOREIGN KEY (`linked_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE,
   CONSTRAINT `identity_links_primary_fk` FOREIGN KEY (`primary_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE,
   CONSTRAINT `identity_links_not_itself` CHECK (`primary_user_id` <> `linked_user_id`)
@@ -772,6 +773,35 @@ CREATE TABLE `logout_tokens` (
   KEY `logout_tokens_application_due` (`application_id`,`next_attempt_at`),
   KEY `logout_tokens_application_attempts` (`application_id`,`attempts`),
   CONSTRAINT `logout_tokens_application_fk` FOREIGN KEY (`application_id`) REFERENCES `applications` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `merge_journal_parts` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `journal_id` bigint(20) unsigned NOT NULL,
+  `kind` enum('accounts','records') NOT NULL,
+  `number` smallint(5) unsigned NOT NULL,
+  `sealed` longblob NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `merge_journal_parts_number` (`journal_id`,`kind`,`number`),
+  CONSTRAINT `merge_journal_parts_journal_fk` FOREIGN KEY (`journal_id`) REFERENCES `merge_journals` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TABLE `merge_journals` (
+  `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `survivor_user_id` bigint(20) unsigned NOT NULL,
+  `absorbed_user_id` bigint(20) unsigned NOT NULL,
+  `identity_link_id` bigint(20) unsigned DEFAULT NULL,
+  `merged_via` varchar(32) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  `created_at` datetime(3) NOT NULL,
+  `expires_at` datetime(3) NOT NULL,
+  `undone_at` datetime(3) DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `merge_journals_link` (`identity_link_id`),
+  KEY `merge_journals_survivor` (`survivor_user_id`),
+  KEY `merge_journals_absorbed` (`absorbed_user_id`),
+  KEY `merge_journals_created` (`created_at`),
+  KEY `merge_journals_expires` (`expires_at`),
+  CONSTRAINT `merge_journals_survivor_fk` FOREIGN KEY (`survivor_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
 CREATE TABLE `merge_otps` (

@@ -61,6 +61,9 @@ package enum Failure: Error, Equatable {
     case approvalExpired
     case payloadChanged
     case numberMismatch
+    /// With the rows that are in the way.
+    case undoConflict([UndoConflict])
+    case undoNotPossible(UndoObstacle)
     case slowDown(retryAfter: Duration)
     case coolDown(retryAfter: Duration)
     case tooManyPending(retryAfter: Duration)

@@ -296,6 +296,16 @@ extension ErrorCode {
                 .merging, .unprocessableContent,
                 en: "The other account’s history of sign-ins is too long to be moved at once. Ask support.",
                 ko: "다른 계정의 로그인 기록이 너무 많아 한 번에 옮길 수 없습니다. 고객 지원에 문의하세요.")
+        case .undoConflict:
+            Entry(
+                .merging, .conflict,
+                en:
+                    "Something that the merge moved was changed since; conflicts lists it. Undo with keep_changed to leave it as it is.",
+                ko: "병합이 옮긴 항목이 그 뒤에 변경되었습니다. conflicts를 확인하세요. keep_changed를 사용하면 변경된 항목은 그대로 둡니다.")
+        case .undoNotPossible:
+            Entry(
+                .merging, .conflict, en: "The merge cannot be undone; error_description says why.",
+                ko: "이 병합은 되돌릴 수 없습니다. 이유는 error_description에 있습니다.")
         case .invalidOTP:
             Entry(
                 .merging, .unauthorized, en: "The one-time password is wrong, used, voided or expired.",

@@ -72,6 +72,8 @@ package enum ErrorCode: String, CaseIterable, Sendable, Encodable {
     case conflictingCredentials = "conflicting_credentials"
     case selfMergeForbidden = "self_merge_forbidden"
     case accountTooLarge = "account_too_large"
+    case undoConflict = "undo_conflict"
+    case undoNotPossible = "undo_not_possible"
     case invalidOTP = "invalid_otp"
     case tokenExpired = "token_expired"
     case tokenConsumed = "token_consumed"

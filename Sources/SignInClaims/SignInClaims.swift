@@ -113,6 +113,17 @@ extension AccountsTransaction {
     }
 }
 
+extension Accounts {
+    /// Takes a merge or swap back, with what it did to records.
+    ///
+    /// - Throws: as `undo`.
+    package func undoWithRecords(
+        _ merge: MergeID, keepingChanged: Bool, by changer: Operator, in transaction: AccountsTransaction
+    ) throws -> UndoneMerge {
+        try undo(merge, keepingChanged: keepingChanged, by: changer, in: transaction) { _ in [] }
+    }
+}
+
 extension EndUserID {
     /// As projects name the user of an account: a decimal number.
     fileprivate init(_ user: User.ID) { self.init(rawValue: String(user.rawValue)) }

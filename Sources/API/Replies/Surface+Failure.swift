@@ -68,6 +68,9 @@ extension Surface {
         case .approvalExpired: refusal(with: .approvalExpired)
         case .payloadChanged: refusal(with: .payloadChanged)
         case .numberMismatch: refusal(with: .numberMismatch)
+        case .undoConflict: refusal(with: .undoConflict)
+        case .undoNotPossible(let obstacle):
+            refusal(ErrorReply(error: .undoNotPossible, errorDescription: obstacle.rawValue))
         case .slowDown(let wait): refusal(with: .slowDown, .tooManyRequests, after: wait)
         case .coolDown(let wait): refusal(with: .coolDown, after: wait)
         case .tooManyPending(let wait): refusal(with: .tooManyPending, after: wait)

@@ -1,0 +1,48 @@
+package import Time
+
+/// What a merge or swap did, kept for a while so that an operator can take it back (accounts Stage 6). Here without its
+/// contents, which are sealed.
+package struct MergeJournal: Equatable, Sendable {
+    package typealias ID = Identifier<MergeJournal>
+
+    package var id: ID
+    package var survivor: User.ID
+    /// Absorbed by a merge, or deleted by a swap.
+    package var absorbed: User.ID
+    /// Nil: a swap's.
+    package var link: IdentityLink.ID?
+    /// A `MergeMethod`, or `anonymous_swap`.
+    package var mergedVia: String
+    package var createdAt: Timestamp
+    /// When it can no longer be taken back.
+    package var expiresAt: Timestamp
+    package var undoneAt: Timestamp?
+}
+
+/// How operators name a merge or a swap.
+package enum MergeID: Hashable, Sendable {
+    /// By its link.
+    case merge(IdentityLink.ID)
+    /// By its journal, since a swap leaves no link.
+    case swap(MergeJournal.ID)
+
+    /// A number, which has an `s` before it for a swap.
+    package init?(text: String) {
+        let isSwap = text.utf8.first == UInt8(ascii: "s")
+        guard let number = Int64(text.utf8.dropFirst(isSwap ? 1 : 0).map { String(UnicodeScalar($0)) }.joined()),
+            number > 0
+        else { return nil }
+        self = isSwap ? .swap(MergeJournal.ID(rawValue: number)) : .merge(IdentityLink.ID(rawValue: number))
+    }
+
+    package var text: String {
+        switch self {
+        case .merge(let link): String(link.rawValue)
+        case .swap(let journal): "s\(journal.rawValue)"
+        }
+    }
+}
+
+extension MergeJournal {
+    package var merge: MergeID { link.map(MergeID.merge) ?? .swap(id) }
+}
