@@ -45,13 +45,15 @@ package struct AccountsSettings: Sendable {
     package var allowsBearerOnlyAgents: Bool
     /// Whether a sign-in restores a soft-deleted account in its grace; otherwise it is refused (accounts §4.5).
     package var restoresWithinGrace: Bool
+    /// How long a merge or swap can be taken back; nil: no journal is kept (accounts Stage 6).
+    package var undoWindow: Duration?
     /// Whether webhooks may be sent to this machine.
     package var isDevelopment: Bool
 
     package init(
         issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative,
         autoApprovesApplications: Bool = false, allowsBearerOnlyAgents: Bool = true, restoresWithinGrace: Bool = false,
-        isDevelopment: Bool = false
+        undoWindow: Duration? = .seconds(14 * 86_400), isDevelopment: Bool = false
     ) {
         self.issuer = issuer
         self.pakLifetime = pakLifetime
@@ -59,6 +61,7 @@ package struct AccountsSettings: Sendable {
         self.autoApprovesApplications = autoApprovesApplications
         self.allowsBearerOnlyAgents = allowsBearerOnlyAgents
         self.restoresWithinGrace = restoresWithinGrace
+        self.undoWindow = undoWindow
         self.isDevelopment = isDevelopment
     }
 

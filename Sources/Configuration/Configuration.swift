@@ -28,6 +28,8 @@ package struct Configuration: Sendable {
     package var restoresWithinGrace: Bool
     /// After which a timer prunes anonymous accounts; nil: never.
     package var anonymousInactivity: Duration?
+    /// How long a merge or swap can be taken back; nil: no journal is kept.
+    package var undoWindow: Duration?
     /// The page that explains the OAuth error codes; the fragment of an `error_uri` is the error's code.
     package var errorDocsBase: String
     /// nil: no mail is sent.
@@ -89,8 +91,16 @@ extension Configuration {
 
     /// - Returns: the days, or none; nil if the variable is wrong.
     private static func anonymousInactiveDays(_ variables: VariableReader) -> Int?? {
-        variables.integer(.anonymousInactiveDays, in: 0...3650).map { $0 == 0 ? nil : $0 }
+        variables.optionalDays(.anonymousInactiveDays)
     }
+
+    /// That variable alone.
+    package static func undoWindow(environment: [String: String]) throws(ConfigurationError) -> Duration? {
+        try VariableReader.load(environment, undoDays).map(Duration.days)
+    }
+
+    /// - Returns: the days, or none; nil if the variable is wrong.
+    private static func undoDays(_ variables: VariableReader) -> Int?? { variables.optionalDays(.undoDays) }
 
     /// `serverKey` and `previousServerKey` alone.
     package static func serverKey(environment: [String: String]) throws(ConfigurationError) -> ServerKey {
@@ -120,6 +130,7 @@ extension Configuration {
         let bearerOnly = variables.choice(.agentsBearerOnly, Switch.self)
         let restore = variables.choice(.restoreWithinGrace, Switch.self)
         let inactiveDays = Self.anonymousInactiveDays(variables)
+        let undoDays = Self.undoDays(variables)
         let errorDocsBase = variables.optional(.errorDocsBase) { text throws(InvalidValue) in
             guard WebURL(text) != nil else {
                 throw InvalidValue("is \(quoted(text)); set a URL without fragment, such as https://example.com/errors")
@@ -136,9 +147,8 @@ extension Configuration {
         let database = DatabaseSettings(variables)
         let server = ServerSettings(variables)
         guard let deployment, let serverKeys, let providers, let pakDays, let historyDays, let linkByEmail,
-            let apple, let autoApprove, let bearerOnly, let restore, let inactiveDays, let brand, let qrSignIn,
-            let ownApps,
-            let analytics, let front, let database, let server
+            let apple, let autoApprove, let bearerOnly, let restore, let inactiveDays, let undoDays, let brand,
+            let qrSignIn, let ownApps, let analytics, let front, let database, let server
         else { return nil }
         self.init(
             deployment: deployment, serverKey: serverKeys.current, previousServerKey: serverKeys.previous,
@@ -147,6 +157,7 @@ extension Configuration {
             linkByEmail: linkByEmail, autoApprovesApplications: autoApprove == .on,
             allowsBearerOnlyAgents: bearerOnly == .on,
             restoresWithinGrace: restore == .on, anonymousInactivity: inactiveDays.map(Duration.days),
+            undoWindow: undoDays.map(Duration.days),
             errorDocsBase: errorDocsBase ?? "\(deployment.issuer)/oauth/errors", mail: mail,
             brand: brand, offersCodes: qrSignIn == .on, push: push, ownApps: ownApps, analytics: analytics,
             front: front, database: database, server: server)
@@ -187,6 +198,13 @@ extension ServerSettings {
             queueLimit: queueLimit > 0 ? .milliseconds(queueLimit) : nil,
             slowStatement: slowStatement > 0 ? .milliseconds(slowStatement) : nil, stateDirectory: stateDirectory,
             logLevel: logLevel)
+    }
+}
+
+extension VariableReader {
+    /// A number of days, of which 0 means none; nil if the variable is wrong.
+    fileprivate func optionalDays(_ variable: Variable) -> Int?? {
+        integer(variable, in: 0...3650).map { $0 == 0 ? nil : $0 }
     }
 }
 

@@ -7,8 +7,8 @@ extension Variable {
         appleAudiences, appleIssuers, appleJWKSURL, appleAuthorizeURL, appleWebClientID,
         appleTeamID, appleKeyID, applePrivateKey, appleTokenURL, appleRevocationURL,
         googleAudiences, googleIssuers, googleJWKSURL, googleAuthorizeURL, googleWebClientID,
-        pakTTLDays, loginHistoryDays, linkByEmail, restoreWithinGrace, anonymousInactiveDays, autoApproveApplications,
-        agentsBearerOnly, errorDocsBase,
+        pakTTLDays, loginHistoryDays, linkByEmail, restoreWithinGrace, anonymousInactiveDays, undoDays,
+        autoApproveApplications, agentsBearerOnly, errorDocsBase,
         otpSender, mailFrom, smtpUser, smtpPassword, smtpCAFile,
         brandName, brandLogo, brandAccent, brandSupportURL, brandPrivacyURL,
         qrSignIn, pushSender, apnsTeamID, apnsKeyID, apnsPrivateKey, apnsTopic, apnsEnvironment, apnsURL, apnsCAFile,
@@ -100,6 +100,12 @@ extension Variable {
         "MERGANSER_ANONYMOUS_INACTIVE_DAYS", "days, 0 to 3650", .text("0"),
         "After so many days without use, `merganserctl anonymous prune` deletes anonymous accounts; with 0 it deletes none"
     )
+    static let undoDays = Variable(
+        "MERGANSER_UNDO_DAYS", "days, 0 to 3650", .text("14"),
+        """
+        How long a merge or a swap can be undone, and what it changed or deleted is kept encrypted; with 0 nothing is \
+        kept and nothing can be undone
+        """)
 
     static let autoApproveApplications = Variable(
         "MERGANSER_AUTO_APPROVE_APPLICATIONS", "on | off", .text("off"),

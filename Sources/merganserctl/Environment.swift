@@ -28,6 +28,9 @@ enum Environment {
         try Configuration.anonymousInactivity(environment: variables)
     }
 
+    /// Nil: merges and swaps keep no journal.
+    static func undoWindow() throws -> Duration? { try Configuration.undoWindow(environment: variables) }
+
     static func tombstoneGrace() throws -> Duration { try Configuration.tombstoneGrace(environment: variables) }
 
     /// What sends webhooks. It verifies no identity tokens.
@@ -35,7 +38,8 @@ enum Environment {
         let deployment = try deployment()
         return Accounts(
             settings: AccountsSettings(
-                issuer: deployment.issuer.description, isDevelopment: deployment.environment == .development),
+                issuer: deployment.issuer.description, undoWindow: try undoWindow(),
+                isDevelopment: deployment.environment == .development),
             serverKey: try serverKey(), identityTokens: IdentityTokenVerifier(providers: [:], cacheDirectory: nil),
             apple: try Configuration.appleClient(environment: variables).map { AppleClient($0) })
     }

@@ -65,7 +65,7 @@ final class Instance {
                 linkByEmail: configuration.linkByEmail,
                 autoApprovesApplications: configuration.autoApprovesApplications,
                 allowsBearerOnlyAgents: configuration.allowsBearerOnlyAgents,
-                restoresWithinGrace: configuration.restoresWithinGrace,
+                restoresWithinGrace: configuration.restoresWithinGrace, undoWindow: configuration.undoWindow,
                 isDevelopment: configuration.deployment.environment == .development),
             serverKey: serverKey, identityTokens: keySets, apple: configuration.apple.map { AppleClient($0) })
         push = configuration.push.map { [makeDatabase] settings in

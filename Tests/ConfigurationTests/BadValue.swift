@@ -28,6 +28,8 @@ let badValues =
             ["MERGANSER_LOGIN_HISTORY_DAYS": "0"],
             "MERGANSER_LOGIN_HISTORY_DAYS: is \"0\"; set a whole number from 1 to 3650"),
         BadValue(
+            ["MERGANSER_UNDO_DAYS": "3651"], "MERGANSER_UNDO_DAYS: is \"3651\"; set a whole number from 0 to 3650"),
+        BadValue(
             ["MERGANSER_DEV_KEYS_DIRECTORY": "/keys"],
             "MERGANSER_DEV_KEYS_DIRECTORY: is only for MERGANSER_ENVIRONMENT=development; unset it"),
     ]

@@ -21,6 +21,7 @@ import Testing
         #expect(!configuration.autoApprovesApplications && !configuration.restoresWithinGrace)
         #expect(configuration.allowsBearerOnlyAgents)
         #expect(configuration.anonymousInactivity == nil)
+        #expect(configuration.undoWindow == .seconds(14 * 86_400))
         #expect(configuration.mail == nil)
         #expect(configuration.ownApps.appleAppIDs == [] && configuration.ownApps.androidPackage == nil)
         let analytics = configuration.analytics
@@ -88,6 +89,7 @@ import Testing
                 "MERGANSER_LINK_BY_EMAIL": "never", "MERGANSER_AUTO_APPROVE_APPLICATIONS": "on",
                 "MERGANSER_AGENTS_BEARER_ONLY": "off",
                 "MERGANSER_RESTORE_WITHIN_GRACE": "on", "MERGANSER_ANONYMOUS_INACTIVE_DAYS": "400",
+                "MERGANSER_UNDO_DAYS": "0",
                 "MERGANSER_AASA_APP_IDS": "A1B2C3D4E5.com.example.app, A1B2C3D4E5.com.example.app-beta",
                 "MERGANSER_ASSETLINKS_PACKAGE": "com.example.app",
                 "MERGANSER_ASSETLINKS_FINGERPRINTS": (1...32).map { _ in "a1" }.joined(separator: ":"),
@@ -123,6 +125,7 @@ import Testing
         #expect(configuration.autoApprovesApplications && configuration.restoresWithinGrace)
         #expect(!configuration.allowsBearerOnlyAgents)
         #expect(configuration.anonymousInactivity == .seconds(400 * 86_400))
+        #expect(configuration.undoWindow == nil)
         #expect(
             configuration.ownApps.appleAppIDs == ["A1B2C3D4E5.com.example.app", "A1B2C3D4E5.com.example.app-beta"])
         #expect(configuration.ownApps.androidPackage == "com.example.app")
