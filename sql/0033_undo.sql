@@ -14,9 +14,9 @@ CREATE TABLE merge_journals (
     undone_at        DATETIME(3) NULL,
     PRIMARY KEY (id),
     UNIQUE KEY merge_journals_link (identity_link_id),
-    KEY merge_journals_survivor (survivor_user_id),
-    KEY merge_journals_absorbed (absorbed_user_id),
-    KEY merge_journals_created (created_at),
+    KEY merge_journals_survivor (survivor_user_id, created_at, identity_link_id),
+    KEY merge_journals_absorbed (absorbed_user_id, created_at, identity_link_id),
+    KEY merge_journals_created (created_at, identity_link_id),
     KEY merge_journals_expires (expires_at),
     CONSTRAINT merge_journals_survivor_fk FOREIGN KEY (survivor_user_id) REFERENCES users (id) ON DELETE CASCADE
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_unicode_ci;
@@ -36,4 +36,5 @@ CREATE TABLE merge_journal_parts (
 
 -- Merges are listed with swaps, by time.
 ALTER TABLE identity_links
-    ADD KEY identity_links_created (created_at, id), ALGORITHM = INPLACE, LOCK = NONE;
+    ADD KEY identity_links_created (created_at, id),
+    ADD KEY identity_links_survivor (primary_user_id, created_at, id), ALGORITHM = INPLACE, LOCK = NONE;

@@ -687,6 +687,7 @@ CREATE TABLE `identity_links` (
   UNIQUE KEY `identity_links_idempotency_key` (`idempotency_key`),
   KEY `identity_links_primary` (`primary_user_id`),
   KEY `identity_links_created` (`created_at`,`id`),
+  KEY `identity_links_survivor` (`primary_user_id`,`created_at`,`id`),
   CONSTRAINT `identity_links_linked_fk` FOREIGN KEY (`linked_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE,
   CONSTRAINT `identity_links_primary_fk` FOREIGN KEY (`primary_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE,
   CONSTRAINT `identity_links_not_itself` CHECK (`primary_user_id` <> `linked_user_id`)
@@ -797,9 +798,9 @@ CREATE TABLE `merge_journals` (
   `undone_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `merge_journals_link` (`identity_link_id`),
-  KEY `merge_journals_survivor` (`survivor_user_id`),
-  KEY `merge_journals_absorbed` (`absorbed_user_id`),
-  KEY `merge_journals_created` (`created_at`),
+  KEY `merge_journals_survivor` (`survivor_user_id`,`created_at`,`identity_link_id`),
+  KEY `merge_journals_absorbed` (`absorbed_user_id`,`created_at`,`identity_link_id`),
+  KEY `merge_journals_created` (`created_at`,`identity_link_id`),
   KEY `merge_journals_expires` (`expires_at`),
   CONSTRAINT `merge_journals_survivor_fk` FOREIGN KEY (`survivor_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;

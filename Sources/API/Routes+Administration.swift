@@ -23,6 +23,7 @@ extension Routes {
         Route(.post, "/admin/users/{id}/restore", .console, page: true, restoreUser),
         Route(.get, "/admin/merges", .console, page: true, showMerges),
         Route(.get, "/admin/merges/{id}", .console, page: true, showMerge),
+        Route(.post, "/admin/merges/{id}/undo", .console, page: true, undoMerge),
         Route(.get, "/admin/applications", .console, page: true, showApplications),
         Route(.get, "/admin/applications/{client_id}", .console, page: true, showAnyApplication),
         Route(.post, "/admin/applications/{client_id}/approve", .console, page: true, approveAnyApplication),

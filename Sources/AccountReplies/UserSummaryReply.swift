@@ -61,7 +61,7 @@ package struct UserSummaryReply: Encodable {
     }
 
     package struct Link: Encodable {
-        package let id: IdentityLink.ID
+        package let id: MergeID
         package let linkedUserID: User.ID
         package let mergedVia: String
         package let createdAt: String
@@ -89,7 +89,7 @@ package struct UserSummaryReply: Encodable {
     package let truncated: [String]?
 
     package init(_ summary: UserSummary) {
-        user = ListedUserReply(ListedUser(user: summary.user, mergedInto: summary.absorption?.primary))
+        user = ListedUserReply(ListedUser(user: summary.user, mergedInto: summary.absorption?.survivor))
         identities = summary.identities.lines.map {
             Identity(
                 provider: $0.provider, sub: $0.subject, email: $0.email, emailVerified: $0.emailVerified,
@@ -106,7 +106,7 @@ package struct UserSummaryReply: Encodable {
                 revokedAt: $0.revokedAt?.iso8601)
         }
         links = summary.links.lines.map {
-            Link(id: $0.id, linkedUserID: $0.linked, mergedVia: $0.mergedVia, createdAt: $0.createdAt.iso8601)
+            Link(id: $0.id, linkedUserID: $0.absorbed, mergedVia: $0.mergedVia, createdAt: $0.createdAt.iso8601)
         }
         absorbedSubs = summary.absorbedSubs.lines.map {
             AbsorbedSub(

@@ -304,8 +304,8 @@ extension ErrorCode {
                 ko: "병합이 옮긴 항목이 그 뒤에 변경되었습니다. conflicts를 확인하세요. keep_changed를 사용하면 변경된 항목은 그대로 둡니다.")
         case .undoNotPossible:
             Entry(
-                .merging, .conflict, en: "The merge cannot be undone; error_description says why.",
-                ko: "이 병합은 되돌릴 수 없습니다. 이유는 error_description에 있습니다.")
+                .merging, .conflict, en: "The merge cannot be undone; reason says why.",
+                ko: "이 병합은 되돌릴 수 없습니다. 이유는 reason에 있습니다.")
         case .invalidOTP:
             Entry(
                 .merging, .unauthorized, en: "The one-time password is wrong, used, voided or expired.",

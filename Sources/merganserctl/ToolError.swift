@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import Analytics
 import Configuration
@@ -18,13 +19,15 @@ struct ToolError: Error {
         case refused
         case notFound = "not_found"
         case failed
+        case undoConflict = "undo_conflict"
+        case undoNotPossible = "undo_not_possible"
 
         var status: Int32 {
             switch self {
             case .usage: EX_USAGE
             case .configuration: EX_CONFIG
             case .unavailable: EX_UNAVAILABLE
-            case .refused, .notFound, .failed: EXIT_FAILURE
+            case .refused, .notFound, .failed, .undoConflict, .undoNotPossible: EXIT_FAILURE
             }
         }
     }
@@ -33,6 +36,10 @@ struct ToolError: Error {
     let message: String
     /// One line for each cause, if there are several.
     var problems: [String] = []
+    /// Of `undoConflict`.
+    var conflicts: [UndoConflictReply]?
+    /// Of `undoNotPossible`: its code.
+    var reason: String?
 
     init(_ kind: Kind, _ message: String) {
         self.kind = kind
@@ -70,15 +77,21 @@ struct ToolError: Error {
     func exit(json: Bool) -> Never {
         let text =
             json
-            ? String(decoding: Body(error: kind.rawValue, message: message, problems: problems).json(), as: UTF8.self)
+            ? String(decoding: body.json(), as: UTF8.self)
             : (["merganserctl: \(message)"] + problems.map { "  \($0)" }).joined(separator: "\n")
         StandardError.write("\(text)\n")
         Glibc.exit(kind.status)
+    }
+
+    private var body: Body {
+        Body(error: kind.rawValue, message: message, problems: problems, conflicts: conflicts, reason: reason)
     }
 
     private struct Body: Encodable {
         let error: String
         let message: String
         let problems: [String]
+        let conflicts: [UndoConflictReply]?
+        let reason: String?
     }
 }

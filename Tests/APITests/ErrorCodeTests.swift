@@ -202,7 +202,9 @@ extension Failure {
         case .alreadyDecided: .approvalExpired
         case .approvalExpired: .payloadChanged
         case .payloadChanged: .numberMismatch
-        case .numberMismatch: .slowDown(retryAfter: .milliseconds(1500))
+        case .numberMismatch: .undoConflict([UndoConflict(table: "devices", key: "7", reason: .moved)])
+        case .undoConflict: .undoNotPossible(.laterMerge)
+        case .undoNotPossible: .slowDown(retryAfter: .milliseconds(1500))
         case .slowDown: .coolDown(retryAfter: .seconds(600))
         case .coolDown: .tooManyPending(retryAfter: .seconds(300))
         case .tooManyPending: .rateLimited(retryAfter: .milliseconds(1500))

@@ -13,7 +13,7 @@ extension Gallery {
         "https://acme.example/hook", "evt_01J00000000000000000000001", "user.merged", "HTTP 500", "0123456789abcdef",
         "user:1", "192.0.2.7", #"{&quot;count&quot;:1}"#, "Apple jane@example.com", "anonymous_swap",
         "Google 000123.abc", "anonymous_swap, 2026-05-12, logi_1", "session_token, 2026-05-12",
-        "A0000000-0000-0000-0000-0000…", "A0000000-0000-0000-0000-000…", "2026-05-12",
+        "funnel_events", "A0000000-0000-0000-0000-0000…", "A0000000-0000-0000-0000-000…", "2026-05-12",
     ]
 
     static func console(_ names: Names) -> [Piece] {
@@ -28,7 +28,26 @@ extension Gallery {
         let entry = ConsoleAuditEntry(
             id: "9", at: time, user: "17", actor: "user:1", action: "user.merged", requestID: "0123456789abcdef",
             ip: "192.0.2.7", details: #"{"count":1}"#)
-        let merge = ConsoleMerge(id: "3", survivor: "17", absorbed: "42", via: "session_token", at: time)
+        func merge(_ id: String, _ undoState: ConsoleMerge.UndoState) -> ConsoleMerge {
+            ConsoleMerge(
+                id: id, survivor: "17", absorbed: "42", via: "session_token", at: time, undoState: undoState)
+        }
+        func mergePage(
+            _ undo: MergePage.Undo, _ undoState: ConsoleMerge.UndoState = .possible(until: time), isDone: Bool = false,
+            isRefused: Bool = false
+        ) -> MergePage {
+            MergePage(
+                merge: merge("3", undoState), accounts: [user, gone], undo: undo, isDone: isDone, isRefused: isRefused)
+        }
+        func preview(_ conflicts: [MergePage.Conflict]) -> MergePage.Undo {
+            .possible(
+                MergePage.Preview(
+                    restored: 12, unlinkedSubs: conflicts.isEmpty ? [] : ["18", "19"], conflicts: conflicts, form: form)
+            )
+        }
+        let conflicts = MergePage.Conflict.Reason.allCases.map {
+            MergePage.Conflict(table: "devices", key: "7", reason: $0)
+        }
         func paging(_ path: String) -> Paging { Paging(path: path, isFirst: false, cursor: "7") }
         func contents(
             devices: Int, isAbsorbed: Bool = false, truncated: Set<UserPage.List> = []
@@ -115,16 +134,32 @@ extension Gallery {
             Piece(
                 description: "console, merges",
                 page: MergesPage(
-                    user: "17", merges: [merge],
+                    user: "17",
+                    merges: [
+                        merge("3", .possible(until: time)), merge("s12", .undone(at: time)), merge("2", .impossible),
+                    ],
                     sorting: Sorting(path: "/admin/merges?user_id=17", isOldestFirst: true),
                     paging: paging("/admin/merges"))),
-            Piece(description: "console, merge", page: MergePage(merge: merge, accounts: [user, gone])),
+            Piece(description: "console, merge", page: mergePage(preview([]))),
+            Piece(description: "console, merge with changes", page: mergePage(preview(conflicts))),
+            Piece(
+                description: "console, merge that was not undone", page: mergePage(preview(conflicts), isRefused: true)),
+            Piece(
+                description: "console, merge of an unnamed table",
+                page: mergePage(preview([MergePage.Conflict(table: "funnel_events", key: "7", reason: .taken)]))),
             Piece(
                 description: "console, applications",
                 page: ApplicationsPage(
                     applications: [application(.pending, changes: false), application(.active, changes: true)],
                     paging: paging("/admin/applications"))),
         ]
+            + MergePage.Obstacle.allCases.map { obstacle in
+                Piece(
+                    description: "console, merge, \(obstacle)",
+                    page: mergePage(
+                        .impossible(obstacle), obstacle == .alreadyUndone ? .undone(at: time) : .impossible,
+                        isDone: obstacle == .alreadyUndone))
+            }
             + ConsoleApplication.Status.allCases.map { status in
                 Piece(
                     description: "console, application, \(status)",

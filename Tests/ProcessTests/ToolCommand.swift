@@ -52,6 +52,7 @@ struct ToolCommand: Sendable, CustomStringConvertible {
         "user restore": ["1"],
         "anonymous prune": ["--inactive-days", "90"],
         "merge show": ["1"],
+        "merge undo": ["1"],
         "team create": ["--name", "N"],
         "project create": ["--team", nobody, "--name", "N", "--slug", "n"],
         "project set": [nobody, "--name", "N"],

@@ -14,7 +14,7 @@ import Testing
                 "application list", "application show", "application set", "application approve", "application refuse",
                 "application suspend", "application rotate-secret", "webhook-key rotate",
                 "webhook-key compromised", "user show", "user export", "user role", "user merge", "user restore",
-                "merge list", "merge show", "purge",
+                "merge list", "merge show", "merge undo", "purge",
                 "anonymous prune", "team create", "team list", "project create", "project set", "project list",
                 "project show",
                 "app create", "app list",

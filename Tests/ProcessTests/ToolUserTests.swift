@@ -47,24 +47,40 @@ import Testing
             INSERT INTO users (id) VALUES (1), (2), (3), (4);
             INSERT INTO identity_links (id, primary_user_id, linked_user_id, merged_via, idempotency_key, created_at) VALUES
                 (1, 1, 2, 'session_token', 'st:1', '2026-05-12 07:00:00'), (2, 1, 3, 't3_otp', 't3:1', '2026-05-13 07:00:00');
+            INSERT INTO merge_journals (id, survivor_user_id, absorbed_user_id, merged_via, created_at, expires_at, undone_at)
+            VALUES (7, 4, 5, 'anonymous_swap', '2026-05-12 06:00:00', '2099-01-01', NULL),
+                (8, 4, 6, 'anonymous_swap', '2026-05-12 06:00:00', '2026-05-26 06:00:00', '2026-05-13 06:00:00');
             """)
         let second =
-            #"{"id":2,"primary_user_id":1,"linked_user_id":3,"merged_via":"t3_otp","created_at":"2026-05-13T07:00:00Z"}"#
+            #"{"id":2,"primary_user_id":1,"linked_user_id":3,"merged_via":"t3_otp","created_at":"2026-05-13T07:00:00Z","#
+            + #""undo_until":null,"undone_at":null}"#
         let list = try installation.tool("merge", "list", "--limit", "1", "--json")
         #expect(list.output == #"{"merges":[\#(second)],"next":"2"}"# + "\n")
         #expect(
             try installation.tool("merge", "list", "--before", "2").output
-                == "1  2026-05-12T07:00:00Z  user 2 into user 1  session_token\n")
+                == """
+                1  2026-05-12T07:00:00Z  user 2 into user 1  session_token  cannot be undone
+                s8  2026-05-12T06:00:00Z  user 6 into user 4  anonymous_swap  undone 2026-05-13T06:00:00Z
+                s7  2026-05-12T06:00:00Z  user 5 into user 4  anonymous_swap  can be undone until 2099-01-01T00:00:00Z
+
+                """)
         #expect(
             try installation.tool("merge", "list", "--user", "3", "--json").output
                 == #"{"merges":[\#(second)],"next":null}"# + "\n")
         #expect(
-            try installation.tool("merge", "list", "--user", "4", "--json").output == #"{"merges":[],"next":null}"#
+            try installation.tool("merge", "list", "--user", "9", "--json").output == #"{"merges":[],"next":null}"#
                 + "\n")
         #expect(try installation.tool("merge", "show", "2", "--json").output == second + "\n")
-        let unknown = try installation.tool("merge", "show", "9", "--json")
-        #expect(unknown.exit == .status(1))
-        #expect(try unknown.errorJSON()["error"] == "not_found")
+        #expect(
+            try installation.tool("merge", "show", "s7", "--json").output
+                == #"{"id":"s7","primary_user_id":4,"linked_user_id":5,"merged_via":"anonymous_swap","#
+                + #""created_at":"2026-05-12T06:00:00Z","undo_until":"2099-01-01T00:00:00Z","undone_at":null}"# + "\n")
+        for arguments in [["show", "9"], ["show", "s9"], ["list", "--before", "s9"]] {
+            let unknown = try installation.tool(["merge"] + arguments + ["--json"])
+            #expect(unknown.exit == .status(1))
+            #expect(try unknown.errorJSON()["error"] == "not_found", "\(arguments)")
+        }
+        #expect(try installation.tool("merge", "show", "x9").exit == .status(64))
         let links = try installation.tool("user", "show", "1", "--json").json()["links"]?.array
         #expect(links?.map { $0["linked_user_id"] } == [2, 3])
     }

@@ -1,3 +1,4 @@
+import AccountReplies
 import Accounts
 import ErrorCodes
 import HTTP
@@ -68,9 +69,10 @@ extension Surface {
         case .approvalExpired: refusal(with: .approvalExpired)
         case .payloadChanged: refusal(with: .payloadChanged)
         case .numberMismatch: refusal(with: .numberMismatch)
-        case .undoConflict: refusal(with: .undoConflict)
+        case .undoConflict(let conflicts):
+            refusal(ErrorReply(error: .undoConflict, conflicts: conflicts.map(UndoConflictReply.init)))
         case .undoNotPossible(let obstacle):
-            refusal(ErrorReply(error: .undoNotPossible, errorDescription: obstacle.rawValue))
+            refusal(ErrorReply(error: .undoNotPossible, reason: obstacle.rawValue))
         case .slowDown(let wait): refusal(with: .slowDown, .tooManyRequests, after: wait)
         case .coolDown(let wait): refusal(with: .coolDown, after: wait)
         case .tooManyPending(let wait): refusal(with: .tooManyPending, after: wait)

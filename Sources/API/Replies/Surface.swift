@@ -1,3 +1,4 @@
+import AccountReplies
 import ErrorCodes
 import HTTP
 import JSON
@@ -96,6 +97,8 @@ struct ErrorReply: Encodable {
     var swapTicket: String?
     var expiresIn: Int64?
     var fields: [String]?
+    var conflicts: [UndoConflictReply]?
+    var reason: String?
 }
 
 private struct OAuthErrorReply: Encodable {

@@ -21,14 +21,6 @@ package struct UserSummary: Sendable {
         package var lastSeenAt: Timestamp
     }
 
-    /// A merge that this account survived.
-    package struct LinkLine: Sendable {
-        package var id: IdentityLink.ID
-        package var linked: User.ID
-        package var mergedVia: String
-        package var createdAt: Timestamp
-    }
-
     /// A sub of an account that this one absorbed, by a merge or a swap.
     package struct AbsorbedSubLine: Sendable {
         package var clientID: String
@@ -65,8 +57,8 @@ package struct UserSummary: Sendable {
     package var user: User
     /// How this account was merged into another.
     package var absorption: ListedMerge?
-    /// The accounts that were merged into this one.
-    package var links: Lines<LinkLine>
+    /// Merges into this account that stand.
+    package var links: Lines<ListedMerge>
     /// Those at the newest applications.
     package var absorbedSubs: Lines<AbsorbedSubLine>
     package var identities: Lines<IdentityLine>
@@ -92,7 +84,7 @@ extension Connection {
         return UserSummary(
             user: user,
             absorption: try merge(ofAbsorbed: id),
-            links: UserSummary.Lines(try linkLines(of: id, limit + 1), atMost: limit),
+            links: UserSummary.Lines(try standingMerges(into: id, limit: limit + 1), atMost: limit),
             absorbedSubs: UserSummary.Lines(try absorbedSubLines(of: id, limit + 1), atMost: limit),
             identities: UserSummary.Lines(try identityLines(of: id, limit + 1), atMost: limit),
             devices: UserSummary.Lines(try deviceLines(of: id, limit + 1), atMost: limit),
@@ -107,18 +99,6 @@ extension Connection {
                 "SELECT COUNT(*) FROM agent_approvals WHERE user_id = ? AND status = 'pending'", id
             ) { row in try row.read() } ?? 0,
             pushApprovals: try pushApprovals(naming: id).count)
-    }
-
-    private func linkLines(of user: User.ID, _ limit: Int) throws -> [UserSummary.LinkLine] {
-        try all(
-            """
-            SELECT id, linked_user_id, merged_via, created_at FROM identity_links FORCE INDEX (identity_links_primary)
-            WHERE primary_user_id = ? ORDER BY id DESC LIMIT ?
-            """, user, limit
-        ) { row in
-            UserSummary.LinkLine(
-                id: try row.read(), linked: try row.read(), mergedVia: try row.read(), createdAt: try row.read())
-        }
     }
 
     private func absorbedSubLines(of user: User.ID, _ limit: Int) throws -> [UserSummary.AbsorbedSubLine] {

@@ -78,7 +78,7 @@ extension AccountsTransaction {
         }
         if let merge = try connection.merge(ofAbsorbed: id) {
             throw RefusedOperation(
-                "user \(id.rawValue) was merged into user \(merge.primary.rawValue); change that one")
+                "user \(id.rawValue) was merged into user \(merge.survivor.rawValue); change that one")
         }
         return user
     }

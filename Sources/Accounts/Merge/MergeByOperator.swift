@@ -69,7 +69,8 @@ extension Connection {
         return (target, user)
     }
 
-    /// A merge cannot be taken back, so a mistyped device, address or id must not make one.
+    /// A merge tells relying parties at once, and can be taken back only for a while, so a mistyped device, address or id must
+    /// not make one.
     fileprivate func check(_ evidence: OperatorEvidence, _ absorbed: User.ID, _ survivor: User.ID) throws {
         switch evidence {
         case .device(let device):

@@ -196,12 +196,4 @@ package struct ApplicationPage: ConsolePage {
             <button class="button">\(texts.setFlags)</button>
             """
     }
-
-    private func flag(_ name: String, _ label: String, _ isSet: Bool) -> HTML {
-        let checked: HTML? = isSet ? " checked" : nil
-        return """
-            <div class="flag"><input id="\(name)" name="\(name)" type="checkbox" value="1"\(checked)>\
-            <label for="\(name)">\(label)</label></div>
-            """
-    }
 }

@@ -107,6 +107,15 @@ extension ConsoleParts {
         return "<ul class=\"entries\">\n\(items.map { "<li>\($0)</li>\n" as HTML })</ul>"
     }
 
+    /// A box to check in a form.
+    func flag(_ name: String, _ label: String, _ isSet: Bool) -> HTML {
+        let checked: HTML? = isSet ? " checked" : nil
+        return """
+            <div class="flag"><input id="\(name)" name="\(name)" type="checkbox" value="1"\(checked)>\
+            <label for="\(name)">\(label)</label></div>
+            """
+    }
+
     /// Where the account with that number is shown.
     func link(toUser id: String, _ title: HTML) -> HTML { "<a href=\"/admin/users/\(id)\">\(title)</a>" }
 }

@@ -89,6 +89,7 @@ package struct ConsoleTexts: Sendable {
     let survivor: String
     let via: String
     let merge: String
+    let undo: UndoTexts
 
     // Applications
     let clientID: String
@@ -188,7 +189,7 @@ extension ConsoleTexts {
         restoreEffect:
             "The person can sign in again. Devices and consents to applications do not come back.",
         restoreButton: "Restore the account",
-        survivor: "Survivor", via: "By", merge: "Merge",
+        survivor: "Survivor", via: "By", merge: "Merge", undo: .english,
         clientID: "Client ID", type: "Type", owner: "Owner", theOperator: "Operator", status: "Status",
         statuses: [.pending: "Waits for approval", .active: "Active", .suspended: "Suspended"],
         redirectURIs: "Redirect URIs", postLogoutRedirectURIs: "Redirect URIs after signing out", scopes: "Scopes",
@@ -244,7 +245,7 @@ extension ConsoleTexts {
         cutOffButton: "모든 세션 종료", restore: "복원",
         restoreEffect: "이 사용자가 다시 로그인할 수 있습니다. 기기와 애플리케이션 동의는 복원되지 않습니다.",
         restoreButton: "계정 복원",
-        survivor: "남은 계정", via: "방법", merge: "병합",
+        survivor: "남은 계정", via: "방법", merge: "병합", undo: .korean,
         clientID: "클라이언트 ID", type: "유형", owner: "소유자", theOperator: "운영자", status: "상태",
         statuses: [.pending: "승인 대기", .active: "사용 중", .suspended: "중지됨"], redirectURIs: "리디렉션 URI",
         postLogoutRedirectURIs: "로그아웃 후 리디렉션 URI", scopes: "범위", appLink: "앱 링크", webhook: "웹훅",

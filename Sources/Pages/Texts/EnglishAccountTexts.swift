@@ -105,7 +105,8 @@ struct EnglishAccountTexts: AccountTexts {
     func movedSignIns(_ count: Int) -> String {
         count == 1 ? "1 sign-in that was to be approved" : "\(count) sign-ins that were to be approved"
     }
-    let mergeEffect = "You cannot undo this. Apps that know the other account are told that it is now part of this one."
+    let mergeEffect =
+        "You cannot undo this yourself. Apps that know the other account are told that it is now part of this one."
     let mergeButton = "Merge"
 
     // A copy of one's data

@@ -89,7 +89,7 @@ struct KoreanAccountTexts: AccountTexts {
     func movedAgents(_ count: Int) -> String { "에이전트 \(count)개" }
     func movedApprovals(_ count: Int) -> String { "에이전트의 요청 \(count)개" }
     func movedSignIns(_ count: Int) -> String { "승인 대상 로그인 \(count)개" }
-    let mergeEffect = "되돌릴 수 없습니다. 다른 계정을 아는 앱에는 이제 이 계정의 일부라는 사실을 알립니다."
+    let mergeEffect = "직접 되돌릴 수 없습니다. 다른 계정을 아는 앱에는 이제 이 계정의 일부라는 사실을 알립니다."
     let mergeButton = "합치기"
 
     // A copy of one's data

@@ -4,18 +4,15 @@ import ArgumentParser
 import Database
 
 struct ShowMerge: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one merge.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Shows one merge or swap.")
 
-    @Argument(help: "The merge's id.")
-    var id: Int64
+    @Argument(help: "The id that `merge list` shows: 7 of a merge, s12 of a swap.")
+    var id: MergeID
 
     @OptionGroup var output: Output
 
     func run() throws {
-        guard let merge = try Environment.database().read({ try $0.merge(IdentityLink.ID(rawValue: id)) }) else {
-            throw ToolError(.notFound, "there is no merge \(id); `merganserctl merge list` shows them")
-        }
-        let reply = ListedMergeReply(merge)
-        output.print(reply, reply.words)
+        guard let merge = try Environment.database().read({ try $0.merge(id) }) else { throw ToolError(unknown: id) }
+        output.print(ListedMergeReply(merge), merge.words)
     }
 }

@@ -9,9 +9,9 @@ struct MergeUsers: ParsableCommand {
         commandName: "merge", abstract: "Merges two accounts of one person.",
         discussion: """
             The survivor gets everything that the other account has; the other account stays as a row that leads to the \
-            survivor. A merge cannot be undone, so look at both accounts with `user show` first. `--dry-run` prints what \
-            would move, and a plan; with `--plan` the command refuses if anything else would move. Repeating a merge \
-            changes nothing.
+            survivor. `merge undo` takes a merge back for MERGANSER_UNDO_DAYS, yet look at both accounts with `user show` \
+            first. `--dry-run` prints what would move, and a plan; with `--plan` the command refuses if anything else would \
+            move. Repeating a merge changes nothing.
             """)
 
     @Argument(help: "The id of the account that survives. It must not be anonymous.")

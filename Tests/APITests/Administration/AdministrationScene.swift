@@ -45,3 +45,31 @@ final class AdministrationScene {
         return rows
     }
 }
+
+extension TestApp {
+    /// Merges 3 to 8 and swaps s41 to s44, of four days, into the users 101 and 102. Merge 5 and swap s44 were undone, and the
+    /// merges 3 and 7 have no journal.
+    func makeMerges() throws {
+        try change("INSERT INTO users (id) SELECT seq FROM seq_101_to_108 UNION SELECT 144")
+        try change(
+            """
+            INSERT INTO identity_links (id, primary_user_id, linked_user_id, merged_via, idempotency_key, created_at) VALUES
+            (3, 101, 103, 'session_token', 'st:3', '2026-05-01'), (4, 101, 104, 'session_token', 'st:4', '2026-05-02'),
+            (6, 102, 106, 'session_token', 'st:6', '2026-05-03'), (7, 101, 107, 'session_token', 'st:7', '2026-05-04'),
+            (8, 101, 108, 'session_token', 'st:8', '2026-05-04')
+            """)
+        try change(
+            """
+            INSERT INTO merge_journals (id, survivor_user_id, absorbed_user_id, identity_link_id, merged_via, created_at,
+                                        expires_at, undone_at) VALUES
+            (41, 101, 141, NULL, 'anonymous_swap', '2026-05-02', '2026-05-16', NULL),
+            (42, 101, 142, NULL, 'anonymous_swap', '2026-05-03', '2026-05-17', NULL),
+            (43, 101, 143, NULL, 'anonymous_swap', '2026-05-04', '2026-05-18', NULL),
+            (44, 101, 144, NULL, 'anonymous_swap', '2026-05-04', '2026-05-18', '2026-05-05'),
+            (60, 101, 104, 4, 'session_token', '2026-05-02', '2026-05-16', NULL),
+            (50, 101, 106, 5, 'session_token', '2026-05-02', '2026-05-16', '2026-05-03'),
+            (52, 102, 106, 6, 'session_token', '2026-05-03', '2026-05-17', NULL),
+            (51, 101, 108, 8, 'session_token', '2026-05-04', '2026-05-18', NULL)
+            """)
+    }
+}

@@ -115,6 +115,49 @@ import Time
         #expect("\(admin.read("merges/999"))" == refusal(404, "not_found"))
     }
 
+    /// Swaps and undone merges have no link, merges of old no journal, and many may be of one time.
+    @Test func mergesAreListedWithSwapsAndWithWhatWasUndone() throws {
+        try app.makeMerges()
+        let newestFirst = ["8", "7", "s44", "s43", "6", "s42", "5", "4", "s41", "3"]
+        func ids(_ path: String) throws -> [String] {
+            try admin.pages(path, "merges").map { merge in
+                merge["id"]?.string ?? merge["id"]?.integer.map(String.init) ?? ""
+            }
+        }
+        for limit in [1, 2, 3, 100] {
+            #expect(try ids("merges?limit=\(limit)") == newestFirst, "\(limit)")
+            let hers = try ids("merges?user_id=101&limit=\(limit)")
+            #expect(hers == newestFirst.filter { $0 != "6" }, "\(limit)")
+            #expect(try ids("merges?user_id=106&limit=\(limit)") == ["6", "5"])
+        }
+        let listed = try admin.pages("merges?limit=2", "merges")
+        for merge in listed {
+            let id = merge["id"]?.string ?? merge["id"]?.integer.map(String.init) ?? ""
+            #expect(admin.read("merges/\(id)")["merge"] == merge)
+        }
+        #expect(
+            listed[2]
+                == [
+                    "id": "s44", "primary_user_id": 101, "linked_user_id": 144, "merged_via": "anonymous_swap",
+                    "created_at": "2026-05-04T00:00:00Z", "undo_until": "2026-05-18T00:00:00Z",
+                    "undone_at": "2026-05-05T00:00:00Z",
+                ])
+        #expect(listed[1]["undo_until"] == .null && listed[1]["undone_at"] == .null)
+        #expect(listed[0]["undo_until"] == "2026-05-18T00:00:00Z" && listed[0]["undone_at"] == .null)
+        #expect(listed[6]["id"] == 5 && listed[6]["undone_at"]?.string != nil)
+        // A swap deletes the account that it absorbs.
+        let swap = admin.read("merges/s43")
+        #expect(swap["primary"]?["id"] == 101 && swap["linked"] == .null)
+        #expect(admin.read("merges/5")["linked"]?["merged_into"] == 102)
+        for id in ["s8", "s45", "42", "s0", "0", "07", "s07", "+7", "s", "S44"] {
+            #expect("\(admin.read("merges/\(id)"))" == refusal(404, "not_found"), "\(id)")
+        }
+        #expect("\(admin.read("merges?before=s45"))" == refusal(400, "invalid_cursor"))
+        // The graph shows only what stands.
+        let links = admin.read("users/101")["links"]?.array?.map { $0["id"] }
+        #expect(links == [3, 4, 7, 8])
+    }
+
     @Test func applicationsAreListedWithWhatTheOperatorDecidesOn() throws {
         let first = try scene.register("First", confidential: true)
         let second = try scene.register("Second")
@@ -184,6 +227,7 @@ import Time
     @Test func cursorsAndFiltersAreChecked() throws {
         for path in [
             "users?before=x", "users?before=", "users?before=-1", "users?before=01", "merges?before=1.5",
+            "merges?before=s01", "merges?before=7",
             "applications?before=99999999999999999999", "audit_log?before=%2B1", "webhook_outbox?before=1",
             "webhook_outbox?before=1-", "webhook_outbox?before=-1-1", "webhook_outbox?before=999999999999999-1",
         ] { #expect("\(admin.read(path))" == refusal(400, "invalid_cursor"), "\(path)") }

@@ -253,6 +253,27 @@ import Time
                 ])
     }
 
+    /// The page of a merge says what an undo would do, and of one without journal that there is none.
+    @Test func mergesAndSwapsSayWhetherTheyCanBeUndone() throws {
+        try app.makeMerges()
+        let list = browser.open("/admin/merges").text
+        #expect(list.contains("<dt>Can be undone until</dt><dd><time datetime=\"2026-05-18T00:00:00Z\">"))
+        #expect(list.contains("<dt>Undone at</dt><dd><time datetime=\"2026-05-05T00:00:00Z\">"))
+        #expect(list.contains("<dd>cannot be undone</dd>"))
+        for id in ["s43", "s44", "5"] {
+            #expect(list.contains("<a href=\"/admin/merges/\(id)\">"), "\(id)")
+            #expect(browser.open("/admin/merges/\(id)").status == 200, "\(id)")
+            #expect(browser.heading == "Merge \(id)")
+        }
+        let old = browser.open("/admin/merges/3")
+        #expect(old.text.contains("Nothing was kept that would be needed to undo it."))
+        #expect(!old.text.contains("/undo\""))
+        try app.expectUnchanged {
+            #expect(browser.send(.post, "/admin/merges/3/undo", [("token", "x")]).status == 403)
+        }
+        #expect(browser.open("/admin/merges/s3").status == 404)
+    }
+
     // MARK: Changes
 
     @Test func aRoleIsChanged() throws {

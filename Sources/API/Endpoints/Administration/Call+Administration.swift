@@ -63,6 +63,19 @@ extension Call {
         return id
     }
 
+    /// `before` in a list of merges.
+    ///
+    /// - Throws: `invalidCursor`.
+    func mergeBefore() throws -> MergeID? { try queryParameters["before"].map { try MergeID(cursor: $0) } }
+
+    /// The merge or swap in the path.
+    ///
+    /// - Throws: `notFound` for what is no id.
+    func mergeID() throws -> MergeID {
+        guard let id = try? MergeID(cursor: arguments[0]) else { throw Failure.notFound }
+        return id
+    }
+
     /// What somebody is searched by; nil if nothing was typed.
     var searched: String? {
         let query = queryParameters.comparable("query")?.trimmed ?? ""

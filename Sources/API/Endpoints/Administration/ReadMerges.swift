@@ -6,7 +6,7 @@ import JSON
 
 /// `GET /api/v1/admin/merges?user_id=&before=&limit=` (accounts §4.7): the newest first.
 @Sendable func listMerges(_ call: Call, _ administrator: Administrator) throws -> Response {
-    let (user, before) = (try call.filter("user_id", User.self), try call.before(IdentityLink.self))
+    let (user, before) = (try call.filter("user_id", User.self), try call.mergeBefore())
     let limit = try call.listLimit()
     return try call.show("merges", of: user, to: administrator) { connection in
         try connection.merges(of: user, after: before, limit: limit)
@@ -15,18 +15,18 @@ import JSON
     }
 }
 
-/// `GET /api/v1/admin/merges/{id}` (accounts §4.7): a merge, and both accounts as they are now.
+/// `GET /api/v1/admin/merges/{id}` (accounts §4.7): a merge or swap, and both accounts as they are now.
 @Sendable func readMerge(_ call: Call, _ administrator: Administrator) throws -> Response {
-    let id = try call.identifier(IdentityLink.self)
-    return try call.show("merges", id: "\(id.rawValue)", to: administrator) { connection in
+    let id = try call.mergeID()
+    return try call.show("merges", id: id.text, to: administrator) { connection in
         try connection.mergeWithUsers(id)
     } answer: { found in
         guard let found else { throw Failure.notFound }
         return .json(
             .ok,
             MergeDetailReply(
-                merge: ListedMergeReply(found.merge), primary: found.primary.map(ListedUserReply.init),
-                linked: found.linked.map(ListedUserReply.init)))
+                merge: ListedMergeReply(found.merge), primary: found.survivor.map(ListedUserReply.init),
+                linked: found.absorbed.map(ListedUserReply.init)))
     }
 }
 

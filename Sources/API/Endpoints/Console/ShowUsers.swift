@@ -33,7 +33,7 @@ import Text
         let path = userPath(id)
         return .page(
             UserPage(
-                user: ConsoleUser(ListedUser(user: summary.user, mergedInto: summary.absorption?.primary)),
+                user: ConsoleUser(ListedUser(user: summary.user, mergedInto: summary.absorption?.survivor)),
                 contents: UserPage.Contents(summary), timeline: timeline.rows.map(ConsoleAuditEntry.init),
                 paging: Paging(path: path, isFirst: before == nil, cursor: timeline.next),
                 role: call.form(to: "\(path)/role", of: console),
@@ -110,12 +110,12 @@ extension UserPage.Contents {
             },
             absorption: summary.absorption.map {
                 UserPage.Link(
-                    merge: String($0.id.rawValue), user: String($0.primary.rawValue), via: $0.mergedVia,
+                    merge: $0.id.text, user: String($0.survivor.rawValue), via: $0.mergedVia,
                     at: $0.createdAt)
             },
             links: summary.links.lines.map {
                 UserPage.Link(
-                    merge: String($0.id.rawValue), user: String($0.linked.rawValue), via: $0.mergedVia,
+                    merge: $0.id.text, user: String($0.absorbed.rawValue), via: $0.mergedVia,
                     at: $0.createdAt)
             },
             absorbedSubs: summary.absorbedSubs.lines.map {
