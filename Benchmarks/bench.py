@@ -22,7 +22,6 @@ from workloads import WORKLOADS, Workload
 
 RESULTS = pathlib.Path(__file__).parent / "results/latest.json"
 RECORDINGS = 5
-SIDES = ("floor", "merganser", "peer")
 
 
 def learn(recorder: Recorder, workload: Workload, requests: list[Request]) -> Plan:
@@ -78,32 +77,41 @@ class Bench:
         self.merganser = sides.merganser("merganser-bench", self.sockets, self.threads)
         self.peer: Peer | None = None
 
-    def run(self, workload: Workload) -> list[list[Round]]:
-        """Rounds of the floor, of Merganser, and of the peer if it can be compared, in turn."""
+    def run(self, workload: Workload) -> dict[str, list[Round]]:
+        """Rounds of the floor, of Merganser, of Merganser with other settings if the workload has them, and of the peer if it
+        can be compared, in turn."""
         share = workload.once or (workload.connections if workload.chain else 0)
-        requests = workload.prepare(share * 2 * self.rounds + RECORDINGS + 1 if share else 64)
+        count = 3 if workload.otherwise else 2
+        requests = workload.prepare(share * count * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
             requests += requests
         plan = learn(self.recorder, workload, requests[:RECORDINGS])
         path = sides.WORK / "plans"
         path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, ""]))
-        floor = sides.floor(self.floor_program, path, self.sockets, self.threads)
+        measured = {"floor": sides.floor(self.floor_program, path, self.sockets, self.threads), "merganser": self.merganser}
+        started = [measured["floor"]]
         try:
             if workload.name != "static":
-                check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
+                check(measured["floor"], plan, requests[min(RECORDINGS, len(requests) - 1)])
+            if workload.otherwise:
+                name, settings = workload.otherwise
+                measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
+                started.append(measured[name])
             rest = requests[RECORDINGS + 1 :] if share else requests
-            given = list(zip((floor, self.merganser), (rest[0::2], rest[1::2]) if share else (rest, rest)))
+            given = {name: rest[which::count] if share else rest for which, name in enumerate(measured)}
             if self.peer and workload.name in self.peer.WORKLOADS:
-                given.append((self.peer.side, self.peer.requests(workload.name, share * self.rounds)))
-            rounds: list[list[Round]] = [[] for _ in given]
+                measured["peer"] = self.peer.side
+                given["peer"] = self.peer.requests(workload.name, share * self.rounds)
+            rounds: dict[str, list[Round]] = {name: [] for name in measured}
             for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
-                for which, (side, own) in enumerate(given):
-                    rounds[which].append(
-                        load(side, workload, own[start : start + share] if share else own, self.seconds)
+                for name, own in given.items():
+                    rounds[name].append(
+                        load(measured[name], workload, own[start : start + share] if share else own, self.seconds)
                     )
             return rounds
         finally:
-            floor.stop()
+            for side in started:
+                side.stop()
 
     def stop(self) -> None:
         for side in (self.merganser, self.recorder.side, *([self.peer.side] if self.peer else [])):
@@ -120,15 +128,15 @@ HEAD = (
 )
 
 
-def lines(workload: Workload, rounds: list[list[Round]]) -> list[str]:
+def lines(workload: Workload, rounds: dict[str, list[Round]]) -> list[str]:
     text = []
-    for name, side in zip(SIDES, rounds):
+    for name, side in rounds.items():
         each = middle(side)
         text.append(
             f"{workload.name if name == 'floor' else '':<18}{name:<11}{each.rate:>11,.0f}"
             f"{each.p50:>9.2f}{each.p99:>9.2f}"
             f"{each.p999:>10.2f}{each.nginx_cpu:>8.3f}{each.worker_cpu:>8.3f}{each.database_cpu:>8.3f}"
-            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds[0]):>7.2f}")
+            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds['floor']):>7.2f}")
         )
     return text
 
@@ -238,9 +246,9 @@ def main() -> None:
                     {
                         "name": workload.name,
                         "title": workload.title,
-                        "ratio": ratio(rounds[1], rounds[0]),
-                        **{name: asdict(middle(side)) for name, side in zip(SIDES, rounds)},
-                        "rounds": [[asdict(each) for each in side] for side in rounds],
+                        "ratio": ratio(rounds["merganser"], rounds["floor"]),
+                        **{name: asdict(middle(side)) for name, side in rounds.items()},
+                        "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }
                 )
         curves = growth.NAMES if everything else options.curve

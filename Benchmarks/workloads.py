@@ -39,6 +39,8 @@ class Workload:
     connections: int = 64
     # RS256 signatures in an answer, which the floor makes, too.
     signatures: int = 0
+    # Also measured with these settings, to see what they cost: what they are called, and the settings.
+    otherwise: tuple[str, dict[str, str]] | None = None
 
     @property
     def threads(self) -> int:
@@ -512,6 +514,8 @@ def fixed(path: str) -> Callable[[int], list[Request]]:
     return lambda count: [get(path)]
 
 
+NO_JOURNAL = ("no journal", {"MERGANSER_UNDO_DAYS": "0"})
+
 # In this order. static is answered by nginx alone. hello (an unknown path) and health do not reach the database.
 WORKLOADS = [
     Workload("static", "nginx's own answer", fixed("/static")),
@@ -523,8 +527,8 @@ WORKLOADS = [
     Workload("bootstrap-new", "bootstrap, new device", bootstrap_new, once=6_000),
     Workload("link-conflict", "link, 409 with a ticket", link_conflict, status=409),
     Workload("swap-dry-run", "swap of 20 assets, dry run", lambda count: swaps(min(count, PEOPLE), dry_run=True)),
-    Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300),
-    Workload("merge", "merge of 20 assets", merges, once=300),
+    Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300, otherwise=NO_JOURNAL),
+    Workload("merge", "merge of 20 assets", merges, once=300, otherwise=NO_JOURNAL),
     Workload("login-history", "login history, 50 events", login_history),
     Workload("approvals-request", "agent asks for approval", approvals_request, status=201, once=1_000),
     Workload("approvals-poll", "agent polls its request", approvals_poll, once=4_000),

@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_FIELDS = 64, MAX_TOKENS = 16, MAX_UUIDS = 1024, MAX_CHANCES = 64, MAX_STATEMENTS = 128, MAX_PLANS = 64, COLUMN = 2048 };
+enum { MAX_FIELDS = 64, MAX_TOKENS = 16, MAX_UUIDS = 1024, MAX_CHANCES = 64, MAX_STATEMENTS = 128, MAX_PLANS = 64, COLUMN = 2048, CHANCE = 65536 };
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
 {
@@ -217,7 +217,7 @@ struct cell {
 
 struct chance {
     uint64_t request;               /* in which it was drawn */
-    char bytes[2048];
+    char bytes[CHANCE];
 };
 
 struct thread {
