@@ -89,7 +89,7 @@ let package = Package(
                 "Account", "Administration", "Agents", "AppleLifecycle", "Applications", "Audit", "Authorization",
                 "Deletion", "Delivery", "DeviceFlow", "Devices", "Events", "Export", "Idempotency", "Identities",
                 "Limits", "LoginHistory", "Logout", "Merge", "Moves", "Operations", "PushApprovals", "Secrets",
-                "SigningKeys", "Swap", "Tokens", "Transactions", "WebSignIn",
+                "SigningKeys", "Swap", "Tokens", "Transactions", "Undo", "WebSignIn",
             ]),
             swiftSettings: safe),
         .target(
@@ -113,7 +113,7 @@ let package = Package(
             name: "AccountReplies", dependencies: ["Accounts", "JSON", "Time"], exclude: ["README.md"],
             swiftSettings: safe),
         .target(
-            name: "SignInClaims", dependencies: ["Accounts", "Analytics", "Database", "MariaDB", "Time"],
+            name: "SignInClaims", dependencies: ["Accounts", "Analytics", "Database", "JSON", "MariaDB", "Time"],
             exclude: ["README.md"], swiftSettings: safe),
         .target(
             name: "API",

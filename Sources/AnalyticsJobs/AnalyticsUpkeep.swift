@@ -13,16 +13,29 @@ package struct AnalyticsUpkeep: Sendable {
 }
 
 extension Connection {
-    /// - Parameter grace: the grace period of `Compaction`.
-    package func analyticsUpkeep(at now: Timestamp, grace: Duration) throws -> AnalyticsUpkeep? {
+    /// - Parameters:
+    ///   - grace: the grace period of `Compaction`.
+    ///   - undoWindow: that of `Compaction`. The oldest tombstones may wait for its end while younger ones are due, so a
+    ///     thousand are looked at.
+    package func analyticsUpkeep(
+        at now: Timestamp, grace: Duration, undoWindow: Duration
+    ) throws -> AnalyticsUpkeep? {
         let end = try partitions(of: .events).compactMap(\.end).max()
         return try first(
             """
-            SELECT (SELECT MIN(merged_at) FROM app_users), (SELECT MIN(deleted_at) FROM event_attachments)
+            SELECT MIN(IF(p.accounts, NULL, u.merged_at)), MIN(IF(p.accounts, u.merged_at, NULL)),
+                   (SELECT MIN(deleted_at) FROM event_attachments)
+            FROM (SELECT merged_at, project_id FROM app_users FORCE INDEX (app_users_merged_at)
+                  WHERE merged_at IS NOT NULL ORDER BY merged_at LIMIT 1000) u
+            LEFT JOIN projects p ON p.id = u.project_id
             """
         ) { row in
-            AnalyticsUpkeep(
-                compactionDelay: now.delay(since: try row.read(Timestamp?.self).map { $0 + grace }),
+            let due = [
+                try row.read(Timestamp?.self).map { $0 + grace },
+                try row.read(Timestamp?.self).map { $0 + max(grace, undoWindow) },
+            ]
+            return AnalyticsUpkeep(
+                compactionDelay: now.delay(since: due.compactMap { $0 }.min()),
                 attachmentDelay: now.delay(
                     since: try row.read(Timestamp?.self).map { $0 + AttachmentCleanup.afterlife }),
                 partitionsAhead: end.map { max(.zero, $0 - now) } ?? .zero)

@@ -103,8 +103,8 @@ extension Variable {
     static let undoDays = Variable(
         "MERGANSER_UNDO_DAYS", "days, 0 to 3650", .text("14"),
         """
-        How long a merge or a swap can be undone, and what it changed or deleted is kept encrypted; with 0 nothing is \
-        kept and nothing can be undone
+        How long a merge or a swap can be undone, and what it changed or deleted is kept encrypted; lowering it erases \
+        what is older; with 0 nothing is kept and nothing can be undone
         """)
 
     static let autoApproveApplications = Variable(

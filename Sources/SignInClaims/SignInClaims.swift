@@ -1,6 +1,7 @@
 package import Accounts
 package import Analytics
 import Database
+import JSON
 import MariaDB
 package import Time
 
@@ -41,30 +42,28 @@ extension AccountsTransaction {
     /// Claims the ids of all devices of a user who is identified by now.
     package func claimKept(by user: User.ID) throws { _ = try claim(kept(by: user), for: user) { _ in true } }
 
-    /// Makes the records of two accounts one, after one was swapped or merged into the other.
+    /// Makes the records of two accounts one, after one was swapped or merged into the other. If the transaction keeps a journal
+    /// of that, it gets what this and `claim` did to records (accounts Stage 6).
     ///
     /// - Parameters:
     ///   - carried: an id that the request carries, which `claim` keeps and claims.
-    ///   - keepsJournal: whether an operator may undo this later (accounts Stage 6).
     ///   - claim: claims what the survivor's devices kept. Its ids are those; none if no project takes part.
-    /// - Returns: what this and `claim` did to records; nil if no journal is kept or no project takes part.
-    @discardableResult
     package func uniteRecords(
-        of absorbed: User.ID, into survivor: User.ID, carrying carried: EndUserID? = nil, keepsJournal: Bool = false,
-        _ claim: ([EndUserID]) throws -> Void = { _ in }
-    ) throws -> RecordsJournal? {
-        try joined {
+        of absorbed: User.ID, into survivor: User.ID, carrying carried: EndUserID? = nil,
+        _ claim: ([EndUserID]) throws -> Void
+    ) throws {
+        let journal = try joined {
             try $0.unite(
                 EndUserID(absorbed), into: EndUserID(survivor),
                 claiming: { try Set(kept(by: survivor) + [carried].compactMap(\.self)).sorted() },
                 keepsJournal: keepsJournal, claim)
         }
+        if let journal, !journal.isEmpty { try keepInJournal(records: journal.json()) }
     }
 
     /// The same after a merge; then claims the ids of the survivor's devices, some of which were the other one's.
-    @discardableResult
-    package func uniteRecords(by link: IdentityLink, keepsJournal: Bool = false) throws -> RecordsJournal? {
-        try uniteRecords(of: link.linked, into: link.primary, keepsJournal: keepsJournal) { ids in
+    package func uniteRecords(by link: IdentityLink) throws {
+        try uniteRecords(of: link.linked, into: link.primary) { ids in
             _ = try claim(ids, for: link.primary) { _ in true }
         }
     }
@@ -103,7 +102,7 @@ extension AccountsTransaction {
     }
 
     /// Runs analytics' rules in this transaction.
-    private func joined<T>(_ rule: (AnalyticsTransaction) throws -> T) throws -> T {
+    fileprivate func joined<T>(_ rule: (AnalyticsTransaction) throws -> T) throws -> T {
         do {
             return try rule(.joining(connection, at: now))
         } catch {
@@ -120,7 +119,23 @@ extension Accounts {
     package func undoWithRecords(
         _ merge: MergeID, keepingChanged: Bool, by changer: Operator, in transaction: AccountsTransaction
     ) throws -> UndoneMerge {
-        try undo(merge, keepingChanged: keepingChanged, by: changer, in: transaction) { _ in [] }
+        try undo(merge, keepingChanged: keepingChanged, by: changer, in: transaction) { journal in
+            let journal = try RecordsJournal(json: journal)
+            return try transaction.joined { try $0.undo(journal, keepChanged: keepingChanged) }.map(UndoConflict.init)
+        }
+    }
+}
+
+extension UndoConflict {
+    fileprivate init(_ conflict: RecordConflict) {
+        let reason: Reason =
+            switch conflict.reason {
+            case .missing: .missing
+            case .moved: .moved
+            case .changed: .changed
+            case .taken: .taken
+            }
+        self.init(table: conflict.table, key: conflict.key, reason: reason)
     }
 }
 

@@ -83,7 +83,7 @@ final class Instance {
             slowPeers: slowPeers, loadShedder: LoadShedder(limit: configuration.server.queueLimit), logger: logger)
         readiness = Readiness(
             makeDatabase, keySets, serverKey, tombstoneGrace: configuration.analytics.tombstoneGrace,
-            anonymousInactivity: configuration.anonymousInactivity, logger)
+            undoWindow: configuration.undoWindow, anonymousInactivity: configuration.anonymousInactivity, logger)
         dispatchers = Dispatchers(
             service.accounts, Dispatcher.Options(isDevelopment: service.accounts.settings.isDevelopment),
             statistics: deliveryStatistics, makeDatabase: makeDatabase

@@ -57,16 +57,18 @@ final class Readiness: Sendable {
     private let logger: Logger
     private let makeDatabase: @Sendable () -> Database
     private let tombstoneGrace: Duration
+    private let undoWindow: Duration?
     private let anonymousInactivity: Duration?
 
     init(
         _ makeDatabase: @escaping @Sendable () -> Database, _ keySets: IdentityTokenVerifier, _ serverKey: ServerKey,
-        tombstoneGrace: Duration, anonymousInactivity: Duration?, _ logger: Logger
+        tombstoneGrace: Duration, undoWindow: Duration?, anonymousInactivity: Duration?, _ logger: Logger
     ) {
         self.makeDatabase = makeDatabase
         self.keySets = keySets
         self.serverKey = serverKey
         self.tombstoneGrace = tombstoneGrace
+        self.undoWindow = undoWindow
         self.anonymousInactivity = anonymousInactivity
         self.logger = logger
     }
@@ -186,7 +188,8 @@ final class Readiness: Sendable {
         do {
             return try database.read {
                 try Upkeep(
-                    $0, at: Clock.system.now, tombstoneGrace: tombstoneGrace, anonymousInactivity: anonymousInactivity)
+                    $0, at: Clock.system.now, tombstoneGrace: tombstoneGrace, undoWindow: undoWindow,
+                    anonymousInactivity: anonymousInactivity)
             }
         } catch {
             logger.warning("the jobs' backlog cannot be read", metadata: ["error": "\(error)"])

@@ -8,12 +8,16 @@ struct Upkeep: Sendable {
     let accounts: AccountsUpkeep
     let analytics: AnalyticsUpkeep
 
-    /// - Parameter inactivity: after which a timer prunes anonymous accounts; nil: never.
+    /// - Parameters:
+    ///   - undoWindow: how long merges can be undone; nil: none can.
+    ///   - inactivity: after which a timer prunes anonymous accounts; nil: never.
     init?(
-        _ connection: Connection, at now: Timestamp, tombstoneGrace: Duration, anonymousInactivity inactivity: Duration?
+        _ connection: Connection, at now: Timestamp, tombstoneGrace: Duration, undoWindow: Duration?,
+        anonymousInactivity inactivity: Duration?
     ) throws {
         guard let accounts = try connection.accountsUpkeep(at: now, anonymousInactivity: inactivity),
-            let analytics = try connection.analyticsUpkeep(at: now, grace: tombstoneGrace)
+            let analytics = try connection.analyticsUpkeep(
+                at: now, grace: tombstoneGrace, undoWindow: undoWindow ?? .zero)
         else { return nil }
         self.accounts = accounts
         self.analytics = analytics

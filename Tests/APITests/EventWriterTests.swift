@@ -24,11 +24,14 @@ import Testing
         #expect(
             try Repository.sources(with: /UPDATE refresh_families SET revoked_at/)
                 == ["Accounts/Tokens/RevokeFamily.swift"])
-        // With its grant, whose revocation emits; of somebody who is cut off, who emits; by itself, where the rule that calls
-        // it emits; at its relying party's own wish, which is no event.
+        // With its grant, whose revocation emits; of somebody who is cut off, who emits; by an undo, which emits; by itself,
+        // where the rule that calls it emits; at its relying party's own wish, which is no event.
         #expect(
             try Repository.sources(with: /revokeFamilies\(of:/)
-                == ["Accounts/Account/DisconnectApp.swift", "Accounts/Administration/RevokeSessions.swift"])
+                == [
+                    "Accounts/Account/DisconnectApp.swift", "Accounts/Administration/RevokeSessions.swift",
+                    "Accounts/Undo/MergeUndo.swift",
+                ])
         #expect(
             try Repository.sources(with: /transaction\.revoke\(family\)/)
                 == ["Accounts/Tokens/RevokeFamily.swift", "Accounts/Tokens/RevokeToken.swift"])

@@ -227,9 +227,11 @@ import Threads
         "names an event of the relying party": ["absorbed_subs.source_event_id"],
         "chosen by the client for repeated requests": ["identity_links.idempotency_key"],
     ]
-    /// Credentials that live for minutes, tokens that wait to be revoked, and whom to tell of a deletion that is taken back. What an application is, its owner reads at `/api/v1/applications`.
+    /// Credentials that live for minutes, tokens that wait to be revoked, and whom to tell of a deletion that is taken back, and what an
+    /// operator can take back. What an application is, its owner reads at `/api/v1/applications`.
     private static let omittedTables: Set = [
         "merge_otps", "merge_tokens", "swap_tickets", "applications", "deletion_notices", "apple_revocations",
+        "merge_journals",
     ]
 
     /// A new column that belongs to a user is in the export, or this test says why not.

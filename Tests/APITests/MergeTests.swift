@@ -62,12 +62,12 @@ import Time
                 SELECT COUNT(*) FROM identity_links
                 WHERE id = ? AND idempotency_key = CONCAT('st:', (SELECT MAX(id) FROM merge_tokens))
                 """, link()) == 1)
-        // Nothing names the absorbed account but its own row, what leads from it, and what was revoked.
+        // Nothing names the absorbed account but its own row, what leads from it, the journal, and what was revoked.
         let mentions = try scene.mentions(of: [absorbed.id]).filter { $0.value > 0 }
         #expect(
             mentions == [
                 "users.id": 1, "identity_links.linked_user_id": 1, "paks.user_id": 2, "merge_tokens.user_id": 1,
-                "swap_tickets.user_id": 1, "audit_log.user_id": 1,
+                "swap_tickets.user_id": 1, "audit_log.user_id": 1, "merge_journals.absorbed_user_id": 1,
             ])
         #expect(try app.count("SELECT COUNT(*) FROM paks WHERE user_id = ? AND revoked_at IS NULL", absorbed.id) == 0)
         #expect(

@@ -82,6 +82,18 @@ import Testing
         #expect(try outcome.json()["removed"] == 40)
     }
 
+    /// Where users are the accounts', merges can be undone for longer.
+    @Test func compactWaitsForTheEndOfUndos() throws {
+        func removed(_ setting: [String: String] = [:]) throws -> JSONValue? {
+            try installation.tool("compact", "--dry-run", "--json", setting: setting).json()["removed"]
+        }
+        try db.execute("UPDATE projects SET accounts = TRUE")
+        #expect(try removed() == 0)
+        #expect(try removed(["MERGANSER_UNDO_DAYS": "3"]) == 0)
+        #expect(try removed(["MERGANSER_UNDO_DAYS": "1"]) == 40)
+        #expect(try removed(["MERGANSER_UNDO_DAYS": "0"]) == 40)
+    }
+
     /// Guarantee 2 of analytics §16: the job is killed repeatedly, at different points.
     @Test func compactGoesOnAfterKills() throws {
         let before = try resolved()

@@ -66,7 +66,7 @@ import Testing
         let counts: JSONValue = [
             "signing_keys": 1, "webhook_keys": 101, "idempotency_records": 0, "refresh_families": 0,
             "provider_sign_ins": 0, "merge_tokens": 0, "agent_approvals": 0, "push_approval_requests": 0,
-            "identities": 0, "apple_revocations": 0,
+            "identities": 0, "apple_revocations": 0, "merge_journal_parts": 0,
         ]
         #expect(try plan.json() == ["dry_run": true, "resealed": counts])
         #expect(try installation.database.dump() == before)

@@ -207,6 +207,55 @@ import Testing
             } == ["t1:a0000000-0000-0000-0000-000000000000:3"])
     }
 
+    @Test func undoesAMerge() throws {
+        let installation = try people()
+        let device = ["--device", "A0000000-0000-0000-0000-000000000000"]
+        #expect(try installation.tool(["user", "merge", "2", "3"] + device).exit == .status(0))
+        let merged = try installation.database.dump()
+        let preview = try installation.tool("merge", "undo", "1", "--dry-run")
+        #expect(
+            preview.output.hasPrefix("merge 1 would be undone; rows that would go back to user 3: "),
+            "\(preview.errorOutput)")
+        #expect(try installation.database.dump() == merged)
+
+        let undone = try installation.tool("merge", "undo", "1", "--json")
+        let body = try undone.json()
+        #expect(body["id"] == 1 && body["dry_run"] == false)
+        #expect(body["primary_user_id"] == 2 && body["linked_user_id"] == 3)
+        #expect(body["kept"] == [] && body["unlinked_subs"] == [] && body["restored"] != 0)
+        #expect(try installation.tool("user", "show", "3", "--json").json()["user"]?["merged_into"] == .null)
+        #expect(try installation.tool("merge", "show", "1").output.contains("  undone 20"))
+
+        let again = try installation.tool("merge", "undo", "1", "--json")
+        #expect(again.exit == .status(1))
+        #expect(try again.errorJSON()["error"] == "undo_not_possible")
+        #expect(try again.errorJSON()["reason"] == "already_undone")
+        #expect(
+            try installation.tool("merge", "undo", "1").errorOutput
+                == "merganserctl: merge 1 was not undone: it was undone before\n")
+        let unknown = try installation.tool("merge", "undo", "s9", "--json")
+        #expect(unknown.exit == .status(1))
+        #expect(try unknown.errorJSON()["error"] == "not_found")
+    }
+
+    @Test func saysWhatStandsInTheWayOfAnUndo() throws {
+        let installation = try people()
+        let device = ["--device", "A0000000-0000-0000-0000-000000000000"]
+        #expect(try installation.tool(["user", "merge", "2", "3"] + device).exit == .status(0))
+        try installation.database.connect().executeScript("DELETE FROM devices WHERE id = 7")
+        let merged = try installation.database.dump()
+        let refused = try installation.tool("merge", "undo", "1", "--json")
+        #expect(refused.exit == .status(1))
+        #expect(try refused.errorJSON()["error"] == "undo_conflict")
+        #expect(
+            try refused.errorJSON()["conflicts"] == [["table": "devices", "key": "7", "reason": "missing"]])
+        #expect(try installation.tool("merge", "undo", "1").errorOutput.hasSuffix("\n  devices 7 is gone\n"))
+        #expect(try installation.database.dump() == merged)
+
+        let undone = try installation.tool("merge", "undo", "1", "--keep-changed")
+        #expect(undone.output.contains("stays with user 2: devices 7 is gone"), "\(undone.errorOutput)")
+    }
+
     @Test func refusesWhatIsNoMerge() throws {
         let installation = try people()
         let device = ["--device", "A0000000-0000-0000-0000-000000000000"]
@@ -312,11 +361,18 @@ import Testing
                 ('apple', REPEAT('b', 32), REPEAT('b', 32), NOW(3) + INTERVAL 10 MINUTE);
             INSERT INTO push_approval_requests (requested_user_id, expires_at) VALUES
                 (1, NOW(3) - INTERVAL 61 MINUTE), (1, NOW(3) - INTERVAL 59 MINUTE);
+            INSERT INTO merge_journals (survivor_user_id, absorbed_user_id, merged_via, created_at, expires_at) VALUES
+                (1, 41, 'anonymous_swap', NOW(3) - INTERVAL 1 DAY, NOW(3) - INTERVAL 1 SECOND),
+                (1, 42, 'anonymous_swap', NOW(3) - INTERVAL 49 HOUR, NOW(3) + INTERVAL 1 DAY),
+                (1, 43, 'anonymous_swap', NOW(3) - INTERVAL 47 HOUR, NOW(3) + INTERVAL 1 DAY);
+            INSERT INTO merge_journals (survivor_user_id, absorbed_user_id, merged_via, created_at, expires_at)
+                SELECT 1, 43 + seq, 'anonymous_swap', NOW(3) - INTERVAL 15 DAY, NOW(3) - INTERVAL 1 DAY FROM seq_1_to_43;
             INSERT INTO signing_keys (kid, public_jwk, sealed_private_key, published_at, activated_at, retired_at) VALUES
                 (REPEAT('a', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 91 DAY),
                 (REPEAT('b', 16), '{}', NULL, '2020-01-01', '2020-01-01', NOW(3) - INTERVAL 89 DAY);
             """)
-        let outcome = try installation.tool("gc", "--json", setting: ["MERGANSER_LOGIN_HISTORY_DAYS": "7"])
+        let outcome = try installation.tool(
+            "gc", "--json", setting: ["MERGANSER_LOGIN_HISTORY_DAYS": "7", "MERGANSER_UNDO_DAYS": "2"])
         #expect(outcome.exit == .status(0))
         #expect(
             outcome.output
@@ -326,7 +382,7 @@ import Testing
                 + #""refresh_answers":2,"keyed_refresh_answers":1,"revoked_access_tokens":1,"device_codes":1,"#
                 + #""authorization_requests":1,"provider_sign_ins":1,"push_approval_requests":1,"webhook_outbox":0,"#
                 + #""logout_tokens":0,"webhook_attempts":0,"agent_nonces":0,"agent_approvals":0,"#
-                + #""ended_agent_approvals":0,"revoked_agents":0,"agent_approval_history":0,"#
+                + #""ended_agent_approvals":0,"revoked_agents":0,"agent_approval_history":0,"merge_journals":45,"#
                 + #""apple_notifications":0,"signing_keys":1},"counted_days":30}"# + "\n")
         #expect(outcome.errorOutput.isEmpty)
         let left = try installation.database.connect().query(
@@ -340,11 +396,11 @@ import Testing
                 (SELECT COUNT(sealed_answer) FROM refresh_families), (SELECT COUNT(*) FROM revoked_access_tokens),
                 (SELECT COUNT(*) FROM device_codes), (SELECT COUNT(*) FROM authorization_requests),
                 (SELECT COUNT(*) FROM provider_sign_ins), (SELECT COUNT(*) FROM push_approval_requests),
-                (SELECT COUNT(public_jwk) FROM signing_keys)
+                (SELECT GROUP_CONCAT(absorbed_user_id) FROM merge_journals), (SELECT COUNT(public_jwk) FROM signing_keys)
             """)
         #expect(
             left[0].map { $0.map { String(decoding: $0, as: UTF8.self) } }
-                == ["1", "1", "2", "1", "1", "1", "1", "1", "2", "1", "1", "4", "2", "1", "1", "1", "1", "1", "1"])
+                == "1 1 2 1 1 1 1 1 2 1 1 4 2 1 1 1 1 1 43 1".split(separator: " ").map(String.init))
 
         let again = try installation.tool("gc")
         #expect(again.exit == .status(0))

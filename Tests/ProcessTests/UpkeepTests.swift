@@ -39,6 +39,37 @@ import Testing
         #expect(try #require(done["months"]) > 80 * 86_400)
     }
 
+    /// Tombstones stay while a merge can be undone, and are not late then.
+    @Test func compactionIsLateWhenTombstonesAreDue() throws {
+        let installation = try Installation(["MERGANSER_TOMBSTONE_GRACE_SECONDS": "3600", "MERGANSER_UNDO_DAYS": "3"])
+        let db = try installation.database.connect()
+        func mergeRecords(hoursAgo hours: Int, accounts: Bool) throws {
+            try db.executeScript(
+                """
+                SET @team = RANDOM_BYTES(16), @project = RANDOM_BYTES(16);
+                SET @slug = HEX(@project);
+                SET @then = UTC_TIMESTAMP(3) - INTERVAL \(hours) HOUR;
+                INSERT INTO teams (id, name, created_at) VALUES (@team, 'Team', @then);
+                INSERT INTO projects (id, team_id, name, slug, created_at, accounts)
+                VALUES (@project, @team, 'Project', @slug, @then, \(accounts));
+                INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at)
+                VALUES (RANDOM_BYTES(16), @project, 'u', FALSE, @then, @then);
+                INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, merged_into, merged_at,
+                                       first_seen_at, last_seen_at)
+                VALUES (RANDOM_BYTES(16), @project, 'a', TRUE, LAST_INSERT_ID(), @then, @then, @then);
+                """)
+        }
+        func delay() throws -> Int? { try upkeep(of: installation)["compact"].map { Int($0) / 3600 } }
+        try mergeRecords(hoursAgo: 71, accounts: true)
+        #expect(try delay() == 0)
+        try mergeRecords(hoursAgo: 6, accounts: false)
+        #expect(try delay() == 5)
+        try mergeRecords(hoursAgo: 79, accounts: true)
+        #expect(try delay() == 7)
+        #expect(try installation.tool("compact").exit == .status(0))
+        #expect(try delay() == 0)
+    }
+
     /// The metrics of a server that has just started, by short names. It reads them at once, and then twice a minute.
     private func upkeep(of installation: Installation) throws -> [String: Double] {
         let server = try installation.readyServer()

@@ -9,7 +9,7 @@ private struct AnonymousIDMember: Decodable {
 
 /// The id under which the client has reported its events (accounts Stage 5).
 struct CarriedAnonymousID {
-    private let id: EndUserID?
+    let id: EndUserID?
 
     /// Of a request whose member does not count.
     static let none = CarriedAnonymousID(id: nil)

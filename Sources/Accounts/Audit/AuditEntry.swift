@@ -8,6 +8,7 @@ struct AuditEntry {
         case userPromoted = "user.promoted"
         case userSwapped = "user.swapped"
         case userMerged = "user.merged"
+        case userUnlinked = "user.unlinked"
         case userDeleted = "user.deleted"
         case userRestored = "user.restored"
         case userPurged = "user.purged"

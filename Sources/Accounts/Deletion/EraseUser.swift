@@ -13,6 +13,7 @@ extension AccountsTransaction {
         try deleteTickets(namingIdentitiesOf: user)
         // A deleted account's requests are cancelled; that of a pruned one, or of an imported one, may still wait.
         try cancelApprovals(of: user)
+        try deleteJournals(naming: user)
         try lockAudit(of: user, actors)
         // Before the cascade, which would only take the user away.
         try clearAudit(about: user)
@@ -75,6 +76,18 @@ extension AccountsTransaction {
             """, user, user
         ) { row in try row.read(Int64.self) }
         try connection.executeMany("DELETE FROM swap_tickets WHERE id = ?", tickets) { [$0] }
+    }
+
+    /// With the images of both accounts. The cascade would delete only those of merges that the user survived, and after the
+    /// audit log is locked, whereas whoever erases the other account locks them before (accounts §0.4).
+    private func deleteJournals(naming user: User.ID) throws {
+        let journals = try connection.all(
+            """
+            SELECT id FROM merge_journals WHERE survivor_user_id = ?
+            UNION SELECT id FROM merge_journals WHERE absorbed_user_id = ? ORDER BY id
+            """, user, user
+        ) { row in try row.read(MergeJournal.ID.self) }
+        try connection.executeMany("DELETE FROM merge_journals WHERE id = ?", journals) { [$0] }
     }
 
     /// What the details of entries may say of a person or a device; the trigger of audit_log allows exactly this.

@@ -41,3 +41,25 @@ extension Event {
             ], absorbedSubs: kind == .anonymousSwap ? subs : [], identityLink: kind.link)
     }
 }
+
+extension Event {
+    /// `user.unlinked`: a merge or swap was undone (accounts §3.3).
+    ///
+    /// - Parameters:
+    ///   - subs: of the account that the survivor had absorbed, by which the relying party knows it; none if it knows only the
+    ///     survivor.
+    ///   - link: nil for a swap.
+    static func userUnlinked(
+        _ unlinked: User.ID, from survivor: User.ID, _ link: IdentityLink.ID?, knownAs subs: [String],
+        at application: Application.ID
+    ) -> Event {
+        Event(
+            application: application, kind: .userUnlinked,
+            data: [
+                "survivor_canonical_sub": .string(String(survivor.rawValue)),
+                "unlinked_canonical_sub": .string(String(unlinked.rawValue)),
+                "linked_subs": .array(subs.map(JSONValue.string)),
+                "identity_link_id": link.map { .integer($0.rawValue) } ?? .null,
+            ])
+    }
+}

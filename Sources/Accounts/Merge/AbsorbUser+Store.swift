@@ -22,7 +22,11 @@ extension AccountsTransaction {
                 try row.read(Application.ID.self)
             })
         // Those that are told are locked with their events.
-        if owned.isEmpty { return }
+        if !owned.isEmpty { try lockApplications(owned, and: told) }
+    }
+
+    /// Locks applications that get another owner and, shared, others.
+    func lockApplications(_ owned: Set<Application.ID>, and told: some Sequence<Application.ID>) throws {
         var rest = owned.union(told).sorted()[...]
         while let first = rest.first {
             let isOwned = owned.contains(first)

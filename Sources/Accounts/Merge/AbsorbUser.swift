@@ -11,16 +11,19 @@ extension AccountsTransaction {
     /// - Parameters:
     ///   - absorbed: locked, live, other than the survivor.
     ///   - survivor: locked, live, identified.
+    ///   - journaling: nil if no journal is kept.
     /// - Throws: `accountTooLarge`.
     func absorb(
-        _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor
+        _ absorbed: User, into survivor: User, by evidence: MergeEvidence, actor: AuditEntry.Actor,
+        _ journaling: Journaling?
     ) throws -> IdentityLink {
         let (a, b) = (absorbed.id, survivor.id)
         try connection.checkHistory(of: a)
         let told = try liveSubs(of: a)
         try lockApplications(of: a, and: told.map(\.application))
+        let rows = try journaling.map { _ in try rowsBeforeMerge(of: a) }
         let applications = try moveApplications(from: a, to: b)
-        try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
+        let filled = try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
         var counts = MergeCounts()
         counts.identities = try moveIdentities(from: a, to: b)
         counts.devices = try moveDevices(from: a, to: b)
@@ -40,6 +43,7 @@ extension AccountsTransaction {
         try repointAbsorbedSubs(from: a, to: b)
         try repointLinks(from: a, to: b)
         let link = try insertLink(from: a, to: b, evidence)
+        if let rows, let journaling { try keepJournal(of: link, rows, filled, journaling) }
 
         for (application, subs) in told {
             emit(.userMerged(a, into: b, by: .merge(link.id, link.method), knownAs: subs, at: application))
@@ -73,9 +77,11 @@ extension AccountsTransaction {
 
     /// Writes the survivor's row: name and address if it has none, and the role that an owner of applications needs. Its
     /// version changes in any case.
+    ///
+    /// - Returns: what it filled in.
     private func fill(
         _ survivor: User, from absorbed: User, becomesDeveloper: Bool, _ actor: AuditEntry.Actor
-    ) throws {
+    ) throws -> [JournalContents.FilledValue] {
         var filled = survivor
         if survivor.name.isBlank, !absorbed.name.isBlank { filled.name = absorbed.name }
         if survivor.contactEmail.isBlank, !absorbed.contactEmail.isBlank {
@@ -87,6 +93,9 @@ extension AccountsTransaction {
                 .userRoleChanged, user: survivor.id, actor: actor,
                 ["from": .string(survivor.role.rawValue), "to": .string(filled.role.rawValue)])
         }
-        if filled != survivor { try writeFilled(filled) }
+        if filled == survivor { return [] }
+        let before = try texts(of: survivor.id)
+        try writeFilled(filled)
+        return JournalContents.FilledValue.all(from: survivor, before, to: filled)
     }
 }

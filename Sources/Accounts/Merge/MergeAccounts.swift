@@ -36,7 +36,9 @@ extension Accounts {
         let (absorbed, survivor) = (proven.absorbed, proven.survivor)
         try merge.precondition.check(
             against: transaction.connection.mergePlan(of: absorbed.id).name(into: survivor.id))
-        return .success(try transaction.absorb(absorbed, into: survivor, by: proven.evidence, actor: caller.actor))
+        return .success(
+            try transaction.absorb(
+                absorbed, into: survivor, by: proven.evidence, actor: caller.actor, journaling))
     }
 
     /// The same checks and the plan, under the same locks. Nothing is used up or moved.

@@ -15,15 +15,17 @@ package struct OperatorMerge: Sendable {
     package var isRepeated: Bool
 }
 
-extension AccountsTransaction {
+extension Accounts {
     /// Absorbs an account for an operator. If the same merge was made before, nothing changes.
     ///
     /// - Throws: `RefusedOperation` when one of them is not live, the survivor is anonymous, or the evidence does not hold;
     ///   `planChanged`.
     package func mergeUsers(
-        _ absorbed: User.ID, into survivor: User.ID, for evidence: OperatorEvidence, _ precondition: Precondition
+        _ absorbed: User.ID, into survivor: User.ID, for evidence: OperatorEvidence, _ precondition: Precondition,
+        in transaction: AccountsTransaction
     ) throws -> OperatorMerge {
-        let users = try lockUsers(absorbed, survivor)
+        let connection = transaction.connection
+        let users = try transaction.lockUsers(absorbed, survivor)
         let record = MergeEvidence(evidence, absorbed)
         if let link = try connection.link(to: survivor, from: absorbed, record) {
             return OperatorMerge(link: link, isRepeated: true)
@@ -31,7 +33,7 @@ extension AccountsTransaction {
         let (target, user) = try connection.check(absorbed, into: survivor, users)
         try connection.check(evidence, absorbed, survivor)
         try precondition.check(against: connection.mergePlan(of: absorbed).name(into: survivor))
-        let link = try absorb(target, into: user, by: record, actor: .operator)
+        let link = try transaction.absorb(target, into: user, by: record, actor: .operator, journaling)
         return OperatorMerge(link: link, isRepeated: false)
     }
 }

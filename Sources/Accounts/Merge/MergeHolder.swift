@@ -21,7 +21,7 @@ extension Accounts {
         try precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
         try transaction.renewAppleConsent(by: token)
         let evidence = MergeEvidence(try transaction.insertMergeToken(Secret(.mergeToken), of: absorbed.id))
-        return try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor)
+        return try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor, journaling)
     }
 
     /// The same checks and the plan, on one consistent snapshot.

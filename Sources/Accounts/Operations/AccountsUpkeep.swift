@@ -45,6 +45,7 @@ extension Connection {
                      UNION ALL SELECT MIN(expires_at) FROM authorization_requests
                      UNION ALL SELECT MIN(expires_at) FROM provider_sign_ins
                      UNION ALL SELECT MIN(expires_at) FROM agent_nonces
+                     UNION ALL SELECT MIN(expires_at) FROM merge_journals
                      UNION ALL SELECT MIN(expires_at) FROM apple_notifications
                      UNION ALL SELECT MIN(expires_at) FROM agent_approvals WHERE status = 'pending') AS oldest),
                    (SELECT MIN(event_id) FROM webhook_outbox),

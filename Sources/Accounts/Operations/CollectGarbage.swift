@@ -40,6 +40,8 @@ package enum Garbage: String, Sendable, CaseIterable {
     /// Those that were revoked, after their requests.
     case revokedAgents = "revoked_agents"
     case agentApprovalHistory = "agent_approval_history"
+    /// With their contents, when nobody can undo the merge any more; undone ones, too.
+    case mergeJournals = "merge_journals"
     /// Of Apple, which would not be accepted again.
     case appleNotifications = "apple_notifications"
     /// The key material of retired keys. The rows stay.
@@ -47,6 +49,8 @@ package enum Garbage: String, Sendable, CaseIterable {
 
     /// The most rows that one transaction deletes (accounts §0.4).
     package static let batch = 500
+    /// The same for rows of this kind. A journal's parts, of megabytes, go with it.
+    package var batch: Int { self == .mergeJournals ? 20 : Garbage.batch }
     /// Codes, merge tokens, revoked PAKs and ended families are kept for a while, so that their misuse can be
     /// distinguished from unknown values; agents and their requests, so that their users can look at them.
     fileprivate static let afterlife = Duration.seconds(30 * 86_400)
@@ -55,11 +59,13 @@ package enum Garbage: String, Sendable, CaseIterable {
 }
 
 extension AccountsTransaction {
-    /// Deletes or clears at most `Garbage.batch` rows. Call it again until it returns fewer.
+    /// Deletes or clears at most `kind.batch` rows. Call it again until it returns fewer.
     ///
-    /// - Parameter loginHistory: how long the login history is kept.
+    /// - Parameters:
+    ///   - loginHistory: how long the login history is kept.
+    ///   - undoWindow: how long journals of merges are kept, if their own time is not over before; nil: not at all.
     /// - Returns: the number of rows.
-    package func collect(_ kind: Garbage, loginHistory: Duration) throws -> Int {
+    package func collect(_ kind: Garbage, loginHistory: Duration, undoWindow: Duration?) throws -> Int {
         let outcome =
             switch kind {
             case .idempotencyRecords:
@@ -173,6 +179,19 @@ extension AccountsTransaction {
                     DELETE FROM agent_approval_history WHERE at <= ? - INTERVAL 7 YEAR - INTERVAL 1 DAY
                     ORDER BY at LIMIT 500
                     """, now)
+            case .mergeJournals:
+                try connection.executeMany(
+                    "DELETE FROM merge_journals WHERE id = ?",
+                    connection.all(
+                        """
+                        SELECT id FROM (
+                            (SELECT id FROM merge_journals WHERE expires_at <= ? ORDER BY expires_at LIMIT 20)
+                            UNION (SELECT id FROM merge_journals WHERE created_at <= ? ORDER BY created_at LIMIT 20)
+                        ) AS ended
+                        ORDER BY id LIMIT 20
+                        """, now, now - (undoWindow ?? .zero)
+                    ) { row in try row.read(MergeJournal.ID.self) }
+                ) { [$0] }
             case .appleNotifications:
                 try connection.execute(
                     "DELETE FROM apple_notifications WHERE expires_at <= ? ORDER BY expires_at LIMIT 500", now)

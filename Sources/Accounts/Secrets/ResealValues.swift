@@ -4,10 +4,14 @@ import MariaDB
 extension SealedColumn {
     /// The most values that one transaction reseals.
     package static let batch = 100
+    /// And as many bytes, unless one value has more. A statement has both the old values and the new ones, and must be smaller
+    /// than the server's `max_allowed_packet` (16 MiB by default).
+    static let batchBytes = 4 << 20
 }
 
 extension AccountsTransaction {
-    /// Reseals the next values that the previous server key sealed, at most `SealedColumn.batch`.
+    /// Reseals the next values that the previous server key sealed, at most `SealedColumn.batch` and
+    /// `SealedColumn.batchBytes`.
     ///
     /// Each value contains the id of its key, so an interrupted run can be started again. The rows are read without a
     /// lock: if a value was changed in the meantime, it is left alone, because the current key sealed it.

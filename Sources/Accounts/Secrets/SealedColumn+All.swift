@@ -5,7 +5,7 @@ extension SealedColumn {
     /// In the order in which a rotation goes through them.
     package static let all = [
         signingKeys, webhookKeys, idempotencyRecords, refreshFamilies, providerSignIns, mergeTokens, agentApprovals,
-        pushApprovals, identities, appleRevocations,
+        pushApprovals, identities, appleRevocations, mergeJournalParts,
     ]
 
     static let signingKeys = SealedColumn(
@@ -50,4 +50,13 @@ extension SealedColumn {
     static let appleRevocations = SealedColumn(
         "apple_revocations", "token", .lastingMany, for: "token_handle"
     ) { row in SealedAppleGrant.row(try row.read()) }
+
+    /// Sealed values of other columns are opened before they go into a journal, so they are sealed again with it.
+    static let mergeJournalParts = SealedColumn(
+        "merge_journal_parts", "sealed", .lastingMany, for: "journal_id, kind, number"
+    ) { row in
+        let journal = try row.read(MergeJournal.ID.self)
+        let kind = try row.read(String.self)
+        return MergeJournal.partRow(journal, kind: kind, number: try row.read())
+    }
 }

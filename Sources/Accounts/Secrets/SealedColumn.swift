@@ -59,22 +59,40 @@ package struct SealedColumn: Sendable {
         return try connection.first(sql) { row in try row.read() } ?? 0
     }
 
-    /// The next values that a key sealed, in the order of their primary key.
+    /// The next values that a key sealed, in the order of their primary key: no more than `batchBytes`, or one.
     func rows(
         sealedBy keyID: [UInt8], after position: SealedRow.Position?, atMost count: Int, _ connection: Connection
     ) throws -> [SealedRow] {
-        var sql = ComposedSQL(
-            joining: [
-                "SELECT ", key.columns, ", ", identity.columns, ", ", column, " FROM ", table, " WHERE SUBSTR(", column,
-                ", 2, 4)",
-            ])
-        sql.append(" = ?", keyID)
-        if let position { sql.append(key.isAfter(position)) }
-        sql.append(ComposedSQL(joining: [" ORDER BY ", key.columns]))
-        sql.append(" LIMIT ?", count)
-        return try connection.all(sql) { row in
+        func select(_ columns: [StaticString], upTo end: SealedRow.Position?) -> ComposedSQL {
+            var sql = ComposedSQL(joining: ["SELECT ", key.columns, ", "] + columns + [" FROM ", table])
+            sql.append(ComposedSQL(joining: [" WHERE SUBSTR(", column, ", 2, 4)"]))
+            sql.append(" = ?", keyID)
+            if let position {
+                sql.append(" AND ")
+                sql.append(key.isAfter(position))
+            }
+            if let end {
+                sql.append(" AND NOT ")
+                sql.append(key.isAfter(end))
+            }
+            sql.append(ComposedSQL(joining: [" ORDER BY ", key.columns]))
+            sql.append(" LIMIT ?", count)
+            return sql
+        }
+        let lengths = try connection.all(select(["LENGTH(", column, ")"], upTo: nil)) { row in
+            (key: try key.read(&row), bytes: try row.read(Int.self))
+        }
+        var total = 0
+        let fitting = lengths.prefix { value in
+            total += value.bytes
+            return total <= Self.batchBytes || total == value.bytes
+        }
+        guard let end = fitting.last?.key else { return [] }
+        let rows = try connection.all(select([identity.columns, ", ", column], upTo: end)) { row in
             SealedRow(key: try key.read(&row), identity: try identity.read(&row), sealed: try row.read())
         }
+        // All may be gone by now, but others follow.
+        return rows.isEmpty ? try self.rows(sealedBy: keyID, after: end, atMost: count, connection) : rows
     }
 
     /// - Parameter rows: as they were read, each with its new value.
@@ -117,10 +135,10 @@ package struct SealedRow {
 
         func isAfter(_ position: Position) -> ComposedSQL {
             switch self {
-            case .id: ComposedSQL(" AND id > ?", position[0])
+            case .id: ComposedSQL("(id > ?)", position[0])
             case .callerAndKey:
                 ComposedSQL(
-                    " AND (caller_digest > ? OR caller_digest = ? AND key_digest > ?)", position[0], position[0],
+                    "(caller_digest > ? OR caller_digest = ? AND key_digest > ?)", position[0], position[0],
                     position[1])
             }
         }

@@ -100,9 +100,12 @@ extension SwapPlan {
 
 extension AccountsTransaction {
     /// Runs steps 2 to 5 of accounts §1.9. Both users are locked. Rows that stay are deleted with A, by the cascade.
+    ///
+    /// - Returns: also the requests of agents that were deleted, because B has the same.
     func moveAssets(
         from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ selection: SwapSelection
-    ) throws -> MergedCounts {
+    ) throws -> (counts: MergedCounts, duplicates: Set<AgentApproval.ID>) {
+        var duplicates: [AgentApproval.ID] = []
         var counts = MergedCounts(
             grantsTransferred: grants.count { $0.fate == .moved }, grantsSkipped: grants.count { $0.fate == .duplicate }
         )
@@ -113,7 +116,7 @@ extension AccountsTransaction {
         }
         if selection.agentApprovals {
             _ = try moveAgents(from: a, to: b)
-            let duplicates = try cancelApprovals(of: a, duplicating: b)
+            duplicates = try cancelApprovals(of: a, duplicating: b)
             try connection.executeMany("DELETE FROM agent_approvals WHERE id = ?", duplicates) { [$0] }
             counts.approvalsSkipped = duplicates.count
             counts.approvalsTransferred = try moveAgentApprovals(from: a, to: b)
@@ -135,7 +138,7 @@ extension AccountsTransaction {
                 ON DUPLICATE KEY UPDATE canonical_user_id = VALUES(canonical_user_id)
                 """, b, now, a, b, idList(absorbed))
         }
-        return counts
+        return (counts, Set(duplicates))
     }
 
     /// Gives the calling PAK's device to B, with a new secret; nil if the PAK has no device any more.

@@ -88,19 +88,29 @@ extension Accounts {
         }
 
         if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
+        let formerName = b.name
+        let rows = try journaling.map { _ in try transaction.rowsBeforeSwap(of: a.id) }
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
             deviceHasOthers: false)
         try transaction.noteLogin(
             .swapped, of: b.id, provider: proven.provider, on: nil, device: reassigned?.device.id)
-        let counts = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
+        let (counts, duplicates) = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)
         try transaction.clearAuditByOthers(about: a.id)
         // The cascade deletes the ticket, A's other PAKs, devices and sessions, and what was not selected.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
+        if let rows, let journaling {
+            let moved = SwappedRows(
+                device: reassigned?.device.id, grants: Set(grants.filter { $0.fate == .moved }.map(\.id)),
+                hasAgents: swap.selection.agentApprovals, duplicates: duplicates,
+                hasPushApprovals: swap.selection.notifications)
+            try transaction.keepJournal(
+                ofSwapFrom: a.id, into: b.id, rows, moved, name: (formerName, b.name), journaling)
+        }
 
         let told = Dictionary(grouping: grants.filter { $0.fate != .dropped && $0.notifiesSwap }, by: \.application)
         for (application, grants) in told {

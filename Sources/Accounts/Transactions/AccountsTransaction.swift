@@ -17,6 +17,8 @@ package final class AccountsTransaction {
     private var logouts: [LogoutNotice] = []
     /// Made when the rule has ended.
     var appleRevocations = AppleRevocationChanges()
+    /// Of the merge or swap that this is.
+    var journal: BegunJournal?
     /// Whether something is due to be sent after the commit.
     fileprivate private(set) var hasDueMessages = false
 

@@ -44,5 +44,10 @@ package enum MergeID: Hashable, Sendable {
 }
 
 extension MergeJournal {
+    /// The identity that a part of a journal is sealed for.
+    static func partRow(_ journal: ID, kind: String, number: Int) -> [UInt8] {
+        Array("merge_journal_parts\n\(journal.rawValue)\n\(kind)\n\(number)".utf8)
+    }
+
     package var merge: MergeID { link.map(MergeID.merge) ?? .swap(id) }
 }

@@ -1,4 +1,6 @@
+import JSON
 import MariaDB
+import Time
 
 /// What stands between a merge and its undo: a row that is no longer as the merge left it.
 package struct UndoConflict: Equatable, Sendable {
@@ -52,7 +54,10 @@ package struct UndoneMerge: Sendable {
 }
 
 extension Accounts {
-    /// Takes a merge or swap back.
+    /// Takes a merge or swap back (accounts Stage 6).
+    ///
+    /// Everything is compared with the journal under the locks of both users, before anything is written. What was made since
+    /// stays with the survivor.
     ///
     /// - Parameters:
     ///   - keepingChanged: whether rows that were changed since stay as they are; otherwise any of them refuses the undo.
@@ -63,6 +68,41 @@ extension Accounts {
         _ merge: MergeID, keepingChanged: Bool, by changer: Operator, in transaction: AccountsTransaction,
         records: ([UInt8]) throws -> [UndoConflict]
     ) throws -> UndoneMerge {
-        throw Failure.undoNotPossible(.noJournal)
+        let connection = transaction.connection
+        guard let named = try connection.journal(of: merge) else { throw try connection.obstacle(to: merge) }
+        let users = try transaction.lock(changer, and: [named.survivor, named.absorbed])
+        guard let journal = try transaction.lockJournal(named.id) else { throw Failure.undoNotPossible(.windowOver) }
+        try check(journal, users, in: transaction)
+        guard let contents = try transaction.contents(of: journal, .accounts, serverKey) else {
+            throw Failure.undoNotPossible(.noJournal)
+        }
+        var undo = MergeUndo(journal, try JournalContents(json: contents), in: transaction, serverKey)
+        try undo.compare(survivor: users[journal.survivor])
+        let mayWrite = keepingChanged || undo.conflicts.isEmpty
+        if mayWrite { try undo.write(by: changer.actor) }
+        if let contents = try transaction.contents(of: journal, .records, serverKey) {
+            undo.conflicts += try records(contents)
+        }
+        if !keepingChanged, !undo.conflicts.isEmpty { throw Failure.undoConflict(undo.conflicts) }
+        if try undo.leavesSomebodyOut() { throw Failure.undoNotPossible(.lastIdentity) }
+        try transaction.end(journal)
+        return try undo.finish(by: changer.actor)
+    }
+
+    /// - Throws: `undoNotPossible`.
+    private func check(
+        _ journal: MergeJournal, _ users: [User.ID: User], in transaction: AccountsTransaction
+    ) throws {
+        func refuse(_ obstacle: UndoObstacle) throws -> Never { throw Failure.undoNotPossible(obstacle) }
+        if journal.undoneAt != nil { try refuse(.alreadyUndone) }
+        let end = settings.undoWindow.map { min(journal.expiresAt, journal.createdAt + $0) }
+        guard let end, transaction.now < end else { try refuse(.windowOver) }
+        for user in [users[journal.survivor], users[journal.absorbed]] where user?.deletedAt != nil {
+            try refuse(.accountDeleted)
+        }
+        if users[journal.survivor] == nil || journal.link != nil && users[journal.absorbed] == nil {
+            try refuse(.accountDeleted)
+        }
+        if try transaction.connection.hasLaterMerge(than: journal) { try refuse(.laterMerge) }
     }
 }

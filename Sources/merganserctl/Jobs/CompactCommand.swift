@@ -8,7 +8,8 @@ struct CompactCommand: ParsableCommand {
         discussion: """
             After a claim, events stay with the anonymous record, which points to its owner. This command gives the \
             events to the owner and removes the anonymous record, no sooner than MERGANSER_TOMBSTONE_GRACE_SECONDS \
-            after the claim. Reads return the same before and after. Changes at most \(Compaction.chunk) rows in each \
+            after the claim; in projects whose users are the accounts', no sooner than MERGANSER_UNDO_DAYS after it. \
+            Reads return the same before and after. Changes at most \(Compaction.chunk) rows in each \
             transaction, while servers run. If a run is interrupted, the next one continues. A timer runs it hourly.
             """)
 
@@ -16,7 +17,8 @@ struct CompactCommand: ParsableCommand {
     @OptionGroup var output: Output
 
     func run() throws {
-        let compaction = Compaction(grace: try Environment.tombstoneGrace())
+        let compaction = Compaction(
+            grace: try Environment.tombstoneGrace(), undoWindow: try Environment.undoWindow() ?? .zero)
         let database = try Environment.database()
         let report =
             if job.isDryRun {

@@ -51,8 +51,9 @@ struct MergeUsers: ParsableCommand {
                 let body = PreviewBody(preview)
                 output.print(body, body.words)
             } else {
+                let accounts = try Environment.accounts()
                 let merge = try Accounts.write(Environment.database(), from: .command) {
-                    let merge = try $0.mergeUsers(absorbed, into: survivor, for: evidence, precondition)
+                    let merge = try accounts.mergeUsers(absorbed, into: survivor, for: evidence, precondition, in: $0)
                     if !merge.isRepeated { try $0.uniteRecords(by: merge.link) }
                     return merge
                 }

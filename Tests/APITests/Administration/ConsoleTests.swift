@@ -453,6 +453,66 @@ import Time
                 })
     }
 
+    /// By the person who survives, with a token of the account that is absorbed. The merge gets the id 1.
+    private func merge(_ absorbed: Phone, into survivor: Phone) throws {
+        let token = app.client().send(.post, "/api/v1/me/merge/session-token", [:], token: absorbed.token)
+        let proof = try #require(token["session_token"]?.string)
+        let merged = app.client().send(
+            .post, "/api/v1/me/merge", ["target_session_token": .string(proof)], token: survivor.token)
+        try #require(merged["identity_link_id"] == 1, "\(merged)")
+    }
+
+    @Test func aMergeIsUndone() throws {
+        let (bea, old) = (try scene.person("bea"), try scene.person("old", email: "old@example.com"))
+        try merge(old, into: bea)
+        let path = "/admin/merges/1"
+        browser.open(path)
+        #expect(try app.count("SELECT COUNT(*) FROM identity_links") == 1, "a look undoes nothing")
+        #expect(!browser.answer.text.contains("keep_changed"))
+        let form = try browser.fields(of: "\(path)/undo")
+        try browser.submit("\(path)/undo")
+        #expect(browser.path == "\(path)?done=1" && browser.answer.text.contains("role=\"status\""))
+        #expect(browser.answer.text.contains("<dt>Undone at</dt>"))
+        #expect(try app.count("SELECT COUNT(*) FROM identity_links") == 0)
+        // The same form again.
+        try app.expectUnchanged(butFor: ["audit_log"]) {
+            let again = browser.send(.post, "\(path)/undo", form)
+            #expect(again.status == 409 && again.text.contains("role=\"alert\""))
+            #expect(again.text.contains("It was undone."))
+            let json = browser.send(.post, "\(path)/undo", form, headers: [("accept", "application/json")])
+            #expect("\(json)" == "409 {\"error\":\"undo_not_possible\",\"reason\":\"already_undone\"}")
+        }
+    }
+
+    @Test func whatWasChangedSinceStandsInTheWayOfAnUndo() throws {
+        let old = try scene.person("old", email: "old@example.com")
+        try merge(old, into: try scene.person("bea"))
+        let device = try app.count("SELECT id FROM devices WHERE device_uuid = ?", old.uuid)
+        try app.change("DELETE FROM devices WHERE id = ?", device)
+        let path = "/admin/merges/1"
+        let text = browser.open(path).text
+        #expect(text.contains("Device <code dir=\"ltr\">\(device)</code>") && text.contains("It is gone."))
+        try app.expectUnchanged(butFor: ["audit_log"]) {
+            let refused = try browser.submit("\(path)/undo")
+            #expect(refused.status == 409)
+            #expect(browser.alert == "Nothing was undone. Look at what stands in the way.")
+        }
+        try browser.submit("\(path)/undo", ["keep_changed": "1"])
+        #expect(browser.path == "\(path)?done=1")
+        #expect(try app.count("SELECT COUNT(*) FROM identity_links") == 0)
+    }
+
+    @Test func anUndoNeedsAFreshSignIn() throws {
+        let (bea, old) = (try scene.person("bea"), try scene.person("old", email: "old@example.com"))
+        try merge(old, into: bea)
+        let path = "/admin/merges/1"
+        wait()
+        browser.open(path)
+        try browser.submit("\(path)/undo")
+        #expect(browser.path.hasPrefix("/oauth/login?request="))
+        #expect(try app.count("SELECT COUNT(*) FROM identity_links") == 1)
+    }
+
     @Test func anEventIsSentAgain() throws {
         let rp = try scene.register()
         try app.change("UPDATE applications SET webhook_url = 'https://rp.example/hook' WHERE id = ?", rp.id)

@@ -1,3 +1,4 @@
+import API
 import Accounts
 import HTTP
 import IdentityTokens
@@ -282,9 +283,9 @@ import Time
         _ = try scene.signIn(shop, as: second)
         let proof = try #require(DeviceUUID(second.uuid))
         _ = try app.operate {
-            try $0.mergeUsers(
+            try app.service.accounts.mergeUsers(
                 User.ID(rawValue: Int64(second.userID)), into: User.ID(rawValue: Int64(person.userID)),
-                for: .device(proof), .none)
+                for: .device(proof), .none, in: $0)
         }
 
         // A third one, which has Google only by then.
@@ -307,9 +308,9 @@ import Time
         names.digests.append(unlinked)
         let thirdProof = try #require(DeviceUUID(third.uuid))
         _ = try app.operate {
-            try $0.mergeUsers(
+            try app.service.accounts.mergeUsers(
                 User.ID(rawValue: Int64(third.userID)), into: User.ID(rawValue: Int64(person.userID)),
-                for: .device(thirdProof), .none)
+                for: .device(thirdProof), .none, in: $0)
         }
 
         // Apple gave tokens; the server, which has no key of Apple's, keeps them.

@@ -1,3 +1,4 @@
+import API
 import Accounts
 import Database
 import Foundation
@@ -352,9 +353,9 @@ import Time
                     Database(scene.app.database.options), at: scene.app.time.clock,
                     from: Origin(requestID: "", address: "")
                 ) {
-                    try $0.mergeUsers(
+                    try scene.app.service.accounts.mergeUsers(
                         User.ID(rawValue: Int64(a.id)), into: User.ID(rawValue: Int64(b.id)), for: .device(device),
-                        .none)
+                        .none, in: $0)
                 }
                 #expect(merge.isRepeated == isRepeated)
             }

@@ -6,6 +6,7 @@ import MariaDB
 import OpenSSL
 import TestSupport
 import Testing
+import Time
 
 @testable import Accounts
 
@@ -144,6 +145,68 @@ import Testing
         func foreign() throws -> String? { try old.sql { try $0.foreignSeal(to: next)?.value } ?? nil }
         // They keep no server from its start: it can do without them, and a table of all users is not read for that.
         #expect(try foreign() == nil)
+    }
+
+    /// A journal's parts, numbered from 0, of so many bytes each.
+    private func addJournalParts(_ sizes: [Int]) throws {
+        let db = try old.database.connect()
+        let journal = MergeJournal.ID(
+            rawValue: Int64(
+                try db.execute(
+                    """
+                    INSERT INTO merge_journals (survivor_user_id, absorbed_user_id, merged_via, created_at, expires_at)
+                    VALUES (?, 41, 'anonymous_swap', ?, ?)
+                    """, phone.userID, old.time.now, old.time.now + .seconds(86_400)
+                ).lastInsertID))
+        for (number, size) in sizes.enumerated() {
+            for kind in ["accounts", "records"] {
+                let row = MergeJournal.partRow(journal, kind: kind, number: number)
+                let contents = row + [UInt8](repeating: 7, count: size)
+                try db.execute(
+                    "INSERT INTO merge_journal_parts (journal_id, kind, number, sealed) VALUES (?, ?, ?, ?)", journal,
+                    kind, number, old.service.accounts.serverKey.seal(contents, for: row))
+            }
+        }
+    }
+
+    /// How many parts a key opens, each with its own contents.
+    private func openJournalParts(_ key: ServerKey) throws -> Int {
+        try old.sql { connection in
+            try connection.all("SELECT journal_id, kind, number, sealed FROM merge_journal_parts") { row in
+                let journal = try row.read(MergeJournal.ID.self)
+                let kind = try row.read(String.self)
+                let identity = MergeJournal.partRow(journal, kind: kind, number: try row.read())
+                return (try? key.open(row.read(), for: identity))?.starts(with: identity) == true
+            }
+        }.count { $0 }
+    }
+
+    @Test func whatMergesKeptOpensUnderTheNextKeyAlone() throws {
+        try addJournalParts([0, 100])
+        try addJournalParts([5])
+        #expect(try old.sql { try $0.countValues(sealedUnderPredecessorOf: Self.both) } == 7)
+        #expect(try rotate(isDryRun: true)["merge_journal_parts"] == 6)
+        #expect(try openJournalParts(old.service.accounts.serverKey) == 6)
+        #expect(try rotate()["merge_journal_parts"] == 6)
+        #expect(try openJournalParts(ServerKey(current: Self.next)) == 6)
+        #expect(try openJournalParts(old.service.accounts.serverKey) == 0)
+        #expect(try old.sql { try $0.countValues(sealedUnderPredecessorOf: Self.both) } == 0)
+        // For a part, not for another one.
+        try old.change("UPDATE merge_journal_parts SET number = number + 7")
+        #expect(try openJournalParts(ServerKey(current: Self.next)) == 0)
+    }
+
+    /// A statement with more of them would be larger than the server takes.
+    @Test func largeValuesAreSealedAgainInFewerAtATime() throws {
+        try addJournalParts([4 << 20, 3 << 20, 100])
+        #expect(try rotate()["merge_journal_parts"] == 6)
+        #expect(try openJournalParts(ServerKey(current: Self.next)) == 6)
+        let audited = try old.column(
+            """
+            SELECT JSON_VALUE(details, '$.values') FROM audit_log
+            WHERE action = 'server_key.rotated' AND JSON_VALUE(details, '$.resealed') = 'merge_journal_parts' ORDER BY id
+            """)
+        #expect(audited == ["1", "1", "1", "3"])
     }
 
     @Test func manyValuesAreSealedAgainInSmallTransactions() throws {

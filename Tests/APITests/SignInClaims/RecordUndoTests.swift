@@ -230,28 +230,6 @@ import Time
         #expect(try scene.records() == ["102", id.rawValue])
         try scene.expectClean()
     }
-
-    /// As accounts' merges and swaps call it.
-    @Test func theTransactionOfAMergeReturnsTheJournal() throws {
-        let world = try world(8)
-        try world.renew()
-        let before = try world.rows()
-        func unite() throws -> RecordsJournal? {
-            try Accounts.write(
-                world.database, at: world.app.time.clock, from: Origin(requestID: "", address: "")
-            ) { transaction in
-                try transaction.uniteRecords(
-                    of: User.ID(rawValue: 101), into: User.ID(rawValue: 102), carrying: RecordWorld.kept[0],
-                    keepsJournal: true)
-            }
-        }
-        let journal = try #require(try unite())
-        #expect(!journal.isEmpty)
-        #expect(try world.undo(journal) == [])
-        #expect(try world.rows() == before)
-        try world.app.change("UPDATE projects SET accounts = FALSE")
-        #expect(try unite() == nil)
-    }
 }
 
 /// What the records of the first project were before a merge, and what may happen to them after it.

@@ -261,6 +261,7 @@ final class RecordWorld {
 
     /// All rows, one a line.
     func rows() throws -> Set<String> {
+        try app.database.settle()
         var rows: Set<String> = []
         for table in Self.tables {
             for row in try db.query("SELECT \(table.columns) FROM \(table.name)") {
@@ -275,7 +276,8 @@ final class RecordWorld {
 
     /// Whose each event is, by its message.
     func readers() throws -> [String: String] {
-        Dictionary(
+        try app.database.settle()
+        return Dictionary(
             uniqueKeysWithValues: try db.all("SELECT message, user_id FROM events_resolved") { row in
                 (try row.read(String.self), try row.read(String?.self) ?? "nobody")
             })

@@ -13,6 +13,13 @@ extension RepeatableRequest {
     }
 }
 
+extension AccountsTransaction {
+    /// Of kinds that do not depend on the window of undos.
+    func collect(_ kind: Garbage, loginHistory: Duration) throws -> Int {
+        try collect(kind, loginHistory: loginHistory, undoWindow: nil)
+    }
+}
+
 extension TestApp {
     func restore(_ user: Int) throws { try operate { try $0.restoreUser(User.ID(rawValue: Int64(user)), by: .tool) } }
 

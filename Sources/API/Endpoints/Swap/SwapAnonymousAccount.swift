@@ -76,8 +76,12 @@ private struct DryRunReply: Encodable {
     return try call.commit { transaction in
         switch try call.accounts.swap(swap, by: anonymous.caller, in: transaction) {
         case .success(let (signedIn, counts)):
-            try transaction.uniteRecords(of: anonymous.caller.id, into: signedIn.user.id)
-            let claims = try anonymousID.claim(for: signedIn.user, on: signedIn.device, in: transaction)
+            var claims: [AccountClaimReply]?
+            try transaction.uniteRecords(
+                of: anonymous.caller.id, into: signedIn.user.id, carrying: anonymousID.id
+            ) { _ in
+                claims = try anonymousID.claim(for: signedIn.user, on: signedIn.device, in: transaction)
+            }
             return .json(.ok, DeviceBootstrapReply(signedIn, merged: counts, claims: claims))
         case .failure(let failure): return call.surface.refusal(failure)
         }

@@ -1,0 +1,270 @@
+import MariaDB
+
+/// A table whose rows a merge moves, or a swap moves or deletes, in the order of accounts §0.4.
+enum JournaledTable: String, CaseIterable {
+    case users
+    case identities
+    case devices
+    case deviceAnonymousIDs = "device_anonymous_ids"
+    case pushTokens = "push_tokens"
+    case loginEvents = "login_events"
+    case grants
+    case refreshFamilies = "refresh_families"
+    case refreshTokens = "refresh_tokens"
+    case agents
+    case agentApprovals = "agent_approvals"
+    case agentApprovalKeys = "agent_approval_keys"
+    case agentApprovalHistory = "agent_approval_history"
+    case pushApprovals = "push_approval_requests"
+    case absorbedSubs = "absorbed_subs"
+    case identityLinks = "identity_links"
+    case applications
+
+    struct Column: Sendable {
+        enum Kind { case integer, text, json, binary, time }
+
+        let name: StaticString
+        let kind: Kind
+
+        static func integer(_ name: StaticString) -> Column { Column(name: name, kind: .integer) }
+        static func text(_ name: StaticString) -> Column { Column(name: name, kind: .text) }
+        static func json(_ name: StaticString) -> Column { Column(name: name, kind: .json) }
+        static func binary(_ name: StaticString) -> Column { Column(name: name, kind: .binary) }
+        static func time(_ name: StaticString) -> Column { Column(name: name, kind: .time) }
+    }
+
+    var definition: Definition {
+        guard let definition = Self.definitions[self] else { preconditionFailure("\(rawValue) is not described") }
+        return definition
+    }
+
+    struct Definition: Sendable {
+        let name: StaticString
+        /// The primary key.
+        let key: [Column]
+        /// Whose the row is; nil for rows that go with another row.
+        var owner: StaticString?
+        /// The columns whose change since refuses an undo, beside the owner. What is only activity, and the secret of a device, is
+        /// not among them.
+        var watched: [Column] = []
+        /// All the others, but generated ones.
+        let others: [Column]
+        /// The rows `r` of a user: `FROM` and `WHERE`, with one argument.
+        let rows: StaticString
+        /// The id of the row that a row `r` belongs to, and whose fate it shares.
+        var parent: StaticString = "NULL"
+        var parentTable: JournaledTable?
+        /// Whether clean-up deletes rows in time, so that a missing one says nothing.
+        var isErasable = false
+
+        var columns: [Column] { key + watched + others }
+    }
+
+    private static let definitions: [JournaledTable: Definition] = [
+        .users: Definition(
+            name: "users", key: [.integer("id")],
+            others: [
+                .integer("version"), .integer("anonymous"), .integer("previously_anonymous"), .text("name"),
+                .text("nickname"), .text("contact_email"), .text("login_email"), .integer("login_email_authoritative"),
+                .text("role"), .json("custom_claims"), .time("created_at"), .time("last_active_at"),
+                .time("deleted_at"),
+                .time("purge_at"), .text("phone_number"), .text("address"), .text("postal_code"),
+                .integer("verified_level"),
+            ],
+            rows: "users r WHERE r.id = ?"),
+        .identities: Definition(
+            name: "identities", key: [.integer("id")], owner: "user_id",
+            others: [
+                .text("provider"), .text("sub"), .text("email"), .integer("email_verified"),
+                .integer("email_authoritative"), .time("linked_at"), .text("apple_client_id"),
+                .binary("apple_token_handle"), .binary("apple_token"), .integer("forwards_email"),
+                .time("forwarding_changed_at"), .time("consented_at"),
+            ],
+            rows: "identities r WHERE r.user_id = ?"),
+        .devices: Definition(
+            name: "devices", key: [.integer("id")], owner: "user_id",
+            others: [
+                .text("device_uuid"), .text("platform"), .binary("secret_digest"), .integer("attestation_verified"),
+                .integer("application_id"), .time("first_seen_at"), .time("last_seen_at"),
+            ],
+            rows: "devices r WHERE r.user_id = ?"),
+        .deviceAnonymousIDs: Definition(
+            name: "device_anonymous_ids", key: [.integer("id")],
+            others: [.integer("device_id"), .text("anonymous_id")],
+            rows: "devices d STRAIGHT_JOIN device_anonymous_ids r ON r.device_id = d.id WHERE d.user_id = ?",
+            parent: "r.device_id", parentTable: .devices),
+        .pushTokens: Definition(
+            name: "push_tokens", key: [.integer("device_id")],
+            others: [.text("token"), .text("environment"), .time("updated_at")],
+            rows: "devices d STRAIGHT_JOIN push_tokens r ON r.device_id = d.id WHERE d.user_id = ?",
+            parent: "r.device_id", parentTable: .devices),
+        .loginEvents: Definition(
+            name: "login_events", key: [.integer("id")], owner: "user_id",
+            others: [
+                .text("event"), .text("provider"), .text("ip"), .text("user_agent"), .text("platform"),
+                .time("created_at"),
+            ],
+            rows: "login_events r WHERE r.user_id = ?", isErasable: true),
+        .grants: Definition(
+            name: "grants", key: [.integer("id")], owner: "user_id",
+            watched: [.text("scopes"), .time("revoked_at")],
+            others: [.integer("application_id"), .text("sub"), .time("created_at"), .time("last_used_at")],
+            rows: "grants r WHERE r.user_id = ?"),
+        .refreshFamilies: Definition(
+            name: "refresh_families", key: [.integer("id")],
+            others: [
+                .integer("grant_id"), .time("created_at"), .time("revoked_at"), .binary("handle"), .text("scopes"),
+                .time("authenticated_at"), .binary("current_digest"), .time("current_expires_at"),
+                .binary("predecessor_digest"), .binary("sealed_answer"), .time("answer_expires_at"),
+                .text("answered_scope"), .binary("sid"), .binary("answer_key_digest"), .time("answer_key_expires_at"),
+            ],
+            rows: "grants g STRAIGHT_JOIN refresh_families r ON r.grant_id = g.id WHERE g.user_id = ?",
+            parent: "r.grant_id", parentTable: .grants),
+        .refreshTokens: Definition(
+            name: "refresh_tokens", key: [.binary("digest")],
+            others: [.integer("refresh_family_id"), .time("expires_at")],
+            rows: """
+                grants g STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
+                STRAIGHT_JOIN refresh_tokens r ON r.refresh_family_id = f.id WHERE g.user_id = ?
+                """,
+            parent: "f.grant_id", parentTable: .grants),
+        .agents: Definition(
+            name: "agents", key: [.integer("id")], owner: "user_id",
+            watched: [
+                .text("name"), .time("revoked_at"), .text("auth_mode"), .binary("public_key"), .binary("token_digest"),
+                .json("allowed_action_types"), .json("allowed_ips"),
+            ],
+            others: [.text("public_id"), .time("created_at"), .text("agent_type")],
+            rows: "agents r WHERE r.user_id = ?"),
+        .agentApprovals: Definition(
+            name: "agent_approvals", key: [.integer("id")], owner: "user_id", watched: [.text("status")],
+            others: [
+                .integer("agent_id"), .text("public_id"), .text("display_payload_hash"), .time("created_at"),
+                .text("action_type"), .text("title"), .text("body"), .binary("sealed_request"), .time("expires_at"),
+                .time("decided_at"), .integer("tries"), .time("last_polled_at"), .integer("history_length"),
+                .binary("history_digest"),
+            ],
+            rows: "agent_approvals r WHERE r.user_id = ?", parent: "r.agent_id", parentTable: .agents, isErasable: true),
+        .agentApprovalKeys: Definition(
+            name: "agent_approval_keys", key: [.integer("agent_id"), .binary("key_digest")],
+            others: [.binary("body_digest"), .integer("approval_id")],
+            rows: "agent_approvals p STRAIGHT_JOIN agent_approval_keys r ON r.approval_id = p.id WHERE p.user_id = ?",
+            parent: "r.approval_id", parentTable: .agentApprovals),
+        .agentApprovalHistory: Definition(
+            name: "agent_approval_history", key: [.integer("id")], owner: "user_id", others: [],
+            rows: "agent_approval_history r WHERE r.user_id = ?", isErasable: true),
+        .pushApprovals: Definition(
+            name: "push_approval_requests", key: [.integer("id")],
+            watched: [
+                .integer("requested_user_id"), .integer("approved_user_id"), .text("status"), .time("completed_at"),
+            ],
+            others: [
+                .time("created_at"), .time("expires_at"), .text("public_id"), .binary("browser_digest"),
+                .binary("sealed_number"), .integer("tries"), .text("ip"), .text("user_agent"),
+                .integer("application_id"), .integer("by_code"), .time("decided_at"),
+            ],
+            rows: """
+                (SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_requested)
+                 WHERE requested_user_id = ?
+                 UNION SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_approved)
+                 WHERE approved_user_id = ?) named
+                STRAIGHT_JOIN push_approval_requests r ON r.id = named.id
+                """, isErasable: true),
+        .absorbedSubs: Definition(
+            name: "absorbed_subs", key: [.integer("application_id"), .text("sub")], owner: "canonical_user_id",
+            others: [
+                .text("via"), .integer("was_anonymous"), .time("occurred_at"), .text("source_event_id"),
+            ],
+            rows: "absorbed_subs r WHERE r.canonical_user_id = ?"),
+        .identityLinks: Definition(
+            name: "identity_links", key: [.integer("id")], owner: "primary_user_id",
+            others: [.integer("linked_user_id"), .text("merged_via"), .text("idempotency_key"), .time("created_at")],
+            rows: "identity_links r WHERE r.primary_user_id = ?"),
+        .applications: Definition(
+            name: "applications", key: [.integer("id")], owner: "owner_user_id", others: [],
+            rows: "applications r WHERE r.owner_user_id = ?"),
+    ]
+}
+
+extension JournaledTable.Column {
+    /// Its value as a member of a JSON object: times and binary values as text.
+    fileprivate var member: [StaticString] {
+        switch kind {
+        case .integer, .time: ["'", name, "', r.", name]
+        // As text in one collation. JSON, too, so that every byte comes back.
+        case .text, .json: ["'", name, "', CONCAT(CONVERT(r.", name, " USING utf8mb4) COLLATE utf8mb4_nopad_bin)"]
+        case .binary: ["'", name, "', HEX(r.", name, ")"]
+        }
+    }
+
+    /// Its declaration in JSON_TABLE.
+    fileprivate var declaration: [StaticString] {
+        switch kind {
+        case .integer: [name, " BIGINT PATH '$.", name, "'"]
+        case .text, .json: [name, " LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.", name, "'"]
+        case .binary: [name, " LONGTEXT CHARACTER SET ascii PATH '$.", name, "'"]
+        case .time: [name, " DATETIME(3) PATH '$.", name, "'"]
+        }
+    }
+
+    fileprivate var value: [StaticString] {
+        if case .binary = kind { ["UNHEX(j.", name, ")"] } else { ["j.", name] }
+    }
+}
+
+extension JournaledTable.Definition {
+    /// Reads the rows of a user: the table's name, parent, key and image. The image is a JSON object, without the owner.
+    ///
+    /// - Parameter isWhole: whether the image has all columns; otherwise those that an undo compares.
+    func scan(isWhole: Bool) -> [StaticString] {
+        ["SELECT '", name, "', ", parent, ", "] + keyText + [", "]
+            + image(isWhole: isWhole) + [" FROM ", rows]
+    }
+
+    /// Reads key, owner and image of rows by their keys, which are the argument: a JSON array of objects.
+    var present: [StaticString] {
+        ["SELECT "] + keyText + [", "] + (owner.map { ["r.", $0] } ?? ["NULL"]) + [", "]
+            + image(isWhole: false) + [" FROM JSON_TABLE(?, '$[*]' COLUMNS ("] + list(key.map(\.declaration))
+            + [")) j STRAIGHT_JOIN ", name, " r ON "] + keysAreEqual
+    }
+
+    /// Inserts rows again. The arguments are the owner, if the table has one, and a JSON array of whole images.
+    var insertion: [StaticString] {
+        ["INSERT INTO ", name, " ("] + list(columns.map { [$0.name] } + (owner.map { [[$0]] } ?? [])) + [") SELECT "]
+            + list(columns.map(\.value) + (owner == nil ? [] : [["?"]])) + [" FROM JSON_TABLE(?, '$[*]' COLUMNS ("]
+            + list(columns.map(\.declaration)) + [")) j"]
+    }
+
+    /// Gives rows to an owner. The arguments are their keys, a JSON array of objects, and the owner.
+    func assignment(to owner: StaticString) -> [StaticString] {
+        ["UPDATE JSON_TABLE(?, '$[*]' COLUMNS ("] + list(key.map(\.declaration)) + [
+            ")) j STRAIGHT_JOIN ", name, " r ON ",
+        ]
+            + keysAreEqual + [" SET r.", owner, " = ?"]
+    }
+
+    private var keysAreEqual: [StaticString] { list(key.map { ["r.", $0.name, " = "] + $0.value }, " AND ") }
+
+    private var keyText: [StaticString] {
+        ["CONVERT(CONCAT_WS(' ', "] + list(key.map(\.text)) + [") USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
+    }
+
+    private func image(isWhole: Bool) -> [StaticString] {
+        ["CONVERT(JSON_OBJECT("] + list((isWhole ? columns : key + watched).map(\.member))
+            + [") USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
+    }
+
+    private func list(_ items: [[StaticString]], _ separator: StaticString = ", ") -> [StaticString] {
+        Array(items.joined(separator: [separator]))
+    }
+}
+
+extension JournaledTable.Column {
+    fileprivate var text: [StaticString] {
+        switch kind {
+        case .binary: ["HEX(r.", name, ")"]
+        case .text, .json: ["CONVERT(r.", name, " USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
+        case .integer, .time: ["r.", name]
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import JSON
+import MariaDB
+import Text
+import Time
+
+/// What a transaction needs to keep a journal of a merge or swap (accounts Stage 6).
+struct Journaling: Sendable {
+    /// For how long it is kept.
+    let window: Duration
+    let serverKey: ServerKey
+}
+
+extension Accounts {
+    /// Nil: no journal is kept.
+    var journaling: Journaling? { settings.undoWindow.map { Journaling(window: $0, serverKey: serverKey) } }
+}
+
+/// A journal that a transaction has begun, to which more can be added.
+struct BegunJournal {
+    let id: MergeJournal.ID
+    let serverKey: ServerKey
+}
+
+extension AccountsTransaction {
+    /// What a merge is about to move, or a swap to move or to delete. Both users are locked.
+    ///
+    /// Push tokens end when their device gets another owner.
+    func rowsBeforeMerge(of user: User.ID) throws -> [JournaledTable: [JournaledRow]] {
+        try rows(
+            of: user,
+            [
+                (.identities, false), (.devices, false), (.pushTokens, true), (.loginEvents, false), (.grants, false),
+                (.agents, false), (.agentApprovals, false), (.agentApprovalHistory, false), (.pushApprovals, true),
+                (.absorbedSubs, false), (.identityLinks, false), (.applications, false),
+            ])
+    }
+
+    /// The same with all columns, since a swap deletes what it does not move.
+    func rowsBeforeSwap(of user: User.ID) throws -> [JournaledTable: [JournaledRow]] {
+        try rows(of: user, JournaledTable.allCases.map { ($0, true) })
+    }
+
+    private func rows(
+        of user: User.ID, _ tables: [(JournaledTable, isWhole: Bool)]
+    ) throws -> [JournaledTable: [JournaledRow]] {
+        var sql = ComposedSQL("")
+        for (table, isWhole) in tables {
+            if !sql.isEmpty { sql.append(" UNION ALL ") }
+            sql.append(ComposedSQL(joining: table.definition.scan(isWhole: isWhole)))
+            sql.append("", arguments: Array(repeating: user, count: table.definition.userCount))
+        }
+        var found: [JournaledTable: [JournaledRow]] = [:]
+        for (name, row) in try connection.all(
+            sql,
+            read: { row in
+                let (name, parent) = (try row.read(String.self), try row.read(Int64?.self))
+                return (name, JournaledRow(key: try row.read(), image: try row.read(), parent: parent))
+            })
+        {
+            guard let table = JournaledTable(rawValue: name) else { continue }
+            found[table, default: []].append(row)
+        }
+        return found
+    }
+
+    /// Keeps the journal of a merge that has moved these rows.
+    func keepJournal(
+        of link: IdentityLink, _ rows: [JournaledTable: [JournaledRow]], _ filled: [JournalContents.FilledValue],
+        _ journaling: Journaling
+    ) throws {
+        var contents = JournalContents(moved: rows, filled: filled)
+        contents.deleted[.pushTokens] = contents.moved.removeValue(forKey: .pushTokens)
+        try noteWhatMovingChanged(in: &contents)
+        try keepJournal(
+            contents, survivor: link.primary, absorbed: link.linked, link.id, link.method.rawValue, journaling)
+    }
+
+    /// Keeps the journal of a swap that has moved some of these rows and has deleted the others.
+    ///
+    /// - Parameter name: the survivor's, before and after.
+    func keepJournal(
+        ofSwapFrom a: User.ID, into b: User.ID, _ rows: [JournaledTable: [JournaledRow]], _ moved: SwappedRows,
+        name: (before: String?, after: String?), _ journaling: Journaling
+    ) throws {
+        var contents = JournalContents()
+        contents.filled = [JournalContents.FilledValue.name(name.before, name.after)].compactMap(\.self)
+        for (table, rows) in rows {
+            for var row in rows {
+                switch try moved.fate(of: row, in: table, a) {
+                case .moved: contents.moved[table, default: []].append(row)
+                case .deleted:
+                    try open(&row, of: table, journaling.serverKey)
+                    contents.deleted[table, default: []].append(row)
+                case .unchanged: break
+                }
+            }
+        }
+        try noteWhatMovingChanged(in: &contents)
+        try keepJournal(contents, survivor: b, absorbed: a, nil, "anonymous_swap", journaling)
+    }
+
+    /// Requests for approval in the app name two users, and end if they wait.
+    private func noteWhatMovingChanged(in contents: inout JournalContents) throws {
+        guard let rows = contents.moved[.pushApprovals], !rows.isEmpty else { return }
+        let after = try present(rows, in: .pushApprovals)
+        contents.moved[.pushApprovals] = rows.map { row in
+            var row = row
+            row.after = after[row.key]?.image
+            return row
+        }
+    }
+
+    /// Rows as they are now, by key.
+    func present(
+        _ rows: [JournaledRow], in table: JournaledTable
+    ) throws -> [String: (owner: User.ID?, image: String)] {
+        var found: [String: (owner: User.ID?, image: String)] = [:]
+        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
+            var sql = ComposedSQL(joining: table.definition.present)
+            sql.append("", JournaledRow.array(rows[start..<min(start + JournaledTable.batch, rows.count)]))
+            for (key, owner, image) in try connection.all(
+                sql,
+                read: { row in
+                    (try row.read(String.self), try row.read(User.ID?.self), try row.read(String.self))
+                })
+            {
+                found[key] = (owner, image)
+            }
+        }
+        return found
+    }
+
+    /// Opens what the server key seals in a row, since the journal outlives a rotation of the key. An answer that was kept in
+    /// case that it got lost is not kept any longer.
+    private func open(_ row: inout JournaledRow, of table: JournaledTable, _ serverKey: ServerKey) throws {
+        // As MariaDB writes it; parsing says the same.
+        guard let sealed = table.sealed, !row.image.contains("\"\(sealed.column)\": null") else { return }
+        let identity = try sealed.identity(row)
+        try row.replace { name, value in
+            guard name == sealed.column else { return value }
+            guard let identity, let bytes = value.bytes else { return .null }
+            return .string(try serverKey.open(bytes, for: identity).hexadecimal)
+        }
+    }
+
+    private func keepJournal(
+        _ contents: JournalContents, survivor: User.ID, absorbed: User.ID, _ link: IdentityLink.ID?,
+        _ mergedVia: String,
+        _ journaling: Journaling
+    ) throws {
+        let outcome = try connection.execute(
+            """
+            INSERT INTO merge_journals (survivor_user_id, absorbed_user_id, identity_link_id, merged_via, created_at,
+                                        expires_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, survivor, absorbed, link, mergedVia, now, now + journaling.window)
+        let journal = BegunJournal(
+            id: MergeJournal.ID(rawValue: Int64(outcome.lastInsertID)), serverKey: journaling.serverKey)
+        self.journal = journal
+        try append(contents.json(), as: .accounts, to: journal)
+    }
+
+    /// Adds what the merge or swap of this transaction did outside the accounts.
+    ///
+    /// - Precondition: `keepsJournal`.
+    package func keepInJournal(records: [UInt8]) throws {
+        guard let journal else { preconditionFailure("no journal is kept") }
+        try append(records, as: .records, to: journal)
+    }
+
+    /// Whether a merge or swap of this transaction keeps a journal.
+    package var keepsJournal: Bool { journal != nil }
+
+    private func append(_ contents: [UInt8], as kind: MergeJournal.PartKind, to journal: BegunJournal) throws {
+        let starts = stride(from: 0, to: contents.count, by: MergeJournal.longestPart)
+        for (number, start) in starts.enumerated() {
+            let piece = Array(contents[start..<min(start + MergeJournal.longestPart, contents.count)])
+            try connection.execute(
+                "INSERT INTO merge_journal_parts (journal_id, kind, number, sealed) VALUES (?, ?, ?, ?)", journal.id,
+                kind.rawValue, number,
+                journal.serverKey.seal(
+                    piece, for: MergeJournal.partRow(journal.id, kind: kind.rawValue, number: number)))
+        }
+    }
+}
+
+/// What a swap has moved; it has deleted everything else.
+struct SwappedRows {
+    var device: Device.ID?
+    var grants: Set<Grant.ID>
+    var hasAgents: Bool
+    /// Requests of agents that were deleted, because the survivor has the same.
+    var duplicates: Set<AgentApproval.ID>
+    var hasPushApprovals: Bool
+
+    enum Fate { case moved, deleted, unchanged }
+
+    /// - Parameter user: whose the rows were.
+    func fate(of row: JournaledRow, in table: JournaledTable, _ user: User.ID) throws -> Fate {
+        switch table {
+        case .users, .identities, .pushTokens, .loginEvents, .absorbedSubs, .identityLinks: .deleted
+        case .devices: row.id == device?.rawValue ? .moved : .deleted
+        case .deviceAnonymousIDs: row.parent == device?.rawValue ? .unchanged : .deleted
+        case .grants: row.id.map { hasMoved(grant: $0) } ?? false ? .moved : .deleted
+        case .refreshFamilies, .refreshTokens: row.parent.map { hasMoved(grant: $0) } ?? false ? .unchanged : .deleted
+        case .agents: hasAgents ? .moved : .deleted
+        case .agentApprovals: row.id.map { hasMoved(approval: $0) } ?? false ? .moved : .deleted
+        case .agentApprovalKeys: row.parent.map { hasMoved(approval: $0) } ?? false ? .unchanged : .deleted
+        case .pushApprovals:
+            // Those of others lose the user, and stay.
+            try hasPushApprovals || row.value("requested_user_id") != .integer(user.rawValue) ? .moved : .deleted
+        // They stay, with another user or without one.
+        case .agentApprovalHistory, .applications: .moved
+        }
+    }
+
+    private func hasMoved(grant id: Int64) -> Bool { grants.contains(Grant.ID(rawValue: id)) }
+    private func hasMoved(approval id: Int64) -> Bool {
+        hasAgents && !duplicates.contains(AgentApproval.ID(rawValue: id))
+    }
+}
+
+extension MergeJournal {
+    /// Of which rows a part says something.
+    enum PartKind: String { case accounts, records }
+
+    /// Bytes. A statement must fit into `max_allowed_packet`, which is 16 MiB unless it is set.
+    static let longestPart = 4 << 20
+}
+
+extension JournaledTable {
+    /// How many rows a statement reads or writes at most.
+    static let batch = 1000
+
+    /// A column that the server key seals, and what for; nil also as the identity of a value that is not kept.
+    var sealed: (column: String, identity: (JournaledRow) throws -> [UInt8]?)? {
+        switch self {
+        case .identities:
+            ("apple_token", { row in try row.value("apple_token_handle")?.bytes.map(SealedAppleGrant.row) })
+        case .agentApprovals:
+            ("sealed_request", { row in try row.value("public_id")?.string.map(AgentApproval.row) })
+        case .pushApprovals: ("sealed_number", { row in try row.value("public_id")?.string.map(PushApproval.row) })
+        case .refreshFamilies: ("sealed_answer", { _ in nil })
+        default: nil
+        }
+    }
+}
+
+extension JournaledTable.Definition {
+    /// How many arguments `scan` has, each the user.
+    fileprivate var userCount: Int { "\(rows)".utf8.count { $0 == UInt8(ascii: "?") } }
+}
+
+extension JSONValue {
+    /// Those that hexadecimal digits stand for.
+    var bytes: [UInt8]? { string.flatMap { [UInt8](hexadecimal: $0.utf8) } }
+}

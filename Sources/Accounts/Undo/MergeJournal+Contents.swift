@@ -1,0 +1,141 @@
+import JSON
+import MariaDB
+
+/// What a merge or swap did to the rows of the two accounts, as the journal keeps it: sealed.
+struct JournalContents {
+    /// Rows that went to the survivor, as they were before.
+    var moved: [JournaledTable: [JournaledRow]] = [:]
+    /// Rows that were deleted, as they were before, with all columns.
+    var deleted: [JournaledTable: [JournaledRow]] = [:]
+    /// The survivor's own values that the other one's replaced.
+    var filled: [FilledValue] = []
+
+    /// One value of the survivor's row, before and after.
+    struct FilledValue: Codable, Equatable {
+        enum Column: String, Codable {
+            case name
+            case contactEmail = "contact_email"
+            case role
+        }
+
+        let column: Column
+        let before: String?
+        let after: String?
+    }
+}
+
+extension JournalContents.FilledValue {
+    /// Those that a merge has changed.
+    ///
+    /// - Parameter texts: the survivor's name and contact address as they were stored: blank, or none.
+    static func all(
+        from before: User, _ texts: (name: String?, contactEmail: String?), to after: User
+    ) -> [Self] {
+        var values = [name(texts.name, after.name)].compactMap(\.self)
+        if texts.contactEmail != after.contactEmail {
+            values.append(Self(column: .contactEmail, before: texts.contactEmail, after: after.contactEmail))
+        }
+        if before.role != after.role {
+            values.append(Self(column: .role, before: before.role.rawValue, after: after.role.rawValue))
+        }
+        return values
+    }
+
+    static func name(_ before: String?, _ after: String?) -> Self? {
+        before == after ? nil : Self(column: .name, before: before, after: after)
+    }
+}
+
+extension AccountsTransaction {
+    func texts(of user: User.ID) throws -> (name: String?, contactEmail: String?) {
+        try connection.first("SELECT name, contact_email FROM users WHERE id = ?", user) { row in
+            (try row.read(String?.self), try row.read(String?.self))
+        } ?? (nil, nil)
+    }
+}
+
+struct JournaledRow {
+    /// The primary key, its parts separated by spaces; those that are binary in hexadecimal digits.
+    let key: String
+    /// A JSON object of columns, the owner not among them.
+    var image: String
+    /// The id of the row that this one belongs to.
+    var parent: Int64?
+    /// The image that the merge itself left, if it changed more than the owner.
+    var after: String?
+
+    /// Of a key that is one number.
+    var id: Int64? { Int64(key) }
+}
+
+extension JournalContents {
+    /// The images are JSON already, and are not read here: this is done by every merge.
+    func json() -> [UInt8] {
+        func tables(_ tables: [JournaledTable: [JournaledRow]]) -> String {
+            let members = tables.map { "\"\($0.rawValue)\":[\($1.map(\.json).joined(separator: ","))]" }
+            return "{" + members.joined(separator: ",") + "}"
+        }
+        let text = "{\"moved\":\(tables(moved)),\"deleted\":\(tables(deleted)),\"filled\":"
+        return Array(text.utf8) + filled.json() + Array("}".utf8)
+    }
+
+    private struct Filled: Decodable { let filled: [FilledValue] }
+
+    init(json: [UInt8]) throws {
+        let contents = try JSONValue(json: json)
+        func tables(_ name: String) -> [JournaledTable: [JournaledRow]] {
+            guard case .object(let tables)? = contents[name] else { return [:] }
+            let known = tables.members.compactMap { member in
+                JournaledTable(rawValue: member.name).map {
+                    ($0, (member.value.array ?? []).compactMap(JournaledRow.init))
+                }
+            }
+            return Dictionary(uniqueKeysWithValues: known)
+        }
+        moved = tables("moved")
+        deleted = tables("deleted")
+        filled = try Filled(json: json).filled
+    }
+}
+
+extension JournaledRow {
+    fileprivate var json: String {
+        var text = "{\"key\":" + String(decoding: JSONValue.string(key).json(), as: UTF8.self)
+        if let parent { text += ",\"parent\":\(parent)" }
+        text += ",\"image\":" + image
+        if let after { text += ",\"after\":" + after }
+        return text + "}"
+    }
+
+    /// Nil unless it is a row as `json` writes it.
+    fileprivate init?(_ value: JSONValue) {
+        func text(_ name: String) -> String? { value[name].map { String(decoding: $0.json(), as: UTF8.self) } }
+        guard let key = value["key"]?.string, let image = text("image") else { return nil }
+        var parent: Int64?
+        if case .integer(let id)? = value["parent"] { parent = id }
+        self.init(key: key, image: image, parent: parent, after: text("after"))
+    }
+}
+
+extension JournaledRow {
+    /// The rows' images as one JSON array, which a statement reads as a table.
+    static func array(_ rows: some Sequence<JournaledRow>) -> String {
+        "[" + rows.map(\.image).joined(separator: ",") + "]"
+    }
+
+    /// The image with some of its members replaced.
+    mutating func replace(_ transform: (String, JSONValue) throws -> JSONValue) throws {
+        guard case .object(let object) = try JSONValue(json: Array(image.utf8)) else { return }
+        var failure: (any Error)?
+        let replaced = object.mapValues { name, value in
+            do { return try transform(name, value) } catch {
+                failure = error
+                return value
+            }
+        }
+        if let failure { throw failure }
+        image = String(decoding: JSONValue.object(replaced).json(), as: UTF8.self)
+    }
+
+    func value(_ name: String) throws -> JSONValue? { try JSONValue(json: Array(image.utf8))[name] }
+}

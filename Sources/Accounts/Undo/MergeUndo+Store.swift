@@ -1,0 +1,308 @@
+import MariaDB
+import Time
+
+extension Connection {
+    /// The journal of a merge or swap; nil if there is none.
+    func journal(of merge: MergeID) throws -> MergeJournal? {
+        switch merge {
+        case .merge(let link):
+            try first(
+                ComposedSQL(select: MergeJournal.columns, from: "merge_journals j WHERE j.identity_link_id = ?", link)
+            ) { row in try MergeJournal(from: &row) }
+        case .swap(let id):
+            try first(
+                ComposedSQL(
+                    select: MergeJournal.columns,
+                    from: "merge_journals j WHERE j.id = ? AND j.identity_link_id IS NULL", id)
+            ) { row in try MergeJournal(from: &row) }
+        }
+    }
+
+    /// Why a merge has no journal.
+    func obstacle(to merge: MergeID) throws -> Failure {
+        guard case .merge(let link) = merge,
+            try first("SELECT 1 FROM identity_links WHERE id = ?", link, read: { row in try row.read(Bool.self) })
+                ?? false
+        else { return .notFound }
+        return .undoNotPossible(.noJournal)
+    }
+
+    /// Whether one of the two accounts took part in a merge or swap since, which was not undone.
+    func hasLaterMerge(than journal: MergeJournal) throws -> Bool {
+        let (a, b) = (journal.absorbed, journal.survivor)
+        return try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM merge_journals j
+                           WHERE j.survivor_user_id IN (?, ?) AND j.undone_at IS NULL
+                             AND (j.created_at, j.id) > (?, ?))
+                OR EXISTS (SELECT 1 FROM merge_journals j
+                           WHERE j.absorbed_user_id IN (?, ?) AND j.undone_at IS NULL
+                             AND (j.created_at, j.id) > (?, ?))
+                OR EXISTS (SELECT 1 FROM identity_links l WHERE l.linked_user_id IN (?, ?) AND NOT l.id <=> ?
+                             AND l.created_at >= ? AND l.id > COALESCE(?, 0))
+                OR EXISTS (SELECT 1 FROM identity_links l WHERE l.primary_user_id IN (?, ?) AND NOT l.id <=> ?
+                             AND l.created_at > ?)
+            """, a, b, journal.createdAt, journal.id, a, b, journal.createdAt, journal.id, a, b, journal.link,
+            journal.createdAt, journal.link, a, b, journal.link, journal.createdAt
+        ) { row in try row.read(Bool.self) } ?? false
+    }
+
+    /// Whether an account that people sign in to has lost its last identity.
+    func isIdentifiedWithoutIdentity(_ user: User.ID) throws -> Bool {
+        try first(
+            """
+            SELECT 1 FROM users u
+            WHERE u.id = ? AND NOT u.anonymous AND NOT EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)
+            """, user
+        ) { row in try row.read(Bool.self) } ?? false
+    }
+}
+
+extension MergeJournal {
+    fileprivate static let columns: StaticString = """
+        j.id, j.survivor_user_id, j.absorbed_user_id, j.identity_link_id, j.merged_via, j.created_at, j.expires_at,
+        j.undone_at
+        """
+
+    fileprivate init(from row: inout Row) throws(MariaDBError) {
+        id = try row.read()
+        survivor = try row.read()
+        absorbed = try row.read()
+        link = try row.read()
+        mergedVia = try row.read()
+        createdAt = try row.read()
+        expiresAt = try row.read()
+        undoneAt = try row.read()
+    }
+}
+
+extension AccountsTransaction {
+    /// Nil: clean-up has just erased it.
+    func lockJournal(_ id: MergeJournal.ID) throws -> MergeJournal? {
+        try connection.first(
+            ComposedSQL(select: MergeJournal.columns, from: "merge_journals j WHERE j.id = ? FOR UPDATE", id)
+        ) { row in try MergeJournal(from: &row) }
+    }
+
+    /// Nil if it has no part of this kind.
+    func contents(
+        of journal: MergeJournal, _ kind: MergeJournal.PartKind, _ serverKey: ServerKey
+    ) throws -> [UInt8]? {
+        let parts = try connection.all(
+            "SELECT number, sealed FROM merge_journal_parts WHERE journal_id = ? AND kind = ? ORDER BY number",
+            journal.id, kind.rawValue
+        ) { row in (number: try row.read(Int.self), sealed: try row.read([UInt8].self)) }
+        if parts.isEmpty { return nil }
+        var contents: [UInt8] = []
+        for part in parts {
+            contents += try serverKey.open(
+                part.sealed, for: MergeJournal.partRow(journal.id, kind: kind.rawValue, number: part.number))
+        }
+        return contents
+    }
+
+    /// What it kept is erased at once.
+    func end(_ journal: MergeJournal) throws {
+        try connection.execute("UPDATE merge_journals SET undone_at = ? WHERE id = ?", now, journal.id)
+        try connection.execute("DELETE FROM merge_journal_parts WHERE journal_id = ?", journal.id)
+    }
+
+    /// The keys of deleted rows whose unique values somebody else has now.
+    func takenKeys(of rows: [JournaledRow], in table: JournaledTable) throws -> Set<String> {
+        guard let sql = table.takenKeys, !rows.isEmpty else { return [] }
+        var taken: Set<String> = []
+        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
+            taken.formUnion(
+                try connection.all(
+                    sql, JournaledRow.array(rows[start..<min(start + JournaledTable.batch, rows.count)])
+                ) { row in String(try row.read(Int64.self)) })
+        }
+        return taken
+    }
+
+    func assign(
+        _ rows: some Sequence<JournaledRow>, in table: JournaledTable, to user: User.ID, _ owner: StaticString
+    ) throws {
+        var sql: ComposedSQL
+        switch table {
+        case .agentApprovalHistory:
+            // That of a request that stays stays.
+            sql = ComposedSQL(
+                """
+                UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
+                STRAIGHT_JOIN agent_approval_history r ON r.id = j.id
+                LEFT JOIN agent_approvals p ON p.public_id = r.approval
+                SET r.user_id = ? WHERE p.id IS NULL OR p.user_id = ?
+                """, JournaledRow.array(rows), user, user)
+        default:
+            sql = ComposedSQL(joining: table.definition.assignment(to: owner))
+            sql.append("", JournaledRow.array(rows), user)
+        }
+        try connection.execute(sql)
+    }
+
+    func insert(_ rows: [JournaledRow], into table: JournaledTable, of user: User.ID) throws {
+        var sql = ComposedSQL(joining: table.definition.insertion)
+        if table.definition.owner != nil { sql.append("", user) }
+        sql.append("", JournaledRow.array(rows))
+        try connection.execute(sql)
+    }
+
+    /// A swap took the calling device from its relying party's application.
+    func bindAgain(_ devices: [JournaledRow]) throws {
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id', application_id BIGINT PATH '$.application_id')) j
+            STRAIGHT_JOIN devices r ON r.id = j.id SET r.application_id = j.application_id
+            """, JournaledRow.array(devices))
+    }
+
+    /// - Returns: how many were live.
+    func revokePAKs(of user: User.ID, on devices: [JournaledRow]) throws -> Int {
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN paks p ON p.device_id = j.id
+            SET p.revoked_at = ? WHERE p.user_id = ? AND p.revoked_at IS NULL
+            """, JournaledRow.array(devices), now, user
+        ).affectedRows
+    }
+
+    /// `revokeCodes(of:)`, of many grants. They are written, and so locked.
+    func revokeCodes(of grants: [JournaledRow]) throws {
+        let grants = JournaledRow.array(grants)
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
+            STRAIGHT_JOIN authorization_codes c ON c.grant_id = j.id SET c.used_at = ? WHERE c.used_at IS NULL
+            """, grants, now)
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
+            STRAIGHT_JOIN device_codes c ON c.grant_id = j.id SET c.status = 'denied' WHERE c.status = 'approved'
+            """, grants)
+    }
+
+    /// Revokes the live families that began at a time or later.
+    func revokeFamilies(
+        of grants: [JournaledRow], since time: Timestamp
+    ) throws -> [(application: Application.ID, sub: String, sid: SessionID?)] {
+        let families = try connection.all(
+            """
+            SELECT f.id, g.application_id, g.sub, f.sid
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN grants g ON g.id = j.id
+            STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
+            WHERE f.revoked_at IS NULL AND f.created_at >= ? ORDER BY f.id
+            """, JournaledRow.array(grants), time
+        ) { row in
+            (
+                id: try row.read(TokenFamily.ID.self), application: try row.read(Application.ID.self),
+                sub: try row.read(String.self), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))
+            )
+        }
+        return try families.filter { try revoke($0.id) }.map { ($0.application, $0.sub, $0.sid) }
+    }
+
+    /// Families return revoked: their tokens were refused meanwhile.
+    func revokeReturned(_ families: [JournaledRow]) throws {
+        if families.isEmpty { return }
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN refresh_families f ON f.id = j.id
+            SET f.revoked_at = COALESCE(f.revoked_at, ?), f.current_expires_at = LEAST(f.current_expires_at, ?),
+                f.sealed_answer = NULL, f.answer_expires_at = NULL, f.answer_key_digest = NULL,
+                f.answer_key_expires_at = NULL
+            """, JournaledRow.array(families), now, now)
+    }
+
+    /// A swap has cancelled requests before it deleted them. Their history is kept, so it goes on from there.
+    func continueHistories(of approvals: [JournaledRow]) throws {
+        if approvals.isEmpty { return }
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN agent_approvals r ON r.id = j.id
+            STRAIGHT_JOIN agent_approval_history h
+                ON h.approval = r.public_id
+                   AND h.sequence = (SELECT MAX(n.sequence) FROM agent_approval_history n WHERE n.approval = r.public_id)
+            SET r.history_length = h.sequence, r.history_digest = h.digest
+            """, JournaledRow.array(approvals))
+    }
+
+    func giveBackPushApprovals(_ rows: [JournaledRow]) throws {
+        if rows.isEmpty { return }
+        try connection.execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
+                       id BIGINT PATH '$.id', requested_user_id BIGINT PATH '$.requested_user_id',
+                       approved_user_id BIGINT PATH '$.approved_user_id', status VARCHAR(16) PATH '$.status',
+                       decided_at DATETIME(3) PATH '$.decided_at')) j
+            STRAIGHT_JOIN push_approval_requests r ON r.id = j.id
+            SET r.requested_user_id = j.requested_user_id, r.approved_user_id = j.approved_user_id, r.status = j.status,
+                r.decided_at = j.decided_at
+            """, JournaledRow.array(rows))
+    }
+
+    /// What a swap wrote.
+    func deleteAbsorbedSubs(of journal: MergeJournal, _ subs: Set<String>) throws {
+        if subs.isEmpty { return }
+        var sql = ComposedSQL(
+            """
+            DELETE FROM absorbed_subs
+            WHERE canonical_user_id = ? AND via = 'anonymous_swap' AND occurred_at = ?
+            """, journal.survivor, journal.createdAt)
+        sql.append(" AND sub IN ", oneOf: subs.sorted())
+        try connection.execute(sql)
+    }
+
+    func delete(_ link: IdentityLink.ID) throws {
+        try connection.execute("DELETE FROM identity_links WHERE id = ?", link)
+    }
+}
+
+extension JournaledTable {
+    /// Reads the keys of rows whose unique values are taken. The argument is a JSON array of whole images.
+    fileprivate var takenKeys: StaticString? {
+        switch self {
+        case .users:
+            """
+            SELECT j.id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     id BIGINT PATH '$.id', deleted_at DATETIME(3) PATH '$.deleted_at',
+                     login_email VARCHAR(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.login_email')) j
+            STRAIGHT_JOIN users r ON r.live_login_email = j.login_email WHERE j.deleted_at IS NULL
+            """
+        case .identities:
+            """
+            SELECT j.id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     id BIGINT PATH '$.id', provider VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.provider',
+                     sub VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.sub')) j
+            STRAIGHT_JOIN identities r ON r.provider = j.provider AND r.sub = j.sub
+            """
+        case .devices:
+            """
+            SELECT j.id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     id BIGINT PATH '$.id', device_uuid VARCHAR(36) CHARACTER SET ascii COLLATE ascii_general_nopad_ci PATH '$.device_uuid')) j
+            STRAIGHT_JOIN devices r ON r.device_uuid = j.device_uuid
+            """
+        case .pushTokens:
+            """
+            SELECT j.device_id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     device_id BIGINT PATH '$.device_id', token VARCHAR(200) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.token')) j
+            LEFT JOIN push_tokens own ON own.device_id = j.device_id
+            LEFT JOIN push_tokens other ON other.token = j.token
+            WHERE own.device_id IS NOT NULL OR other.device_id IS NOT NULL
+            """
+        case .grants:
+            """
+            SELECT j.id
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     id BIGINT PATH '$.id', application_id BIGINT PATH '$.application_id',
+                     sub VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.sub')) j
+            STRAIGHT_JOIN grants r ON r.application_id = j.application_id AND r.sub = j.sub
+            """
+        default: nil
+        }
+    }
+}
