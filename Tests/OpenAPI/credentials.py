@@ -273,10 +273,10 @@ def merge_token() -> str:
     return post("/api/v1/me/merge/session-token", anonymous_pak())["session_token"]
 
 
-def merge() -> int:
+def merge() -> str:
     """The id of a merge that the user survived."""
     token = merge_token()
-    return post("/api/v1/me/merge", PEOPLE.pak, target_session_token=token)["identity_link_id"]
+    return str(post("/api/v1/me/merge", PEOPLE.pak, target_session_token=token)["identity_link_id"])
 
 
 def furnish() -> None:

@@ -224,8 +224,10 @@ import Time
             }
         }
         #expect(attempts == 2)
+        try world.app.database.settle()
         #expect(try world.app.column("SELECT user_id FROM feedback_resolved") == ["102"])
         #expect(try world.undo(try #require(journal)) == [])
+        try world.app.database.settle()
         #expect(try world.app.column("SELECT user_id FROM feedback_resolved") == [id.rawValue])
         #expect(try scene.records() == ["102", id.rawValue])
         try scene.expectClean()
