@@ -33,9 +33,9 @@ extension ListedMerge {
 }
 
 extension MergeID: Encodable {
-    /// - Throws: `invalidCursor`. Only one text stands for a merge.
+    /// - Throws: `invalidCursor`.
     package init(cursor: String) throws(Failure) {
-        guard let id = MergeID(text: cursor), id.text.utf8.elementsEqual(cursor.utf8) else { throw .invalidCursor }
+        guard let id = MergeID(text: cursor) else { throw .invalidCursor }
         self = id
     }
 

@@ -49,7 +49,7 @@ enum JournaledTable: String, CaseIterable {
         var watched: [Column] = []
         /// All the others, but generated ones.
         let others: [Column]
-        /// The rows `r` of a user: `FROM` and `WHERE`, with one argument.
+        /// The rows `r` of a user: what follows FROM. Each argument is the user.
         let rows: StaticString
         /// The id of the row that a row `r` belongs to, and whose fate it shares.
         var parent: StaticString = "NULL"

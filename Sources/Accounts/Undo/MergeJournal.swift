@@ -26,13 +26,12 @@ package enum MergeID: Hashable, Sendable {
     /// By its journal, since a swap leaves no link.
     case swap(MergeJournal.ID)
 
-    /// A number, which has an `s` before it for a swap.
+    /// A number, which has an `s` before it for a swap. Only one text stands for a merge, so `07` is nil.
     package init?(text: String) {
         let isSwap = text.utf8.first == UInt8(ascii: "s")
-        guard let number = Int64(text.utf8.dropFirst(isSwap ? 1 : 0).map { String(UnicodeScalar($0)) }.joined()),
-            number > 0
-        else { return nil }
+        guard let number = Int64(text.dropFirst(isSwap ? 1 : 0)), number > 0 else { return nil }
         self = isSwap ? .swap(MergeJournal.ID(rawValue: number)) : .merge(IdentityLink.ID(rawValue: number))
+        guard self.text.utf8.elementsEqual(text.utf8) else { return nil }
     }
 
     package var text: String {

@@ -56,8 +56,8 @@ package struct UndoneMerge: Sendable {
 extension Accounts {
     /// Takes a merge or swap back (accounts Stage 6).
     ///
-    /// Everything is compared with the journal under the locks of both users, before anything is written. What was made since
-    /// stays with the survivor.
+    /// All rows of the accounts are compared with the journal under the locks of both users, before any is written; then
+    /// `records` does the same with its own. What was made since stays with the survivor.
     ///
     /// - Parameters:
     ///   - keepingChanged: whether rows that were changed since stay as they are; otherwise any of them refuses the undo.

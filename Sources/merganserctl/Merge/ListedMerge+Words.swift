@@ -16,10 +16,7 @@ extension ListedMerge {
 }
 
 extension MergeID: ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let id = try? MergeID(cursor: argument) else { return nil }
-        self = id
-    }
+    public init?(argument: String) { self.init(text: argument) }
 }
 
 extension ToolError {

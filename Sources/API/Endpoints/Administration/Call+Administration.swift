@@ -72,7 +72,7 @@ extension Call {
     ///
     /// - Throws: `notFound` for what is no id.
     func mergeID() throws -> MergeID {
-        guard let id = try? MergeID(cursor: arguments[0]) else { throw Failure.notFound }
+        guard let id = MergeID(text: arguments[0]) else { throw Failure.notFound }
         return id
     }
 
