@@ -481,14 +481,8 @@ final class UndoWorld {
         case .sessionToken, .swap:
             let answer = client.send(try request())
             try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
-            if let link = answer["identity_link_id"]?.integer { return .merge(IdentityLink.ID(rawValue: Int64(link))) }
-            return try newestSwap()
+            return try plan.way == .swap ? app.newestSwap() : answer.merge()
         }
-    }
-
-    func newestSwap() throws -> MergeID {
-        let id = try db.first("SELECT MAX(id) FROM merge_journals") { row in try row.read(Int64?.self) } ?? nil
-        return .swap(MergeJournal.ID(rawValue: id ?? 0))
     }
 
     func request(_ absorbed: Int = UndoWorld.absorbed, key: String? = nil) throws -> RepeatableRequest {
@@ -520,12 +514,5 @@ final class UndoWorld {
             return merge.link
         }
         return .merge(link.id)
-    }
-
-    func undo(_ merge: MergeID, keepingChanged: Bool = false) throws -> UndoneMerge {
-        let accounts = app.service.accounts
-        return try app.operate {
-            try accounts.undoWithRecords(merge, keepingChanged: keepingChanged, by: .tool, in: $0)
-        }
     }
 }

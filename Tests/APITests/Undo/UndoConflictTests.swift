@@ -29,7 +29,7 @@ import Time
             let expected = meanwhile.conflicts.sorted { $0.order < $1.order }
             for conflict in expected { reasons[conflict.reason, default: 0] += 1 }
             if !expected.isEmpty {
-                let failure = #expect(throws: Failure.self, comment) { try world.undo(merge) }
+                let failure = #expect(throws: Failure.self, comment) { try world.app.undo(merge) }
                 guard case .undoConflict(let conflicts) = failure else {
                     Issue.record("\(comment): \(failure.map { "\($0)" } ?? "undone")")
                     continue
@@ -37,7 +37,7 @@ import Time
                 try #require(conflicts.sorted { $0.order < $1.order } == expected, comment)
                 #expect(try world.snapshot(horizon) == changed, comment)
             }
-            let undone = try world.undo(merge, keepingChanged: true)
+            let undone = try world.app.undo(merge, keepingChanged: true)
             try #require(undone.kept.sorted { $0.order < $1.order } == expected, comment)
             let after = try world.snapshot(horizon)
             let left = meanwhile.expected(before: before, merged: merged, changed: changed)

@@ -62,7 +62,7 @@ import Time
         world.app.time.advance(by: .seconds(1))
         let merge = try world.merge()
         world.app.time.advance(by: .seconds(1))
-        #expect(try world.undo(merge).kept == [])
+        #expect(try world.app.undo(merge).kept == [])
         let after = try world.snapshot(horizon)
         #expect(after == before, "\(before.difference(after).prefix(2000))")
         try world.expectRevoked(horizon.families)

@@ -23,7 +23,7 @@ import Time
             // It takes a while to look at all tables.
             if round % 10 == 0 { #expect(try world.snapshot(horizon) != before) }
             world.app.time.advance(by: .seconds(1))
-            let undone = try world.undo(merge)
+            let undone = try world.app.undo(merge)
             let after = try world.snapshot(horizon)
             try #require(after == before, "\(seed), \(round), \(way): \(before.difference(after))")
             #expect(undone.kept.isEmpty)
