@@ -157,7 +157,14 @@ extension AccountsTransaction {
         let journal = BegunJournal(
             id: MergeJournal.ID(rawValue: Int64(outcome.lastInsertID)), serverKey: journaling.serverKey)
         self.journal = journal
+        var contents = contents
+        contents.newestFamily = try newestFamily()
         try append(contents.json(), as: .accounts, to: journal)
+    }
+
+    private func newestFamily() throws -> TokenFamily.ID {
+        try connection.first("SELECT COALESCE(MAX(id), 0) FROM refresh_families") { row in try row.read() }
+            ?? TokenFamily.ID(rawValue: 0)
     }
 
     /// Adds what the merge or swap of this transaction did outside the accounts.

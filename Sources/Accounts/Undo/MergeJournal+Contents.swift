@@ -9,6 +9,9 @@ struct JournalContents {
     var deleted: [JournaledTable: [JournaledRow]] = [:]
     /// The survivor's own values that the other one's replaced.
     var filled: [FilledValue] = []
+    /// The newest of all token families when every grant was locked: those that began under them since have higher ids, whatever
+    /// the clocks of the instances say. 0: there was none.
+    var newestFamily = TokenFamily.ID(rawValue: 0)
 
     /// One value of the survivor's row, before and after.
     struct FilledValue: Codable, Equatable {
@@ -76,10 +79,13 @@ extension JournalContents {
             return "{" + members.joined(separator: ",") + "}"
         }
         let text = "{\"moved\":\(tables(moved)),\"deleted\":\(tables(deleted)),\"filled\":"
-        return Array(text.utf8) + filled.json() + Array("}".utf8)
+        return Array(text.utf8) + filled.json() + Array(",\"newest_family\":\(newestFamily.rawValue)}".utf8)
     }
 
-    private struct Filled: Decodable { let filled: [FilledValue] }
+    private struct Rest: Decodable {
+        let filled: [FilledValue]
+        let newestFamily: Int64
+    }
 
     init(json: [UInt8]) throws {
         let contents = try JSONValue(json: json)
@@ -94,7 +100,9 @@ extension JournalContents {
         }
         moved = tables("moved")
         deleted = tables("deleted")
-        filled = try Filled(json: json).filled
+        let rest = try Rest(json: json)
+        filled = rest.filled
+        newestFamily = TokenFamily.ID(rawValue: rest.newestFamily)
     }
 }
 

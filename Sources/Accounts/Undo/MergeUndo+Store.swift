@@ -28,22 +28,22 @@ extension Connection {
     }
 
     /// Whether one of the two accounts took part in a merge or swap since, which was not undone.
+    ///
+    /// Ids say what came later, since each merge takes its own under the locks of its users, whatever the clocks of the
+    /// instances say. Only a swap has no id that compares with that of a merge without a journal.
     func hasLaterMerge(than journal: MergeJournal) throws -> Bool {
         let (a, b) = (journal.absorbed, journal.survivor)
         return try first(
             """
             SELECT EXISTS (SELECT 1 FROM merge_journals j
-                           WHERE j.survivor_user_id IN (?, ?) AND j.undone_at IS NULL
-                             AND (j.created_at, j.id) > (?, ?))
+                           WHERE j.survivor_user_id IN (?, ?) AND j.undone_at IS NULL AND j.id > ?)
                 OR EXISTS (SELECT 1 FROM merge_journals j
-                           WHERE j.absorbed_user_id IN (?, ?) AND j.undone_at IS NULL
-                             AND (j.created_at, j.id) > (?, ?))
-                OR EXISTS (SELECT 1 FROM identity_links l WHERE l.linked_user_id IN (?, ?) AND NOT l.id <=> ?
-                             AND l.created_at >= ? AND l.id > COALESCE(?, 0))
-                OR EXISTS (SELECT 1 FROM identity_links l WHERE l.primary_user_id IN (?, ?) AND NOT l.id <=> ?
-                             AND l.created_at > ?)
-            """, a, b, journal.createdAt, journal.id, a, b, journal.createdAt, journal.id, a, b, journal.link,
-            journal.createdAt, journal.link, a, b, journal.link, journal.createdAt
+                           WHERE j.absorbed_user_id IN (?, ?) AND j.undone_at IS NULL AND j.id > ?)
+                OR EXISTS (SELECT 1 FROM identity_links l WHERE l.linked_user_id = ?)
+                OR EXISTS (SELECT 1 FROM identity_links l LEFT JOIN merge_journals j ON j.identity_link_id = l.id
+                           WHERE l.primary_user_id = ? AND j.id IS NULL
+                             AND COALESCE(l.id > ?, l.created_at > ?))
+            """, a, b, journal.id, a, b, journal.id, b, b, journal.link, journal.createdAt - .clockSlack
         ) { row in try row.read(Bool.self) } ?? false
     }
 
@@ -182,17 +182,17 @@ extension AccountsTransaction {
             """, grants)
     }
 
-    /// Revokes the live families that began at a time or later.
+    /// Revokes the live families that are newer than one.
     func revokeFamilies(
-        of grants: [JournaledRow], since time: Timestamp
+        of grants: [JournaledRow], newerThan newest: TokenFamily.ID
     ) throws -> [(application: Application.ID, sub: String, sid: SessionID?)] {
         let families = try connection.all(
             """
             SELECT f.id, g.application_id, g.sub, f.sid
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN grants g ON g.id = j.id
             STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
-            WHERE f.revoked_at IS NULL AND f.created_at >= ? ORDER BY f.id
-            """, JournaledRow.array(grants), time
+            WHERE f.revoked_at IS NULL AND f.id > ? ORDER BY f.id
+            """, JournaledRow.array(grants), newest
         ) { row in
             (
                 id: try row.read(TokenFamily.ID.self), application: try row.read(Application.ID.self),

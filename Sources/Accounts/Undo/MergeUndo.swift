@@ -46,7 +46,8 @@ struct MergeUndo {
                 case .contactEmail: survivor?.contactEmail
                 case .role: survivor?.role.rawValue
                 }
-            if present == value.after {
+            // Byte for byte, as what is stored.
+            if present.map({ Array($0.utf8) }) == value.after.map({ Array($0.utf8) }) {
                 refilled.append(value)
             } else if value.column != .role {
                 conflicts.append(
@@ -266,7 +267,7 @@ struct MergeUndo {
         guard let grants = returning[.grants] else { return }
         try run.revokeCodes(of: grants)
         var told: Set<String> = []
-        for family in try run.revokeFamilies(of: grants, since: journal.createdAt) {
+        for family in try run.revokeFamilies(of: grants, newerThan: contents.newestFamily) {
             run.emit(LogoutNotice(application: family.application, sub: family.sub, sid: family.sid))
             guard told.insert("\(family.application.rawValue) \(family.sub)").inserted else { continue }
             run.audit(

@@ -164,6 +164,19 @@ import Time
         #expect(logouts == ["\(club.id) \(ada.userID)"])
     }
 
+    /// On a machine whose clock is behind it began before the merge.
+    @Test func whatBeganSinceByAnotherClockEnds() throws {
+        app.time.advance(by: .seconds(60))
+        let before = try scene.signIn(club, as: ada)
+        let merge = try merge()
+        app.time.advance(by: .seconds(-30))
+        let since = try scene.signIn(club, as: try reopened(ada))
+        app.time.advance(by: .seconds(30))
+        try app.undo(merge)
+        expectEnded(since, at: club)
+        try expectSubject(of: before, at: club, is: ada.userID)
+    }
+
     @Test func relyingPartiesAreTold() throws {
         let untold = try scene.register("Untold")
         _ = try scene.signIn(club, as: ada)

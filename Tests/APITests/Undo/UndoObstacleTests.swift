@@ -175,6 +175,36 @@ import Time
         for phone in anonymous { #expect(try owner(ofDevice: phone) == ["\(phone.userID)"]) }
     }
 
+    /// On a machine whose clock is behind a later merge has an earlier time.
+    @Test(arguments: [false, true]) func byAClockThatIsBehind(isSwap: Bool) throws {
+        let first = isSwap ? try swap(scene.anonymous(), into: "bea") : try merge(ada, into: bea)
+        app.time.advance(by: .seconds(-40))
+        let second = try merge(scene.person("cleo", email: "cleo@example.com"), into: bea)
+        try expectImpossible(first, .laterMerge)
+        app.time.advance(by: .seconds(-40))
+        let third = try swap(scene.anonymous(), into: "bea")
+        try expectImpossible(second, .laterMerge)
+        for merge in [third, second, first] { try app.undo(merge) }
+    }
+
+    @Test(arguments: [false, true]) func withoutAJournalByAClockThatIsBehind(isSwap: Bool) throws {
+        let other = try TestApp(
+            settings: AccountsSettings(issuer: TestApp.issuer, undoWindow: nil), database: app.database, time: app.time)
+        let first = isSwap ? try swap(scene.anonymous(), into: "bea") : try merge(ada, into: bea)
+        app.time.advance(by: .seconds(-40))
+        _ = try merge(scene.person("cleo", email: "cleo@example.com"), into: bea, by: other.client())
+        try expectImpossible(first, .laterMerge)
+    }
+
+    /// An earlier one does not stand in the way.
+    @Test(arguments: [false, true]) func afterAMergeThatKeptNoJournal(isSwap: Bool) throws {
+        let other = try TestApp(
+            settings: AccountsSettings(issuer: TestApp.issuer, undoWindow: nil), database: app.database, time: app.time)
+        _ = try merge(scene.person("cleo", email: "cleo@example.com"), into: bea, by: other.client())
+        app.time.advance(by: .seconds(61))
+        try app.undo(isSwap ? try swap(scene.anonymous(), into: "bea") : try merge(ada, into: bea))
+    }
+
     /// A later one without a journal cannot be undone, and so neither can this.
     @Test func aLaterMergeThatKeptNoJournal() throws {
         let other = try TestApp(
