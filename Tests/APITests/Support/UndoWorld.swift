@@ -23,7 +23,7 @@ final class UndoWorld {
     static let other = 103
 
     enum Way: CaseIterable {
-        case sessionToken, operatorsMerge, swap
+        case sessionToken, otp, browser, operatorsMerge, swap
     }
 
     /// What the merge or swap is.
@@ -36,9 +36,11 @@ final class UndoWorld {
         /// A swap's: the device that moves.
         var device: Int?
         var byTicket = true
-        /// A swap's: the survivor's identity that proves it.
+        /// The identity that proves it: the survivor's for a swap, the absorbed account's in a browser.
         var identity = 0
         var subject = ""
+        /// Signed in as the survivor, and asked whether to merge.
+        var browser: TestBrowser?
     }
 
     let app: TestApp
@@ -131,9 +133,15 @@ final class UndoWorld {
         try sharedRows()
         switch way {
         case .swap: try prepareSwap()
-        case .sessionToken:
+        case .sessionToken, .otp:
             plan.token = try pak(of: Self.survivor, on: nil)
             try pushApprovalBetween()
+            if way == .otp {
+                try db.execute(
+                    "UPDATE users SET login_email = COALESCE(login_email, 'otp@example.com') WHERE id = ?",
+                    Self.absorbed)
+            }
+        case .browser: try pushApprovalBetween()
         case .operatorsMerge:
             try db.execute(
                 "UPDATE identities SET email = 'shared@example.com', email_verified = TRUE WHERE user_id IN (?, ?)",
@@ -141,6 +149,7 @@ final class UndoWorld {
             try pushApprovalBetween()
         }
         try db.executeScript("COMMIT")
+        if way == .browser { try prepareBrowser() }
     }
 
     /// - Parameter size: the chance of each further row, in percent.
@@ -457,12 +466,7 @@ final class UndoWorld {
         plan.device = device
         plan.token = try pak(of: Self.absorbed, on: device)
         plan.byTicket = chance(80)
-        if let identity = try db.first(
-            "SELECT id, sub FROM identities WHERE user_id = ? AND provider = 'apple' LIMIT 1", Self.survivor,
-            read: { row in (try row.read(Int.self), try row.read(String.self)) })
-        {
-            (plan.identity, plan.subject) = identity
-        }
+        (plan.identity, plan.subject) = try appleIdentity(of: Self.survivor)
         var members: [(String, JSONValue)] = []
         if chance(50) { members.append(("rps", .array(shops.filter { _ in chance(60) }.map { .string($0.clientID) }))) }
         if chance(40) { members.append(("agent_approvals", .bool(chance(50)))) }
@@ -471,6 +475,26 @@ final class UndoWorld {
         try pushApprovalBetween()
     }
 
+    private func appleIdentity(of user: Int) throws -> (id: Int, subject: String) {
+        try db.first(
+            "SELECT id, sub FROM identities WHERE user_id = ? AND provider = 'apple' ORDER BY id LIMIT 1", user
+        ) { row in (try row.read(), try row.read()) } ?? (0, "")
+    }
+
+    /// Goes as far as the page that asks.
+    private func prepareBrowser() throws {
+        let browser = TestBrowser(app)
+        browser.open("/account")
+        try browser.signIn(as: appleIdentity(of: Self.survivor).subject, email: nil)
+        (plan.identity, plan.subject) = try appleIdentity(of: Self.absorbed)
+        browser.open("/account/merge")
+        try browser.signIn(as: plan.subject, email: nil)
+        plan.browser = browser
+    }
+
+    /// Whether the swap moves agents and their requests, and nothing else is chosen.
+    func select(agents: Bool) { plan.options = ["agent_approvals": .bool(agents)] }
+
     /// Merges or swaps.
     ///
     /// - Returns: how an operator names that.
@@ -478,7 +502,14 @@ final class UndoWorld {
     func merge(sourceLocation: SourceLocation = #_sourceLocation) throws -> MergeID {
         switch plan.way {
         case .operatorsMerge: return try mergeAsOperator(Self.absorbed, into: Self.survivor)
-        case .sessionToken, .swap:
+        case .browser:
+            let browser = try #require(plan.browser)
+            // What is furnished since is shown, too.
+            browser.open(browser.path)
+            try browser.submit(browser.path)
+            try #require(browser.path == "/account?notice=merged", "\(browser.path)", sourceLocation: sourceLocation)
+            return .merge(IdentityLink.ID(rawValue: Int64(try app.count("SELECT MAX(id) FROM identity_links"))))
+        case .sessionToken, .otp, .swap:
             let answer = client.send(try request())
             try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
             return try plan.way == .swap ? app.newestSwap() : answer.merge()
@@ -490,8 +521,9 @@ final class UndoWorld {
         guard plan.way == .swap else {
             return RepeatableRequest(
                 method: .post, path: "/api/v1/me/merge",
-                body: ["target_session_token": .string(try mergeToken(of: absorbed))], token: plan.token,
-                headers: headers)
+                body: plan.way == .otp
+                    ? try otp(of: absorbed) : ["target_session_token": .string(try mergeToken(of: absorbed))],
+                token: plan.token, headers: headers)
         }
         let proof: JSONValue =
             plan.byTicket
@@ -502,6 +534,14 @@ final class UndoWorld {
             body: proof.adding(["merge_options": plan.options, "full_name": ["given_name": "Given"]]),
             token: plan.token,
             headers: headers)
+    }
+
+    /// With the code of the mail.
+    private func otp(of user: Int) throws -> JSONValue {
+        let target: JSONValue = ["target_user_id": .integer(Int64(user))]
+        let answer = client.send(.post, "/api/v1/me/merge/otp", target, token: plan.token)
+        try #require(answer.status == 202, "\(answer)")
+        return target.adding(["otp_code": .string(try #require(try app.mails().last?.code))])
     }
 
     /// As `merganserctl user merge` does it.

@@ -15,13 +15,13 @@ import Time
         var rows = 0
         for round in 0..<130 {
             let way = UndoWorld.Way.allCases[round % UndoWorld.Way.allCases.count]
-            try world.renew(way, hasRecords: round % 10 == 0)
+            try world.renew(way, hasRecords: round % 11 == 0)
             let horizon = try world.horizon()
             let before = try world.snapshot(horizon)
             world.app.time.advance(by: .seconds(1))
             let merge = try world.merge()
             // It takes a while to look at all tables.
-            if round % 10 == 0 { #expect(try world.snapshot(horizon) != before) }
+            if round % 11 == 0 { #expect(try world.snapshot(horizon) != before) }
             world.app.time.advance(by: .seconds(1))
             let undone = try world.app.undo(merge)
             let after = try world.snapshot(horizon)
