@@ -135,7 +135,7 @@ enum JournaledTable: String, CaseIterable {
                 .json("allowed_action_types"), .json("allowed_ips"),
             ],
             others: [.text("public_id"), .time("created_at"), .text("agent_type")],
-            rows: "agents r WHERE r.user_id = ?"),
+            rows: "agents r WHERE r.user_id = ?", isErasable: true),
         .agentApprovals: Definition(
             name: "agent_approvals", key: [.integer("id")], owner: "user_id", watched: [.text("status")],
             others: [

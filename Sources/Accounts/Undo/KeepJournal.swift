@@ -115,9 +115,9 @@ extension AccountsTransaction {
         _ rows: [JournaledRow], in table: JournaledTable
     ) throws -> [String: (owner: User.ID?, image: String)] {
         var found: [String: (owner: User.ID?, image: String)] = [:]
-        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
+        for batch in rows.batches {
             var sql = ComposedSQL(joining: table.definition.present)
-            sql.append("", JournaledRow.array(rows[start..<min(start + JournaledTable.batch, rows.count)]))
+            sql.append("", JournaledRow.array(batch))
             for (key, owner, image) in try connection.all(
                 sql,
                 read: { row in
@@ -236,9 +236,6 @@ extension MergeJournal {
 }
 
 extension JournaledTable {
-    /// How many rows a statement reads or writes at most.
-    static let batch = 1000
-
     /// A column that the server key seals, and what for; nil also as the identity of a value that is not kept.
     var sealed: (column: String, identity: (JournaledRow) throws -> [UInt8]?)? {
         switch self {

@@ -107,129 +107,156 @@ extension AccountsTransaction {
         try connection.execute("DELETE FROM merge_journal_parts WHERE journal_id = ?", journal.id)
     }
 
-    /// The keys of deleted rows whose unique values somebody else has now.
+    /// The keys of deleted rows whose unique values something else has now.
     func takenKeys(of rows: [JournaledRow], in table: JournaledTable) throws -> Set<String> {
-        guard let sql = table.takenKeys, !rows.isEmpty else { return [] }
+        guard let sql = table.takenKeys else { return [] }
         var taken: Set<String> = []
-        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
-            taken.formUnion(
-                try connection.all(
-                    sql, JournaledRow.array(rows[start..<min(start + JournaledTable.batch, rows.count)])
-                ) { row in String(try row.read(Int64.self)) })
+        for batch in rows.batches {
+            taken.formUnion(try connection.all(sql, JournaledRow.array(batch)) { row in try row.read(String.self) })
         }
         return taken
     }
 
-    func assign(
-        _ rows: some Sequence<JournaledRow>, in table: JournaledTable, to user: User.ID, _ owner: StaticString
-    ) throws {
-        var sql: ComposedSQL
-        switch table {
-        case .agentApprovalHistory:
-            // That of a request that stays stays.
-            sql = ComposedSQL(
-                """
-                UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
-                STRAIGHT_JOIN agent_approval_history r ON r.id = j.id
-                LEFT JOIN agent_approvals p ON p.public_id = r.approval
-                SET r.user_id = ? WHERE p.id IS NULL OR p.user_id = ?
-                """, JournaledRow.array(rows), user, user)
-        default:
-            sql = ComposedSQL(joining: table.definition.assignment(to: owner))
-            sql.append("", JournaledRow.array(rows), user)
+    /// Runs a statement, as often as there are batches of rows.
+    ///
+    /// - Parameters:
+    ///   - sql: its first argument is a JSON array of rows.
+    ///   - others: the other arguments.
+    /// - Returns: how many rows it has changed.
+    @discardableResult
+    private func execute(
+        _ sql: StaticString, for rows: [JournaledRow], _ others: (any Bindable)?...
+    ) throws -> Int {
+        try rows.batches.reduce(0) { count, batch in
+            count + (try connection.execute(sql, arguments: [JournaledRow.array(batch)] + others).affectedRows)
         }
-        try connection.execute(sql)
     }
 
-    func insert(_ rows: [JournaledRow], into table: JournaledTable, of user: User.ID) throws {
+    func assign(_ rows: [JournaledRow], in table: JournaledTable, to user: User.ID, _ owner: StaticString) throws {
+        for batch in rows.batches {
+            var sql = ComposedSQL(joining: table.definition.assignment(to: owner))
+            sql.append("", JournaledRow.array(batch), user)
+            try connection.execute(sql)
+        }
+    }
+
+    /// - Parameter rows: a batch.
+    func insert(_ rows: some Sequence<JournaledRow>, into table: JournaledTable, of user: User.ID) throws {
         var sql = ComposedSQL(joining: table.definition.insertion)
         if table.definition.owner != nil { sql.append("", user) }
         sql.append("", JournaledRow.array(rows))
         try connection.execute(sql)
     }
 
+    /// The history of a request is one: it goes where the request goes, with what was added to it since.
+    ///
+    /// - Returns: how many rows went.
+    func giveBackHistories(of approvals: [JournaledRow], to user: User.ID) throws -> Int {
+        try execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN agent_approvals p ON p.id = j.id
+            STRAIGHT_JOIN agent_approval_history r ON r.approval = p.public_id SET r.user_id = ?
+            """, for: approvals, user)
+    }
+
+    /// That of a request which clean-up has erased goes back, unless somebody ended the request since: then it would have
+    /// stayed.
+    ///
+    /// - Parameter rows: all that there were of the user when the request moved.
+    /// - Returns: how many rows went.
+    func giveBackErasedHistories(_ rows: [JournaledRow], to user: User.ID) throws -> Int {
+        let newest = rows.compactMap(\.id).max()
+        return try execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
+            STRAIGHT_JOIN agent_approval_history known ON known.id = j.id
+            STRAIGHT_JOIN agent_approval_history r ON r.approval = known.approval AND (r.id = known.id OR r.id > ?)
+            LEFT JOIN agent_approvals p ON p.public_id = known.approval
+            LEFT JOIN agent_approval_history since
+                ON since.approval = known.approval AND since.id > ? AND since.event IN ('approved', 'rejected', 'cancelled')
+            SET r.user_id = ? WHERE p.id IS NULL AND since.id IS NULL
+            """, for: rows, newest, newest, user)
+    }
+
     /// A swap took the calling device from its relying party's application.
     func bindAgain(_ devices: [JournaledRow]) throws {
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id', application_id BIGINT PATH '$.application_id')) j
             STRAIGHT_JOIN devices r ON r.id = j.id SET r.application_id = j.application_id
-            """, JournaledRow.array(devices))
+            """, for: devices)
     }
 
     /// - Returns: how many were live.
     func revokePAKs(of user: User.ID, on devices: [JournaledRow]) throws -> Int {
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN paks p ON p.device_id = j.id
             SET p.revoked_at = ? WHERE p.user_id = ? AND p.revoked_at IS NULL
-            """, JournaledRow.array(devices), now, user
-        ).affectedRows
+            """, for: devices, now, user)
     }
 
     /// `revokeCodes(of:)`, of many grants. They are written, and so locked.
     func revokeCodes(of grants: [JournaledRow]) throws {
-        let grants = JournaledRow.array(grants)
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
             STRAIGHT_JOIN authorization_codes c ON c.grant_id = j.id SET c.used_at = ? WHERE c.used_at IS NULL
-            """, grants, now)
-        try connection.execute(
+            """, for: grants, now)
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
             STRAIGHT_JOIN device_codes c ON c.grant_id = j.id SET c.status = 'denied' WHERE c.status = 'approved'
-            """, grants)
+            """, for: grants)
     }
 
     /// Revokes the live families that are newer than one.
     func revokeFamilies(
         of grants: [JournaledRow], newerThan newest: TokenFamily.ID
     ) throws -> [(application: Application.ID, sub: String, sid: SessionID?)] {
-        let families = try connection.all(
-            """
-            SELECT f.id, g.application_id, g.sub, f.sid
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN grants g ON g.id = j.id
-            STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
-            WHERE f.revoked_at IS NULL AND f.id > ? ORDER BY f.id
-            """, JournaledRow.array(grants), newest
-        ) { row in
-            (
-                id: try row.read(TokenFamily.ID.self), application: try row.read(Application.ID.self),
-                sub: try row.read(String.self), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))
-            )
-        }
+        let families = try grants.batches.flatMap { batch in
+            try connection.all(
+                """
+                SELECT f.id, g.application_id, g.sub, f.sid
+                FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN grants g ON g.id = j.id
+                STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
+                WHERE f.revoked_at IS NULL AND f.id > ?
+                """, JournaledRow.array(batch), newest
+            ) { row in
+                (
+                    id: try row.read(TokenFamily.ID.self), application: try row.read(Application.ID.self),
+                    sub: try row.read(String.self), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))
+                )
+            }
+        }.sorted { $0.id < $1.id }
         return try families.filter { try revoke($0.id) }.map { ($0.application, $0.sub, $0.sid) }
     }
 
     /// Families return revoked: their tokens were refused meanwhile.
     func revokeReturned(_ families: [JournaledRow]) throws {
-        if families.isEmpty { return }
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN refresh_families f ON f.id = j.id
             SET f.revoked_at = COALESCE(f.revoked_at, ?), f.current_expires_at = LEAST(f.current_expires_at, ?),
                 f.sealed_answer = NULL, f.answer_expires_at = NULL, f.answer_key_digest = NULL,
                 f.answer_key_expires_at = NULL
-            """, JournaledRow.array(families), now, now)
+            """, for: families, now, now)
     }
 
     /// A swap has cancelled requests before it deleted them. Their history is kept, so it goes on from there.
     func continueHistories(of approvals: [JournaledRow]) throws {
-        if approvals.isEmpty { return }
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN agent_approvals r ON r.id = j.id
             STRAIGHT_JOIN agent_approval_history h
                 ON h.approval = r.public_id
                    AND h.sequence = (SELECT MAX(n.sequence) FROM agent_approval_history n WHERE n.approval = r.public_id)
             SET r.history_length = h.sequence, r.history_digest = h.digest
-            """, JournaledRow.array(approvals))
+            """, for: approvals)
     }
 
     func giveBackPushApprovals(_ rows: [JournaledRow]) throws {
-        if rows.isEmpty { return }
-        try connection.execute(
+        try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
                        id BIGINT PATH '$.id', requested_user_id BIGINT PATH '$.requested_user_id',
@@ -238,19 +265,21 @@ extension AccountsTransaction {
             STRAIGHT_JOIN push_approval_requests r ON r.id = j.id
             SET r.requested_user_id = j.requested_user_id, r.approved_user_id = j.approved_user_id, r.status = j.status,
                 r.decided_at = j.decided_at
-            """, JournaledRow.array(rows))
+            """, for: rows)
     }
 
     /// What a swap wrote.
     func deleteAbsorbedSubs(of journal: MergeJournal, _ subs: Set<String>) throws {
-        if subs.isEmpty { return }
-        var sql = ComposedSQL(
-            """
-            DELETE FROM absorbed_subs
-            WHERE canonical_user_id = ? AND via = 'anonymous_swap' AND occurred_at = ?
-            """, journal.survivor, journal.createdAt)
-        sql.append(" AND sub IN ", oneOf: subs.sorted())
-        try connection.execute(sql)
+        let subs = subs.sorted()
+        for start in stride(from: 0, to: subs.count, by: JournaledRow.batch) {
+            var sql = ComposedSQL(
+                """
+                DELETE FROM absorbed_subs
+                WHERE canonical_user_id = ? AND via = 'anonymous_swap' AND occurred_at = ?
+                """, journal.survivor, journal.createdAt)
+            sql.append(" AND sub IN ", oneOf: Array(subs[start..<min(start + JournaledRow.batch, subs.count)]))
+            try connection.execute(sql)
+        }
     }
 
     func delete(_ link: IdentityLink.ID) throws {
@@ -264,7 +293,7 @@ extension JournaledTable {
         switch self {
         case .users:
             """
-            SELECT j.id
+            SELECT CONCAT(j.id)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                      id BIGINT PATH '$.id', deleted_at DATETIME(3) PATH '$.deleted_at',
                      login_email VARCHAR(320) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.login_email')) j
@@ -272,7 +301,7 @@ extension JournaledTable {
             """
         case .identities:
             """
-            SELECT j.id
+            SELECT CONCAT(j.id)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                      id BIGINT PATH '$.id', provider VARCHAR(16) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.provider',
                      sub VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.sub')) j
@@ -280,14 +309,14 @@ extension JournaledTable {
             """
         case .devices:
             """
-            SELECT j.id
+            SELECT CONCAT(j.id)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                      id BIGINT PATH '$.id', device_uuid VARCHAR(36) CHARACTER SET ascii COLLATE ascii_general_nopad_ci PATH '$.device_uuid')) j
             STRAIGHT_JOIN devices r ON r.device_uuid = j.device_uuid
             """
         case .pushTokens:
             """
-            SELECT j.device_id
+            SELECT CONCAT(j.device_id)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                      device_id BIGINT PATH '$.device_id', token VARCHAR(200) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.token')) j
             LEFT JOIN push_tokens own ON own.device_id = j.device_id
@@ -296,13 +325,43 @@ extension JournaledTable {
             """
         case .grants:
             """
-            SELECT j.id
+            SELECT CONCAT(j.id)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                      id BIGINT PATH '$.id', application_id BIGINT PATH '$.application_id',
                      sub VARCHAR(64) CHARACTER SET ascii COLLATE ascii_nopad_bin PATH '$.sub')) j
             STRAIGHT_JOIN grants r ON r.application_id = j.application_id AND r.sub = j.sub
             """
+        case .agentApprovalKeys:
+            """
+            SELECT CONCAT_WS(' ', j.agent_id, j.key_digest)
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                     agent_id BIGINT PATH '$.agent_id', key_digest VARCHAR(64) CHARACTER SET ascii PATH '$.key_digest')) j
+            STRAIGHT_JOIN agent_approval_keys r ON r.agent_id = j.agent_id AND r.key_digest = UNHEX(j.key_digest)
+            """
         default: nil
         }
+    }
+}
+
+extension JournaledRow {
+    /// How many rows a statement gets at most.
+    static let batch = 1000
+    /// How many bytes of rows a statement gets at most, but for the last row: it must fit into `max_allowed_packet`, which is
+    /// 16 MiB unless it is set, and no row is longer than 1 MiB.
+    static let batchBytes = 4 << 20
+}
+
+extension [JournaledRow] {
+    /// As many rows at once as a statement gets.
+    var batches: [ArraySlice<JournaledRow>] {
+        var (batches, start, bytes) = ([ArraySlice<JournaledRow>](), 0, 0)
+        for index in indices {
+            if index - start == JournaledRow.batch || bytes > JournaledRow.batchBytes {
+                batches.append(self[start..<index])
+                (start, bytes) = (index, 0)
+            }
+            bytes += self[index].image.utf8.count
+        }
+        return isEmpty ? [] : batches + [self[start...]]
     }
 }

@@ -125,7 +125,8 @@ struct MergeUndo {
                         default: value
                         }
                     }
-                case .pushTokens: continue
+                // A phone registers its token again, and an agent repeats no request for so long.
+                case .pushTokens, .agentApprovalKeys: continue
                 default:
                     add(.taken, row, table)
                     withhold(row, table)
@@ -175,8 +176,7 @@ struct MergeUndo {
             try giveBack(table)
             try reinsert(table)
         }
-        try giveBack(.agentApprovalHistory)
-        try run.continueHistories(of: reappearing[.agentApprovals] ?? [])
+        try giveBackHistories()
         try run.giveBackPushApprovals(returning[.pushApprovals] ?? [])
         restored += returning[.pushApprovals]?.count ?? 0
         try reinsert(.pushApprovals)
@@ -204,18 +204,21 @@ struct MergeUndo {
 
     private mutating func giveBack(_ table: JournaledTable) throws {
         guard let rows = returning[table], let owner = table.definition.owner else { return }
-        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
-            let batch = rows[start..<min(start + JournaledTable.batch, rows.count)]
-            try run.assign(batch, in: table, to: a, owner)
-        }
+        try run.assign(rows, in: table, to: a, owner)
         if table == .devices, journal.link == nil { try run.bindAgain(rows) }
         restored += rows.count
     }
 
+    private mutating func giveBackHistories() throws {
+        let returned = reappearing[.agentApprovals] ?? []
+        restored += try run.giveBackHistories(of: (returning[.agentApprovals] ?? []) + returned, to: a)
+        restored += try run.giveBackErasedHistories(returning[.agentApprovalHistory] ?? [], to: a)
+        try run.continueHistories(of: returned)
+    }
+
     private mutating func reinsert(_ table: JournaledTable) throws {
         guard let rows = reappearing[table] else { return }
-        for start in stride(from: 0, to: rows.count, by: JournaledTable.batch) {
-            var batch = Array(rows[start..<min(start + JournaledTable.batch, rows.count)])
+        for var batch in rows.batches {
             for index in batch.indices { try seal(&batch[index], of: table) }
             try run.insert(batch, into: table, of: a)
         }

@@ -122,7 +122,9 @@ private struct Meanwhile {
             FROM agent_approvals WHERE user_id = ?
             UNION ALL SELECT CONCAT('agents ', r.agent_id), CONCAT_WS(' ', 'agent_approval_keys', r.agent_id, HEX(r.key_digest))
             FROM agent_approval_keys r JOIN agent_approvals p ON p.id = r.approval_id WHERE p.user_id = ?
-            """, a, a, a, a, a, a
+            UNION ALL SELECT CONCAT('agents ', p.agent_id), CONCAT('agent_approval_history ', h.id)
+            FROM agent_approval_history h JOIN agent_approvals p ON p.public_id = h.approval WHERE p.user_id = ?
+            """, a, a, a, a, a, a, a
         ) { row in (parent: try row.read(String.self), child: try row.read(String.self)) }
         children = Dictionary(grouping: parts, by: \.parent).mapValues { Set($0.map(\.child)) }
     }

@@ -1,3 +1,4 @@
+import API
 import MariaDB
 import TestSupport
 import Testing
@@ -49,6 +50,39 @@ import Time
                        '2026-05-12 07:05:00', CONCAT('many', LPAD(seq, 18, '0')) FROM seq_1_to_500;
             COMMIT
             """)
+    }
+
+    /// As long as agents' requests can be, and as JSON text still longer: together longer than the longest statement.
+    private func furnishWithLongRequests(_ world: UndoWorld) throws {
+        let agent = try world.agent(of: UndoWorld.absorbed)
+        for index in 0..<60 {
+            let id = try world.approval(of: UndoWorld.absorbed, by: agent, payload: 1000 + index, status: "approved")
+            let publicID = "aar_long" + padded(index, 12)
+            let request = String(repeating: "x", count: 65_536)
+            try world.db.execute(
+                """
+                UPDATE agent_approvals SET public_id = ?, title = REPEAT('🛑', 200), body = REPEAT(?, 65535),
+                                           sealed_request = ?, history_length = 0, history_digest = NULL
+                WHERE id = ?
+                """, publicID, ["\u{1}", "\"", "x"][index % 3],
+                world.app.service.accounts.serverKey.seal(Array(request.utf8), for: AgentApproval.row(publicID)), id)
+        }
+    }
+
+    @Test(arguments: [true, false, nil]) func longRowsGoBack(areSelected: Bool?) throws {
+        let world = try UndoWorld(seed: 9)
+        try world.renew(areSelected == nil ? .sessionToken : .swap)
+        if let areSelected { world.select(agents: areSelected) }
+        try furnishWithLongRequests(world)
+        let horizon = try world.horizon()
+        let before = try world.snapshot(horizon)
+        world.app.time.advance(by: .seconds(1))
+        let merge = try world.merge()
+        world.app.time.advance(by: .seconds(1))
+        #expect(try world.app.undo(merge).kept == [])
+        let after = try world.snapshot(horizon)
+        #expect(after == before, "\(before.difference(after).prefix(2000))")
+        try world.expectRevoked(horizon.families)
     }
 
     @Test(arguments: UndoWorld.Way.allCases, [7, 8] as [UInt64])
