@@ -152,6 +152,17 @@ extension AccountsTransaction {
                 """, user))
     }
 
+    /// Cancels the requests of some agents that wait for a user. The user is locked.
+    func cancelApprovals(of agents: [Agent.ID], waitingFor user: User.ID) throws {
+        if agents.isEmpty { return }
+        var waiting = ComposedSQL(
+            """
+            agent_approvals r FORCE INDEX (agent_approvals_user_status) WHERE r.user_id = ? AND r.status = 'pending'
+            """, user)
+        waiting.append(" AND r.agent_id IN ", oneOf: agents)
+        try cancel(waiting)
+    }
+
     /// Cancels those of a user's requests that are going to be deleted because they show the same as one of another user's. Both
     /// users are locked.
     ///

@@ -187,6 +187,18 @@ extension AccountsTransaction {
             """, for: devices)
     }
 
+    /// What the survivor consented to is not what the grants' own user consented to; and whoever has ended one has ended it.
+    func takeBackConsent(to grants: [JournaledRow]) throws {
+        try execute(
+            """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
+                       id BIGINT PATH '$.id', scopes LONGTEXT CHARACTER SET utf8mb4 PATH '$.scopes',
+                       revoked_at DATETIME(3) PATH '$.revoked_at')) j
+            STRAIGHT_JOIN grants r ON r.id = j.id
+            SET r.scopes = j.scopes, r.revoked_at = COALESCE(j.revoked_at, r.revoked_at)
+            """, for: grants)
+    }
+
     /// - Returns: how many were live.
     func revokePAKs(of user: User.ID, on devices: [JournaledRow]) throws -> Int {
         try execute(

@@ -15,6 +15,8 @@ struct MergeUndo {
     private var refilled: [JournalContents.FilledValue] = []
     /// Rows that stay where they are, or stay deleted, by id: what belongs to them does, too.
     private var withheld: [JournaledTable: Set<Int64>] = [:]
+    /// Grants that go back although they were changed.
+    private var changedGrants: [JournaledRow] = []
     private var restored = 0
 
     private var a: User.ID { journal.absorbed }
@@ -83,10 +85,11 @@ struct MergeUndo {
             if try !isSame(row.after ?? row.image, found.image, in: table) {
                 add(.changed, row, table)
                 // A grant is never left behind: its sub is the other account's.
-                if table != .grants {
+                guard table == .grants else {
                     withhold(row, table)
                     continue
                 }
+                changedGrants.append(row)
             }
             returning[table, default: []].append(row)
         }
@@ -169,6 +172,7 @@ struct MergeUndo {
             try giveBack(table)
             try reinsert(table)
         }
+        try run.takeBackConsent(to: changedGrants)
         try endWhatBeganSince(by: actor)
         for table in [JournaledTable.refreshFamilies, .refreshTokens] { try reinsert(table) }
         try run.revokeReturned(reappearing[.refreshFamilies] ?? [])
@@ -177,6 +181,9 @@ struct MergeUndo {
             try reinsert(table)
         }
         try giveBackHistories()
+        // The survivor does not decide for somebody else's agents.
+        try run.cancelApprovals(
+            of: (returning[.agents] ?? []).compactMap(\.id).map(Agent.ID.init(rawValue:)), waitingFor: b)
         try run.giveBackPushApprovals(returning[.pushApprovals] ?? [])
         restored += returning[.pushApprovals]?.count ?? 0
         try reinsert(.pushApprovals)

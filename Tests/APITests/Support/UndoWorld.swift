@@ -49,6 +49,8 @@ final class UndoWorld {
     let records: RecordWorld
     /// Relying parties that stay from world to world.
     let shops: [RelyingParty]
+    /// Text that is easily damaged on its way.
+    private static let odd = "김\u{0}\u{1F}\"\\/\u{7F}\u{2028}\u{FEFF}e\u{301}\u{E9}🛑</script>\n "
     private(set) var plan = Plan(way: .swap)
     private(set) var hasRecords = false
     /// Values that were sealed: where they are, for what row they are sealed, and what they say.
@@ -162,10 +164,10 @@ final class UndoWorld {
                                login_email_authoritative, role, custom_claims, created_at, last_active_at, phone_number,
                                address, verified_level)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, id, isAnonymous, chance(20), any(of: [nil, "", " ", "Bea \(id)", "김 \(id)\u{0}\"\\"]) ?? nil,
+            """, id, isAnonymous, chance(20), any(of: [nil, "", " ", "Bea \(id)", Self.odd]) ?? nil,
             chance(20) ? "nick" : nil, any(of: [nil, "", email, "me+\(id)@example.com"]) ?? nil,
             hasLogin ? email : nil, hasLogin && chance(50), "user",
-            chance(30) ? #"{ "b":1.50, "a":"\#u{41}", "id":\#(id) }"# : nil, past(), past(),
+            chance(30) ? #"{ "b":1.50, "a":"\#u{41}", "n":1e400, "id":12345678901234567890 , "l":"\#u{2028}🛑" }"# : nil, past(), past(),
             chance(10) ? "+49 30 1" : nil, chance(10) ? "Street 1" : nil, number(0...2))
         func some(_ limit: Int) -> Range<Int> { 0..<(0..<limit).filter { _ in chance(size) }.count }
         if !isAnonymous {
@@ -284,7 +286,7 @@ final class UndoWorld {
             """
             INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform, created_at)
             VALUES (?, 'session', ?, '192.0.2.1', ?, 'ios', ?)
-            """, user, chance(50) ? "apple" : nil, chance(50) ? "A\u{0}gent 김" : nil, past())
+            """, user, chance(50) ? "apple" : nil, chance(50) ? Self.odd : nil, past())
     }
 
     @discardableResult
@@ -372,7 +374,7 @@ final class UndoWorld {
                                          title, body, sealed_request, expires_at, decided_at, tries, history_length,
                                          history_digest)
             VALUES (?, ?, ?, ?, ?, ?, 'pay', 'Title', ?, ?, ?, ?, ?, ?, ?)
-            """, user, agent, publicID, status, hash, past(), "Body \u{0}\\ \"김\"",
+            """, user, agent, publicID, status, hash, past(), Self.odd,
             isSealed ? seal("request \(publicID)", for: row) : nil,
             chance(80) ? app.time.now + .seconds(number(-100...900)) : nil,
             ["approved", "rejected"].contains(status) ? past() : nil,

@@ -71,8 +71,8 @@ private struct Meanwhile {
     private(set) var done: [String] = []
     /// Rows that stay as they are now.
     private var staying: Set<String> = []
-    /// Grants go back whatever has become of them.
-    private var returning: [String] = []
+    /// Grants go back whatever has become of them; those that were ended stay so.
+    private var ended: [String] = []
     private var isRenamed = false
 
     init(_ world: UndoWorld) throws {
@@ -175,7 +175,7 @@ private struct Meanwhile {
             expected.rows[row] = before.rows[row]?.replacing(
                 " name=\(survivor.name ?? "NULL") nickname=", with: " name=\(Self.name) nickname=")
         }
-        for row in returning {
+        for row in ended {
             expected.rows[row] = changed.rows[row]?.replacing(
                 " user_id=\(UndoWorld.survivor) ", with: " user_id=\(UndoWorld.absorbed) ")
         }
@@ -263,13 +263,17 @@ private struct Meanwhile {
 
     private mutating func changeGrant() throws {
         guard let id = try take("grants", where: Self.isMovedGrant) else { return }
-        if world.chance(50) {
-            try world.db.execute("UPDATE grants SET scopes = 'openid' WHERE id = ?", id)
+        if world.chance(40) {
+            try world.db.execute("UPDATE grants SET scopes = CONCAT(scopes, ' email') WHERE id = ?", id)
+        } else if try Self.isThere(
+            world, "SELECT COUNT(*) FROM grants WHERE id = ? AND revoked_at IS NOT NULL", id)
+        {
+            try world.db.execute("UPDATE grants SET revoked_at = NULL WHERE id = ?", id)
         } else {
             try world.db.execute("UPDATE grants SET revoked_at = ? WHERE id = ?", world.app.time.now, id)
+            ended.append("grants \(id)")
         }
         conflicts.append(UndoConflict(table: "grants", key: id, reason: .changed))
-        returning.append("grants \(id)")
     }
 
     private mutating func takeGrant() throws {

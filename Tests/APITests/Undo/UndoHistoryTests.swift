@@ -101,6 +101,23 @@ import Time
         return phone
     }
 
+    /// What the agent has asked the survivor stays there, but is not the survivor's to decide any more.
+    @Test func whatItsAgentAskedSinceIsCancelled() throws {
+        let asked = try client.ask(agent)
+        let merge = try merge()
+        let own = try client.ask(try client.agent(of: bea, in: app), ["action_type": "own"])
+        let (since, decided) = (try client.ask(agent, ["action_type": "a"]), try client.ask(agent, ["action_type": "b"]))
+        _ = client.decide(decided, "rejected", as: bea)
+        #expect(try app.undo(merge).kept == [])
+        let (ada, bea) = (self.ada.userID, self.bea.userID)
+        #expect(try history(of: asked.id) == ["requested \(ada)"])
+        #expect(try history(of: since.id) == ["requested \(bea)", "cancelled \(bea)"])
+        #expect(try history(of: decided.id) == ["requested \(bea)", "rejected \(bea)"])
+        #expect(try history(of: own.id) == ["requested \(bea)"])
+        #expect(client.send(try agent.poll(since.id))["status"] == "cancelled")
+        #expect(client.decide(since, "approved", as: self.bea, number: since.number).status == 409)
+    }
+
     /// A swap cancels requests before it deletes them.
     @Test(arguments: [false, true]) func ofWhatASwapCancelled(areSelected: Bool) throws {
         let anonymous = try scene.anonymous()
