@@ -117,6 +117,22 @@ extension AccountsTransaction {
         return taken
     }
 
+    /// The keys of deleted requests for approval in the app that name an approver who is not there.
+    func absentApprovers(of rows: [JournaledRow]) throws -> Set<String> {
+        Set(
+            try rows.batches.flatMap { batch in
+                try connection.all(
+                    """
+                    SELECT CONCAT(j.id)
+                    FROM JSON_TABLE(?, '$[*]' COLUMNS (
+                             id BIGINT PATH '$.id', approved_user_id BIGINT PATH '$.approved_user_id')) j
+                    LEFT JOIN users u ON u.id = j.approved_user_id
+                    WHERE j.approved_user_id IS NOT NULL AND u.id IS NULL
+                    """, JournaledRow.array(batch)
+                ) { row in try row.read(String.self) }
+            })
+    }
+
     /// Runs a statement, as often as there are batches of rows.
     ///
     /// - Parameters:
@@ -155,7 +171,8 @@ extension AccountsTransaction {
         try execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN agent_approvals p ON p.id = j.id
-            STRAIGHT_JOIN agent_approval_history r ON r.approval = p.public_id SET r.user_id = ?
+            STRAIGHT_JOIN agent_approval_history r FORCE INDEX (agent_approval_history_approval) ON r.approval = p.public_id
+            SET r.user_id = ?
             """, for: approvals, user)
     }
 
@@ -170,9 +187,10 @@ extension AccountsTransaction {
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j
             STRAIGHT_JOIN agent_approval_history known ON known.id = j.id
-            STRAIGHT_JOIN agent_approval_history r ON r.approval = known.approval AND (r.id = known.id OR r.id > ?)
+            STRAIGHT_JOIN agent_approval_history r FORCE INDEX (agent_approval_history_approval)
+                ON r.approval = known.approval AND (r.id = known.id OR r.id > ?)
             LEFT JOIN agent_approvals p ON p.public_id = known.approval
-            LEFT JOIN agent_approval_history since
+            LEFT JOIN agent_approval_history since FORCE INDEX (agent_approval_history_approval)
                 ON since.approval = known.approval AND since.id > ? AND since.event IN ('approved', 'rejected', 'cancelled')
             SET r.user_id = ? WHERE p.id IS NULL AND since.id IS NULL
             """, for: rows, newest, newest, user)

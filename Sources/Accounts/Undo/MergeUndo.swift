@@ -112,6 +112,7 @@ struct MergeUndo {
 
     private mutating func compareDeleted(_ rows: [JournaledRow], in table: JournaledTable) throws {
         let taken = try run.takenKeys(of: rows, in: table)
+        let nobody = table == .pushApprovals ? try run.absentApprovers(of: rows) : []
         for var row in rows {
             if isWithheld(row, in: table) {
                 withhold(row, table)
@@ -135,6 +136,10 @@ struct MergeUndo {
                     withhold(row, table)
                     continue
                 }
+            }
+            // As their deletion would have had it.
+            if nobody.contains(row.key), try row.value("approved_user_id") != .integer(a.rawValue) {
+                try row.replace { name, value in name == "approved_user_id" ? .null : value }
             }
             reappearing[table, default: []].append(row)
         }

@@ -50,10 +50,15 @@ extension Connection {
 
     /// All claims of the ids that these claims are of.
     func claims(likeThose claims: [ClaimState]) throws -> [ClaimState] {
-        if claims.isEmpty { return [] }
-        return try all(
+        let ids = Dictionary(claims.map { ([$0.project, $0.anonymousID.rawValue].map { Array($0.utf8) }, $0) }) { first, _ in first }
+        return try batches(of: 2000, of: ids.values.sorted { $0.id < $1.id }).flatMap { try self.claims(ofIDsOf: $0) }
+    }
+
+    /// - Parameter claims: each of another id.
+    private func claims(ofIDsOf claims: [ClaimState]) throws -> [ClaimState] {
+        try all(
             """
-            SELECT DISTINCT JSON_OBJECT('id', c.id, 'project', HEX(c.project_id), 'anonymous_id', c.anonymous_id,
+            SELECT JSON_OBJECT('id', c.id, 'project', HEX(c.project_id), 'anonymous_id', c.anonymous_id,
                                         'owner', c.app_user_id, 'claimed_at', c.claimed_at)
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                 project CHAR(32) CHARACTER SET ascii PATH '$.project' ERROR ON ERROR,
@@ -93,7 +98,10 @@ extension Connection {
 
     /// What is left of these rows.
     func present(_ rows: [OwnedRow]) throws -> [OwnedRow] {
-        if rows.isEmpty { return [] }
+        try batches(of: 50_000, of: rows).flatMap { try presentBatch($0) }
+    }
+
+    private func presentBatch(_ rows: [OwnedRow]) throws -> [OwnedRow] {
         let keys = Dictionary(grouping: rows, by: \.table).mapValues { list($0.map(\.key)) }
         return try all(
             """
@@ -118,6 +126,11 @@ extension Connection {
             """, arguments: OwnedRow.Table.allCases.map { keys[$0] ?? "[]" }
         ) { row in try row.readState() }
     }
+}
+
+/// As many values at once as a statement gets, which must fit into `max_allowed_packet`.
+private func batches<Value>(of count: Int, of values: [Value]) -> [[Value]] {
+    stride(from: 0, to: values.count, by: count).map { Array(values[$0..<min($0 + count, values.count)]) }
 }
 
 extension Row {

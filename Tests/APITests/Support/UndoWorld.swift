@@ -50,7 +50,7 @@ final class UndoWorld {
     /// Relying parties that stay from world to world.
     let shops: [RelyingParty]
     /// Text that is easily damaged on its way.
-    private static let odd = "김\u{0}\u{1F}\"\\/\u{7F}\u{2028}\u{FEFF}e\u{301}\u{E9}🛑</script>\n "
+    private static let odd = "\u{1F}김\u{0}\"\\/\u{7F}\u{2028}\u{FEFF}e\u{301}\u{E9}🛑</script>\n "
     private(set) var plan = Plan(way: .swap)
     private(set) var hasRecords = false
     /// Values that were sealed: where they are, for what row they are sealed, and what they say.

@@ -202,6 +202,17 @@ import Time
         #expect(try told(untold) == [])
     }
 
+    /// A name is what it is byte by byte, however it looks.
+    @Test func aNameThatLooksTheSame() throws {
+        try app.change("UPDATE users SET name = IF(id = ?, ?, NULL)", ada.userID, "Ade\u{301}")
+        let merge = try merge()
+        #expect(try app.column("SELECT HEX(name) FROM users WHERE id = ?", bea.userID) == ["416465CC81"])
+        try app.change("UPDATE users SET name = ? WHERE id = ?", "Ad\u{E9}", bea.userID)
+        let undone = try app.undo(merge, keepingChanged: true)
+        #expect(undone.kept == [UndoConflict(table: "users", key: "\(bea.userID) name", reason: .changed)])
+        #expect(try app.column("SELECT HEX(name) FROM users WHERE id = ?", bea.userID) == ["4164C3A9"])
+    }
+
     @Test func itIsAudited() throws {
         let merge = try merge()
         let last = try app.count("SELECT COALESCE(MAX(id), 0) FROM audit_log")
@@ -254,6 +265,29 @@ import Time
         let again = try scene.signIn(club, as: try reopened(phone))
         #expect(try again.idClaims["sub"] == .string("\(anonymous.userID)"))
         #expect(try app.count("SELECT COUNT(*) FROM absorbed_subs") == 0)
+    }
+
+    /// Somebody else approved a request, and is gone since.
+    @Test func anApproverWhoIsGone() throws {
+        let anonymous = try scene.anonymous()
+        let other = try scene.anonymous()
+        for approver in [other.userID, anonymous.userID] {
+            try app.change(
+                """
+                INSERT INTO push_approval_requests (requested_user_id, approved_user_id, status, expires_at)
+                VALUES (?, ?, 'approved', ?)
+                """, anonymous.userID, approver, app.time.now)
+        }
+        let answer = scene.client.send(
+            .post, "/api/v1/me/anonymous_swap",
+            app.proof("bea").adding(["provider": "apple", "merge_options": ["notifications": false]]),
+            token: anonymous.token)
+        try #require(answer.status == 200, "\(answer)")
+        #expect(try app.count("SELECT COUNT(*) FROM push_approval_requests") == 0)
+        try app.change("DELETE FROM users WHERE id = ?", other.userID)
+        try app.undo(app.newestSwap())
+        let approvers = try app.column("SELECT CONCAT(approved_user_id) FROM push_approval_requests ORDER BY id")
+        #expect(approvers == ["NULL", "\(anonymous.userID)"])
     }
 
     @Test func anotherSwapAfterTheUndo() throws {

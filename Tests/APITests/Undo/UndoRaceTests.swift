@@ -309,6 +309,54 @@ import Time
         #expect(app.statistics.exhaustions.value == 0)
     }
 
+    /// Whatever its agent asks for beside an undo, only the agent's own user can decide.
+    @Test func aRequestOfItsAgentAndADecision() throws {
+        let oauth = try OAuthScene(app)
+        var stayed = 0
+        for number in 0..<Self.rounds {
+            let ada = try oauth.person("agent's \(number)", email: nil)
+            let bea = try oauth.person("survivor \(number)", email: nil)
+            let agent = try oauth.client.agent(of: ada, in: app)
+            let merge = try oauth.client.send(
+                scene.mergeRequest(
+                    Member(id: bea.userID, subject: "", token: bea.token), try scene.mergeToken(of: ada.userID))
+            ).merge()
+            let waiting = try oauth.client.ask(agent, ["action_type": "waiting"])
+            let asking = try agent.asking()
+            let offset = Duration.microseconds(500 * (number - Self.rounds / 2))
+            let comment: Comment = "round \(number)"
+            let answers = app.atOnce(3) { [app] client, thread -> Answer? in
+                let start = ContinuousClock.now + max(.zero, thread == 0 ? .zero - offset : offset)
+                while ContinuousClock.now < start {}
+                switch thread {
+                case 0:
+                    #expect(app.undoOutcome(merge, ofNode: thread) == "undone", comment)
+                    return nil
+                case 1: return client.send(asking)
+                default: return client.decide(waiting, "approved", as: bea, number: waiting.number)
+                }
+            }.compactMap(\.self)
+            #expect(answers[0].status == 201 && [200, 404, 409].contains(answers[1].status), "\(comment): \(answers)")
+            let rows = try app.column(
+                """
+                SELECT CONCAT_WS(' ', r.user_id, r.status) FROM agent_approvals r JOIN agents a ON a.id = r.agent_id
+                WHERE a.public_id = ? ORDER BY r.id
+                """, agent.id)
+            #expect(rows[0] == "\(bea.userID) " + (answers[1].status == 200 ? "approved" : "cancelled"), comment)
+            #expect(["\(bea.userID) cancelled", "\(ada.userID) pending"].contains(rows[1]), "\(comment): \(rows)")
+            if rows[1].hasSuffix("pending") { stayed += 1 }
+            let histories = try app.count(
+                """
+                SELECT COUNT(*) FROM agent_approval_history h JOIN agent_approvals r ON r.public_id = h.approval
+                WHERE h.user_id <> r.user_id
+                """)
+            #expect(histories == 0, comment)
+        }
+        #expect(stayed < Self.rounds)
+        #expect(app.database.isOnCluster || app.statistics.deadlocks.value == 0)
+        #expect(app.statistics.exhaustions.value == 0)
+    }
+
     /// Of two merges into one survivor only the later one can be undone, and then the other one.
     @Test func twoMergesIntoOne() throws {
         for number in 0..<Self.rounds {
