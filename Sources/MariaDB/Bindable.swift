@@ -20,7 +20,7 @@ package enum Parameter: Sendable {
 ///
 /// A type with a bindable raw value only needs to declare the conformance: `struct ID: RawRepresentable, Bindable { …
 /// }`.
-package protocol Bindable {
+package protocol Bindable: Sendable {
     var parameter: Parameter { get }
 }
 

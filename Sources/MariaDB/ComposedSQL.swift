@@ -1,6 +1,6 @@
 /// A statement that is composed at run time, for optional conditions. It consists only of literals: every value of a
 /// request is an argument.
-package struct ComposedSQL {
+package struct ComposedSQL: Sendable {
     private(set) var text: String
     private(set) var arguments: [(any Bindable)?]
 

@@ -22,6 +22,7 @@ extension AccountsTransaction {
         let told = try liveSubs(of: a)
         try lockApplications(of: a, and: told.map(\.application))
         let rows = try journaling.map { _ in try rowsBeforeMerge(of: a) }
+        let pushApprovals = try pushApprovals(naming: a, in: rows)
         let applications = try moveApplications(from: a, to: b)
         let filled = try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
         var counts = MergeCounts()
@@ -37,13 +38,13 @@ extension AccountsTransaction {
         counts.agents = try moveAgents(from: a, to: b)
         counts.agentApprovals = try moveAgentApprovals(from: a, to: b)
         // As the sessions end: a browser that the absorbed account let in would be signed in as the survivor.
-        try denyPushApprovals(of: a, by: actor, because: "merged", notedFor: b)
-        counts.notifications = try movePushApprovals(from: a, to: b)
+        let denied = try denyPushApprovals(among: pushApprovals, of: b, by: actor, because: "merged")
+        counts.notifications = try movePushApprovals(pushApprovals, from: a, to: b)
         // Before the link: nobody is both absorbed and a survivor.
         try repointAbsorbedSubs(from: a, to: b)
         try repointLinks(from: a, to: b)
         let link = try insertLink(from: a, to: b, evidence)
-        if let rows, let journaling { try keepJournal(of: link, rows, filled, journaling) }
+        if let rows, let journaling { try keepJournal(of: link, rows, filled, denied, journaling) }
 
         for (application, subs) in told {
             emit(.userMerged(a, into: b, by: .merge(link.id, link.method), knownAs: subs, at: application))

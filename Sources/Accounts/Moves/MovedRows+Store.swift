@@ -39,16 +39,17 @@ extension AccountsTransaction {
     }
 
     /// Both columns at once: no row can name A afterwards, for naming it takes a lock on A that we hold.
-    func movePushApprovals(from a: User.ID, to b: User.ID) throws -> Int {
-        let ids = try connection.pushApprovals(naming: a)
+    ///
+    /// - Parameter named: all that name A, in ascending order.
+    func movePushApprovals(_ named: [Int64], from a: User.ID, to b: User.ID) throws -> Int {
         try connection.executeMany(
             """
             UPDATE push_approval_requests
             SET requested_user_id = IF(requested_user_id = ?, ?, requested_user_id),
                 approved_user_id = IF(approved_user_id = ?, ?, approved_user_id)
             WHERE id = ?
-            """, ids
+            """, named
         ) { [a, b, a, b, $0] }
-        return ids.count
+        return named.count
     }
 }

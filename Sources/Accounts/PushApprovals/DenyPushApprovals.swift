@@ -10,27 +10,33 @@ extension AccountsTransaction {
     /// - Parameters:
     ///   - user: locked.
     ///   - reason: for the audit log.
-    ///   - survivor: to whom the requests move, and so the entries of the audit log.
+    func denyPushApprovals(of user: User.ID, by actor: AuditEntry.Actor, because reason: String) throws {
+        _ = try denyPushApprovals(among: connection.pushApprovals(naming: user), of: user, by: actor, because: reason)
+    }
+
+    /// - Parameters:
+    ///   - named: all that name a user who is locked, in ascending order.
+    ///   - user: to whom the requests belong from then on, and so the entries of the audit log.
+    /// - Returns: those that it denied.
     func denyPushApprovals(
-        of user: User.ID, by actor: AuditEntry.Actor, because reason: String, notedFor survivor: User.ID? = nil
-    ) throws {
+        among named: [Int64], of user: User.ID, by actor: AuditEntry.Actor, because reason: String
+    ) throws -> Set<PushApproval.ID> {
+        if named.isEmpty { return [] }
         let open = try connection.all(
             """
             SELECT r.id, r.public_id
-            FROM (SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_requested)
-                  WHERE requested_user_id = ?
-                  UNION SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_approved)
-                  WHERE approved_user_id = ?) named
+            FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) named
             STRAIGHT_JOIN push_approval_requests r ON r.id = named.id
             WHERE r.status = 'pending' AND r.expires_at > ?
                OR r.status = 'approved' AND r.completed_at IS NULL AND COALESCE(r.decided_at > ?, TRUE)
             ORDER BY r.id
-            """, user, user, now, now - PushApproval.completionLimit - .clockSlack
+            """, String(decoding: named.json(), as: UTF8.self), now, now - PushApproval.completionLimit - .clockSlack
         ) { row in (id: try row.read(PushApproval.ID.self), publicID: try row.read(String?.self)) }
         try connection.executeMany(
             "UPDATE push_approval_requests SET status = 'denied', decided_at = ? WHERE id = ?", open
         ) { [now] in [now, $0.id] }
-        for approval in open { auditDenial(of: approval.publicID, user: survivor ?? user, by: actor, because: reason) }
+        for approval in open { auditDenial(of: approval.publicID, user: user, by: actor, because: reason) }
+        return Set(open.map(\.id))
     }
 
     private func auditDenial(of publicID: String?, user: User.ID, by actor: AuditEntry.Actor, because reason: String) {

@@ -101,11 +101,14 @@ extension SwapPlan {
 extension AccountsTransaction {
     /// Runs steps 2 to 5 of accounts §1.9. Both users are locked. Rows that stay are deleted with A, by the cascade.
     ///
-    /// - Returns: also the requests of agents that were deleted, because B has the same.
+    /// - Parameter pushApprovals: that name A, in ascending order.
+    /// - Returns: also the requests of agents that were deleted, because B has the same, and those of browsers that were denied.
     func moveAssets(
-        from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ selection: SwapSelection
-    ) throws -> (counts: MergedCounts, duplicates: Set<AgentApproval.ID>) {
+        from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ pushApprovals: [Int64],
+        _ selection: SwapSelection
+    ) throws -> (counts: MergedCounts, duplicates: Set<AgentApproval.ID>, denied: Set<PushApproval.ID>) {
         var duplicates: [AgentApproval.ID] = []
+        var denied: Set<PushApproval.ID> = []
         var counts = MergedCounts(
             grantsTransferred: grants.count { $0.fate == .moved }, grantsSkipped: grants.count { $0.fate == .duplicate }
         )
@@ -125,8 +128,8 @@ extension AccountsTransaction {
         }
         if selection.notifications {
             // A's sessions go with A: a browser that A let in must not be signed in as B.
-            try denyPushApprovals(of: a, by: .user(a), because: "swapped", notedFor: b)
-            counts.notificationsTransferred = try movePushApprovals(from: a, to: b)
+            denied = try denyPushApprovals(among: pushApprovals, of: b, by: .user(a), because: "swapped")
+            counts.notificationsTransferred = try movePushApprovals(pushApprovals, from: a, to: b)
         }
         let absorbed = grants.filter { $0.fate != .dropped }
         if !absorbed.isEmpty {
@@ -138,7 +141,7 @@ extension AccountsTransaction {
                 ON DUPLICATE KEY UPDATE canonical_user_id = VALUES(canonical_user_id)
                 """, b, now, a, b, idList(absorbed))
         }
-        return (counts, Set(duplicates))
+        return (counts, Set(duplicates), denied)
     }
 
     /// Gives the calling PAK's device to B, with a new secret; nil if the PAK has no device any more.

@@ -89,14 +89,19 @@ extension Accounts {
 
         if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
         let formerName = b.name
-        let rows = try journaling.map { _ in try transaction.rowsBeforeSwap(of: a.id) }
+        let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
+        let rows = try journaling.map { _ in
+            try transaction.rowsBeforeSwap(of: a.id, moving: caller.device, movedGrants)
+        }
+        let pushApprovals = try transaction.pushApprovals(naming: a.id, in: rows)
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
             deviceHasOthers: false)
         try transaction.noteLogin(
             .swapped, of: b.id, provider: proven.provider, on: nil, device: reassigned?.device.id)
-        let (counts, duplicates) = try transaction.moveAssets(from: a.id, into: b.id, grants, swap.selection)
+        let (counts, duplicates, denied) = try transaction.moveAssets(
+            from: a.id, into: b.id, grants, pushApprovals, swap.selection)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)
@@ -105,9 +110,8 @@ extension Accounts {
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
         if let rows, let journaling {
             let moved = SwappedRows(
-                device: reassigned?.device.id, grants: Set(grants.filter { $0.fate == .moved }.map(\.id)),
-                hasAgents: swap.selection.agentApprovals, duplicates: duplicates,
-                hasPushApprovals: swap.selection.notifications)
+                device: reassigned?.device.id, grants: movedGrants, hasAgents: swap.selection.agentApprovals,
+                duplicates: duplicates, hasPushApprovals: swap.selection.notifications, denied: denied)
             try transaction.keepJournal(
                 ofSwapFrom: a.id, into: b.id, rows, moved, name: (formerName, b.name), journaling)
         }

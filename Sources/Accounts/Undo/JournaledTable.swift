@@ -49,8 +49,8 @@ enum JournaledTable: String, CaseIterable {
         var watched: [Column] = []
         /// All the others, but generated ones.
         let others: [Column]
-        /// The rows `r` of a user: what follows FROM. Each argument is the user.
-        let rows: StaticString
+        /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user.
+        let rows: [StaticString]
         /// The id of the row that a row `r` belongs to, and whose fate it shares.
         var parent: StaticString = "NULL"
         var parentTable: JournaledTable?
@@ -71,7 +71,7 @@ enum JournaledTable: String, CaseIterable {
                 .time("purge_at"), .text("phone_number"), .text("address"), .text("postal_code"),
                 .integer("verified_level"),
             ],
-            rows: "users r WHERE r.id = ?"),
+            rows: ["users r WHERE r.id = ?"]),
         .identities: Definition(
             name: "identities", key: [.integer("id")], owner: "user_id",
             others: [
@@ -80,23 +80,23 @@ enum JournaledTable: String, CaseIterable {
                 .binary("apple_token_handle"), .binary("apple_token"), .integer("forwards_email"),
                 .time("forwarding_changed_at"), .time("consented_at"),
             ],
-            rows: "identities r WHERE r.user_id = ?"),
+            rows: ["identities r WHERE r.user_id = ?"]),
         .devices: Definition(
             name: "devices", key: [.integer("id")], owner: "user_id",
             others: [
                 .text("device_uuid"), .text("platform"), .binary("secret_digest"), .integer("attestation_verified"),
                 .integer("application_id"), .time("first_seen_at"), .time("last_seen_at"),
             ],
-            rows: "devices r WHERE r.user_id = ?"),
+            rows: ["devices r WHERE r.user_id = ?"]),
         .deviceAnonymousIDs: Definition(
             name: "device_anonymous_ids", key: [.integer("id")],
             others: [.integer("device_id"), .text("anonymous_id")],
-            rows: "devices d STRAIGHT_JOIN device_anonymous_ids r ON r.device_id = d.id WHERE d.user_id = ?",
+            rows: ["devices d STRAIGHT_JOIN device_anonymous_ids r ON r.device_id = d.id WHERE d.user_id = ?"],
             parent: "r.device_id", parentTable: .devices),
         .pushTokens: Definition(
             name: "push_tokens", key: [.integer("device_id")],
             others: [.text("token"), .text("environment"), .time("updated_at")],
-            rows: "devices d STRAIGHT_JOIN push_tokens r ON r.device_id = d.id WHERE d.user_id = ?",
+            rows: ["devices d STRAIGHT_JOIN push_tokens r ON r.device_id = d.id WHERE d.user_id = ?"],
             parent: "r.device_id", parentTable: .devices),
         .loginEvents: Definition(
             name: "login_events", key: [.integer("id")], owner: "user_id",
@@ -104,12 +104,12 @@ enum JournaledTable: String, CaseIterable {
                 .text("event"), .text("provider"), .text("ip"), .text("user_agent"), .text("platform"),
                 .time("created_at"),
             ],
-            rows: "login_events r WHERE r.user_id = ?", isErasable: true),
+            rows: ["login_events r WHERE r.user_id = ?"], isErasable: true),
         .grants: Definition(
             name: "grants", key: [.integer("id")], owner: "user_id",
             watched: [.text("scopes"), .time("revoked_at")],
             others: [.integer("application_id"), .text("sub"), .time("created_at"), .time("last_used_at")],
-            rows: "grants r WHERE r.user_id = ?"),
+            rows: ["grants r WHERE r.user_id = ?"]),
         .refreshFamilies: Definition(
             name: "refresh_families", key: [.integer("id")],
             others: [
@@ -118,15 +118,17 @@ enum JournaledTable: String, CaseIterable {
                 .binary("predecessor_digest"), .binary("sealed_answer"), .time("answer_expires_at"),
                 .text("answered_scope"), .binary("sid"), .binary("answer_key_digest"), .time("answer_key_expires_at"),
             ],
-            rows: "grants g STRAIGHT_JOIN refresh_families r ON r.grant_id = g.id WHERE g.user_id = ?",
+            rows: ["grants g STRAIGHT_JOIN refresh_families r ON r.grant_id = g.id WHERE g.user_id = ?"],
             parent: "r.grant_id", parentTable: .grants),
         .refreshTokens: Definition(
             name: "refresh_tokens", key: [.binary("digest")],
             others: [.integer("refresh_family_id"), .time("expires_at")],
-            rows: """
+            rows: [
+                """
                 grants g STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
                 STRAIGHT_JOIN refresh_tokens r ON r.refresh_family_id = f.id WHERE g.user_id = ?
-                """,
+                """
+            ],
             parent: "f.grant_id", parentTable: .grants),
         .agents: Definition(
             name: "agents", key: [.integer("id")], owner: "user_id",
@@ -135,7 +137,7 @@ enum JournaledTable: String, CaseIterable {
                 .json("allowed_action_types"), .json("allowed_ips"),
             ],
             others: [.text("public_id"), .time("created_at"), .text("agent_type")],
-            rows: "agents r WHERE r.user_id = ?", isErasable: true),
+            rows: ["agents r WHERE r.user_id = ?"], isErasable: true),
         .agentApprovals: Definition(
             name: "agent_approvals", key: [.integer("id")], owner: "user_id", watched: [.text("status")],
             others: [
@@ -144,15 +146,16 @@ enum JournaledTable: String, CaseIterable {
                 .time("decided_at"), .integer("tries"), .time("last_polled_at"), .integer("history_length"),
                 .binary("history_digest"),
             ],
-            rows: "agent_approvals r WHERE r.user_id = ?", parent: "r.agent_id", parentTable: .agents, isErasable: true),
+            rows: ["agent_approvals r WHERE r.user_id = ?"], parent: "r.agent_id", parentTable: .agents,
+            isErasable: true),
         .agentApprovalKeys: Definition(
             name: "agent_approval_keys", key: [.integer("agent_id"), .binary("key_digest")],
             others: [.binary("body_digest"), .integer("approval_id")],
-            rows: "agent_approvals p STRAIGHT_JOIN agent_approval_keys r ON r.approval_id = p.id WHERE p.user_id = ?",
+            rows: ["agent_approvals p STRAIGHT_JOIN agent_approval_keys r ON r.approval_id = p.id WHERE p.user_id = ?"],
             parent: "r.approval_id", parentTable: .agentApprovals),
         .agentApprovalHistory: Definition(
             name: "agent_approval_history", key: [.integer("id")], owner: "user_id", others: [],
-            rows: "agent_approval_history r WHERE r.user_id = ?", isErasable: true),
+            rows: ["agent_approval_history r WHERE r.user_id = ?"], isErasable: true),
         .pushApprovals: Definition(
             name: "push_approval_requests", key: [.integer("id")],
             watched: [
@@ -163,26 +166,28 @@ enum JournaledTable: String, CaseIterable {
                 .binary("sealed_number"), .integer("tries"), .text("ip"), .text("user_agent"),
                 .integer("application_id"), .integer("by_code"), .time("decided_at"),
             ],
-            rows: """
-                (SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_requested)
-                 WHERE requested_user_id = ?
-                 UNION SELECT id FROM push_approval_requests FORCE INDEX (push_approval_requests_approved)
-                 WHERE approved_user_id = ?) named
-                STRAIGHT_JOIN push_approval_requests r ON r.id = named.id
-                """, isErasable: true),
+            rows: [
+                """
+                push_approval_requests r FORCE INDEX (push_approval_requests_requested) WHERE r.requested_user_id = ?
+                """,
+                """
+                push_approval_requests r FORCE INDEX (push_approval_requests_approved)
+                WHERE r.approved_user_id = ? AND NOT r.requested_user_id <=> r.approved_user_id
+                """,
+            ], isErasable: true),
         .absorbedSubs: Definition(
             name: "absorbed_subs", key: [.integer("application_id"), .text("sub")], owner: "canonical_user_id",
             others: [
                 .text("via"), .integer("was_anonymous"), .time("occurred_at"), .text("source_event_id"),
             ],
-            rows: "absorbed_subs r WHERE r.canonical_user_id = ?"),
+            rows: ["absorbed_subs r WHERE r.canonical_user_id = ?"]),
         .identityLinks: Definition(
             name: "identity_links", key: [.integer("id")], owner: "primary_user_id",
             others: [.integer("linked_user_id"), .text("merged_via"), .text("idempotency_key"), .time("created_at")],
-            rows: "identity_links r WHERE r.primary_user_id = ?"),
+            rows: ["identity_links r WHERE r.primary_user_id = ?"]),
         .applications: Definition(
             name: "applications", key: [.integer("id")], owner: "owner_user_id", others: [],
-            rows: "applications r WHERE r.owner_user_id = ?"),
+            rows: ["applications r WHERE r.owner_user_id = ?"]),
     ]
 }
 
@@ -213,12 +218,14 @@ extension JournaledTable.Column {
 }
 
 extension JournaledTable.Definition {
-    /// Reads the rows of a user: the table's name, parent, key and image. The image is a JSON object, without the owner.
+    /// Statements that read the rows of a user: the table's name, parent, key and image. The image is a JSON object, without the
+    /// owner. The argument of each is the user.
     ///
     /// - Parameter isWhole: whether the image has all columns; otherwise those that an undo compares.
-    func scan(isWhole: Bool) -> [StaticString] {
-        ["SELECT '", name, "', ", parent, ", "] + keyText + [", "]
-            + image(isWhole: isWhole) + [" FROM ", rows]
+    func scans(isWhole: Bool) -> [[StaticString]] {
+        rows.map {
+            ["SELECT '", name, "', ", parent, ", "] + keyText + [", "] + image(isWhole: isWhole) + [" FROM ", $0]
+        }
     }
 
     /// Reads key, owner and image of rows by their keys, which are the argument: a JSON array of objects.

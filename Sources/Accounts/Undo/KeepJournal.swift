@@ -21,34 +21,70 @@ struct BegunJournal {
     let serverKey: ServerKey
 }
 
+/// Reads rows of a user in several tables, in one statement. Made once, since the text is long.
+private struct Scan: Sendable {
+    let sql: ComposedSQL
+    /// How many arguments it has, each the user.
+    let count: Int
+
+    init(_ tables: [JournaledTable], isWhole: (JournaledTable) -> Bool) {
+        let scans = tables.flatMap { $0.definition.scans(isWhole: isWhole($0)) }
+        sql = ComposedSQL(joining: Array(scans.joined(separator: [" UNION ALL "])))
+        count = scans.count
+    }
+
+    /// What a merge moves. Push tokens end when their device gets another owner.
+    static let beforeMerge = Scan(
+        [
+            .identities, .devices, .pushTokens, .loginEvents, .grants, .agents, .agentApprovals, .agentApprovalHistory,
+            .pushApprovals, .absorbedSubs, .identityLinks, .applications,
+        ], isWhole: { $0 == .pushTokens || $0 == .pushApprovals })
+
+    /// What a swap moves or deletes. An anonymous account has no identities, and nothing was merged into it.
+    static let beforeSwap = Scan(
+        [
+            .users, .devices, .pushTokens, .loginEvents, .grants, .agents, .agentApprovals, .agentApprovalKeys,
+            .agentApprovalHistory, .pushApprovals, .applications,
+        ], isWhole: { _ in true })
+
+    /// What goes with devices that a swap deletes.
+    static let ofDevices = Scan([.deviceAnonymousIDs], isWhole: { _ in true })
+    /// What goes with grants that a swap deletes.
+    static let ofGrants = Scan([.refreshFamilies, .refreshTokens], isWhole: { _ in true })
+}
+
 extension AccountsTransaction {
-    /// What a merge is about to move, or a swap to move or to delete. Both users are locked.
-    ///
-    /// Push tokens end when their device gets another owner.
+    /// What a merge is about to move. Both users are locked.
     func rowsBeforeMerge(of user: User.ID) throws -> [JournaledTable: [JournaledRow]] {
-        try rows(
-            of: user,
-            [
-                (.identities, false), (.devices, false), (.pushTokens, true), (.loginEvents, false), (.grants, false),
-                (.agents, false), (.agentApprovals, false), (.agentApprovalHistory, false), (.pushApprovals, true),
-                (.absorbedSubs, false), (.identityLinks, false), (.applications, false),
-            ])
+        try rows(of: user, .beforeMerge)
     }
 
-    /// The same with all columns, since a swap deletes what it does not move.
-    func rowsBeforeSwap(of user: User.ID) throws -> [JournaledTable: [JournaledRow]] {
-        try rows(of: user, JournaledTable.allCases.map { ($0, true) })
-    }
-
-    private func rows(
-        of user: User.ID, _ tables: [(JournaledTable, isWhole: Bool)]
+    /// What a swap is about to move or to delete, with all columns. Both users are locked.
+    ///
+    /// - Parameters:
+    ///   - device: that is moved.
+    ///   - grants: that are moved.
+    func rowsBeforeSwap(
+        of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>
     ) throws -> [JournaledTable: [JournaledRow]] {
-        var sql = ComposedSQL("")
-        for (table, isWhole) in tables {
-            if !sql.isEmpty { sql.append(" UNION ALL ") }
-            sql.append(ComposedSQL(joining: table.definition.scan(isWhole: isWhole)))
-            sql.append("", arguments: Array(repeating: user, count: table.definition.userCount))
-        }
+        var found = try rows(of: user, .beforeSwap)
+        let deletesDevices = found[.devices, default: []].contains { $0.id != device?.rawValue }
+        if deletesDevices { found.merge(try rows(of: user, .ofDevices)) { $1 } }
+        if found[.grants, default: []].count > grants.count { found.merge(try rows(of: user, .ofGrants)) { $1 } }
+        return found
+    }
+
+    /// The requests for approval in the app that name a user, in ascending order.
+    ///
+    /// - Parameter rows: the user's, if they were read.
+    func pushApprovals(naming user: User.ID, in rows: [JournaledTable: [JournaledRow]]?) throws -> [Int64] {
+        try rows.map { $0[.pushApprovals, default: []].compactMap(\.id).sorted() }
+            ?? connection.pushApprovals(naming: user)
+    }
+
+    private func rows(of user: User.ID, _ scan: Scan) throws -> [JournaledTable: [JournaledRow]] {
+        var sql = scan.sql
+        sql.append("", arguments: Array(repeating: user, count: scan.count))
         var found: [JournaledTable: [JournaledRow]] = [:]
         for (name, row) in try connection.all(
             sql,
@@ -66,11 +102,11 @@ extension AccountsTransaction {
     /// Keeps the journal of a merge that has moved these rows.
     func keepJournal(
         of link: IdentityLink, _ rows: [JournaledTable: [JournaledRow]], _ filled: [JournalContents.FilledValue],
-        _ journaling: Journaling
+        _ denied: Set<PushApproval.ID>, _ journaling: Journaling
     ) throws {
         var contents = JournalContents(moved: rows, filled: filled)
         contents.deleted[.pushTokens] = contents.moved.removeValue(forKey: .pushTokens)
-        try noteWhatMovingChanged(in: &contents)
+        try contents.noteMove(of: denied, from: link.linked, to: link.primary)
         try keepJournal(
             contents, survivor: link.primary, absorbed: link.linked, link.id, link.method.rawValue, journaling)
     }
@@ -95,19 +131,8 @@ extension AccountsTransaction {
                 }
             }
         }
-        try noteWhatMovingChanged(in: &contents)
+        try contents.noteMove(of: moved.denied, from: a, to: moved.hasPushApprovals ? b : nil)
         try keepJournal(contents, survivor: b, absorbed: a, nil, "anonymous_swap", journaling)
-    }
-
-    /// Requests for approval in the app name two users, and end if they wait.
-    private func noteWhatMovingChanged(in contents: inout JournalContents) throws {
-        guard let rows = contents.moved[.pushApprovals], !rows.isEmpty else { return }
-        let after = try present(rows, in: .pushApprovals)
-        contents.moved[.pushApprovals] = rows.map { row in
-            var row = row
-            row.after = after[row.key]?.image
-            return row
-        }
     }
 
     /// Rows as they are now, by key.
@@ -199,6 +224,8 @@ struct SwappedRows {
     /// Requests of agents that were deleted, because the survivor has the same.
     var duplicates: Set<AgentApproval.ID>
     var hasPushApprovals: Bool
+    /// Sign-ins of browsers that waited.
+    var denied: Set<PushApproval.ID>
 
     enum Fate { case moved, deleted, unchanged }
 
@@ -227,6 +254,28 @@ struct SwappedRows {
     }
 }
 
+extension JournalContents {
+    /// Notes what else a merge or swap changed in the requests for approval in the app: they name up to two users, and are denied
+    /// if they wait.
+    ///
+    /// - Parameter b: nil if they name nobody instead.
+    fileprivate mutating func noteMove(of denied: Set<PushApproval.ID>, from a: User.ID, to b: User.ID?) throws {
+        let b = b.map { JSONValue.integer($0.rawValue) } ?? .null
+        moved[.pushApprovals] = try moved[.pushApprovals]?.map { row in
+            var row = row
+            let isDenied = row.id.map { denied.contains(PushApproval.ID(rawValue: $0)) } ?? false
+            row.after = try row.watched(in: .pushApprovals) { name, value in
+                switch name {
+                case "requested_user_id", "approved_user_id": value == .integer(a.rawValue) ? b : value
+                case "status" where isDenied: .string(PushApproval.Status.denied.rawValue)
+                default: value
+                }
+            }
+            return row
+        }
+    }
+}
+
 extension MergeJournal {
     /// Of which rows a part says something.
     enum PartKind: String { case accounts, records }
@@ -248,11 +297,6 @@ extension JournaledTable {
         default: nil
         }
     }
-}
-
-extension JournaledTable.Definition {
-    /// How many arguments `scan` has, each the user.
-    fileprivate var userCount: Int { "\(rows)".utf8.count { $0 == UInt8(ascii: "?") } }
 }
 
 extension JSONValue {

@@ -146,4 +146,14 @@ extension JournaledRow {
     }
 
     func value(_ name: String) throws -> JSONValue? { try JSONValue(json: Array(image.utf8))[name] }
+
+    /// The image with only the columns that an undo compares, with other values.
+    func watched(in table: JournaledTable, _ transform: (String, JSONValue) -> JSONValue) throws -> String {
+        let columns = table.definition.key + table.definition.watched
+        let whole = try JSONValue(json: Array(image.utf8))
+        let members = columns.map { column in
+            ("\(column.name)", transform("\(column.name)", whole["\(column.name)"] ?? .null))
+        }
+        return String(decoding: JSONValue.object(JSONObject(members)).json(), as: UTF8.self)
+    }
 }

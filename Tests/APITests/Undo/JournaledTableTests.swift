@@ -33,12 +33,13 @@ import Testing
         let definition = table.definition
         try app.sql { connection in
             for isWhole in [false, true] {
-                let arguments = table == .pushApprovals ? 2 : 1
-                var sql = ComposedSQL(joining: definition.scan(isWhole: isWhole))
-                sql.append("", arguments: Array(repeating: Int64(1), count: arguments))
-                _ = try connection.all(sql) { row in
-                    #expect(try row.read(String.self) == table.rawValue)
-                    _ = (try row.read(Int64?.self), try row.read(String.self), try row.read(String.self))
+                for scan in definition.scans(isWhole: isWhole) {
+                    var sql = ComposedSQL(joining: scan)
+                    sql.append("", 1)
+                    _ = try connection.all(sql) { row in
+                        #expect(try row.read(String.self) == table.rawValue)
+                        _ = (try row.read(Int64?.self), try row.read(String.self), try row.read(String.self))
+                    }
                 }
             }
             var present = ComposedSQL(joining: definition.present)
@@ -77,7 +78,7 @@ import Testing
         let definition = JournaledTable.users.definition
         try app.sql { connection in
             let id = try connection.first("SELECT MAX(id) FROM users") { row in try row.read(Int64.self) } ?? 0
-            var scan = ComposedSQL(joining: definition.scan(isWhole: true))
+            var scan = ComposedSQL(joining: try #require(definition.scans(isWhole: true).first))
             scan.append("", id)
             let images = try connection.all(scan) { row in
                 _ = (try row.read(String.self), try row.read(Int64?.self), try row.read(String.self))
