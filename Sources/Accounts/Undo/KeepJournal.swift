@@ -33,7 +33,7 @@ private struct Scan: Sendable {
         count = scans.count
     }
 
-    /// What a merge moves. Push tokens end when their device gets another owner.
+    /// What a merge moves. Push tokens end when their device gets another owner, and requests that wait are denied.
     static let beforeMerge = Scan(
         [
             .identities, .devices, .pushTokens, .loginEvents, .grants, .agents, .agentApprovals, .agentApprovalHistory,
@@ -106,7 +106,7 @@ extension AccountsTransaction {
     ) throws {
         var contents = JournalContents(moved: rows, filled: filled)
         contents.deleted[.pushTokens] = contents.moved.removeValue(forKey: .pushTokens)
-        try contents.noteMove(of: denied, from: link.linked, to: link.primary)
+        contents.pushApprovals = JournalContents.MovedPushApprovals(to: link.primary, denied: denied)
         try keepJournal(
             contents, survivor: link.primary, absorbed: link.linked, link.id, link.method.rawValue, journaling)
     }
@@ -131,7 +131,8 @@ extension AccountsTransaction {
                 }
             }
         }
-        try contents.noteMove(of: moved.denied, from: a, to: moved.hasPushApprovals ? b : nil)
+        contents.pushApprovals = JournalContents.MovedPushApprovals(
+            to: moved.hasPushApprovals ? b : nil, denied: moved.denied)
         try keepJournal(contents, survivor: b, absorbed: a, nil, "anonymous_swap", journaling)
     }
 
@@ -251,28 +252,6 @@ struct SwappedRows {
     private func hasMoved(grant id: Int64) -> Bool { grants.contains(Grant.ID(rawValue: id)) }
     private func hasMoved(approval id: Int64) -> Bool {
         hasAgents && !duplicates.contains(AgentApproval.ID(rawValue: id))
-    }
-}
-
-extension JournalContents {
-    /// Notes what else a merge or swap changed in the requests for approval in the app: they name up to two users, and are denied
-    /// if they wait.
-    ///
-    /// - Parameter b: nil if they name nobody instead.
-    fileprivate mutating func noteMove(of denied: Set<PushApproval.ID>, from a: User.ID, to b: User.ID?) throws {
-        let b = b.map { JSONValue.integer($0.rawValue) } ?? .null
-        moved[.pushApprovals] = try moved[.pushApprovals]?.map { row in
-            var row = row
-            let isDenied = row.id.map { denied.contains(PushApproval.ID(rawValue: $0)) } ?? false
-            row.after = try row.watched(in: .pushApprovals) { name, value in
-                switch name {
-                case "requested_user_id", "approved_user_id": value == .integer(a.rawValue) ? b : value
-                case "status" where isDenied: .string(PushApproval.Status.denied.rawValue)
-                default: value
-                }
-            }
-            return row
-        }
     }
 }
 

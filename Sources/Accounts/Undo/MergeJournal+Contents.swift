@@ -12,6 +12,20 @@ struct JournalContents {
     /// The newest of all token families when every grant was locked: those that began under them since have higher ids, whatever
     /// the clocks of the instances say. 0: there was none.
     var newestFamily = TokenFamily.ID(rawValue: 0)
+    /// What became of the moved requests for approval in the app.
+    var pushApprovals: MovedPushApprovals?
+
+    /// Requests for approval in the app name up to two users, and are denied if they wait.
+    struct MovedPushApprovals: Codable, Equatable {
+        /// Whom they name instead of the absorbed user; nil: nobody.
+        let named: Int64?
+        let denied: Set<Int64>
+
+        init(to named: User.ID?, denied: Set<PushApproval.ID>) {
+            self.named = named?.rawValue
+            self.denied = Set(denied.map(\.rawValue))
+        }
+    }
 
     /// One value of the survivor's row, before and after.
     struct FilledValue: Codable, Equatable {
@@ -64,7 +78,7 @@ struct JournaledRow {
     var image: String
     /// The id of the row that this one belongs to.
     var parent: Int64?
-    /// The image that the merge itself left, if it changed more than the owner.
+    /// The image that the merge itself left, if it changed more than the owner. It is not kept, but made of what is.
     var after: String?
 
     /// Of a key that is one number.
@@ -78,16 +92,21 @@ extension JournalContents {
             let members = tables.map { "\"\($0.rawValue)\":[\($1.map(\.json).joined(separator: ","))]" }
             return "{" + members.joined(separator: ",") + "}"
         }
-        let text = "{\"moved\":\(tables(moved)),\"deleted\":\(tables(deleted)),\"filled\":"
-        return Array(text.utf8) + filled.json() + Array(",\"newest_family\":\(newestFamily.rawValue)}".utf8)
+        let text = "{\"moved\":\(tables(moved)),\"deleted\":\(tables(deleted)),\"rest\":"
+        let rest = Rest(filled: filled, pushApprovals: pushApprovals, newestFamily: newestFamily.rawValue)
+        return Array(text.utf8) + rest.json() + Array("}".utf8)
     }
 
-    private struct Rest: Decodable {
+    private struct Rest: Codable {
         let filled: [FilledValue]
+        let pushApprovals: MovedPushApprovals?
         let newestFamily: Int64
     }
 
-    init(json: [UInt8]) throws {
+    private struct WithRest: Decodable { let rest: Rest }
+
+    /// - Parameter journal: whose contents these are.
+    init(json: [UInt8], of journal: MergeJournal) throws {
         let contents = try JSONValue(json: json)
         func tables(_ name: String) -> [JournaledTable: [JournaledRow]] {
             guard case .object(let tables)? = contents[name] else { return [:] }
@@ -100,9 +119,32 @@ extension JournalContents {
         }
         moved = tables("moved")
         deleted = tables("deleted")
-        let rest = try Rest(json: json)
+        let rest = try WithRest(json: json).rest
         filled = rest.filled
+        pushApprovals = rest.pushApprovals
         newestFamily = TokenFamily.ID(rawValue: rest.newestFamily)
+        moved[.pushApprovals] = try moved[.pushApprovals]?.map { row in
+            var row = row
+            row.after = try pushApprovals?.after(row, of: journal)
+            return row
+        }
+    }
+}
+
+extension JournalContents.MovedPushApprovals {
+    /// The image that a merge or swap left.
+    fileprivate func after(_ row: JournaledRow, of journal: MergeJournal) throws -> String {
+        var row = row
+        let isDenied = row.id.map(denied.contains) ?? false
+        try row.replace { name, value in
+            switch name {
+            case "requested_user_id", "approved_user_id":
+                value == .integer(journal.absorbed.rawValue) ? named.map(JSONValue.integer) ?? .null : value
+            case "status" where isDenied: .string(PushApproval.Status.denied.rawValue)
+            default: value
+            }
+        }
+        return row.image
     }
 }
 
@@ -111,7 +153,6 @@ extension JournaledRow {
         var text = "{\"key\":" + String(decoding: JSONValue.string(key).json(), as: UTF8.self)
         if let parent { text += ",\"parent\":\(parent)" }
         text += ",\"image\":" + image
-        if let after { text += ",\"after\":" + after }
         return text + "}"
     }
 
@@ -121,7 +162,7 @@ extension JournaledRow {
         guard let key = value["key"]?.string, let image = text("image") else { return nil }
         var parent: Int64?
         if case .integer(let id)? = value["parent"] { parent = id }
-        self.init(key: key, image: image, parent: parent, after: text("after"))
+        self.init(key: key, image: image, parent: parent)
     }
 }
 
@@ -146,14 +187,4 @@ extension JournaledRow {
     }
 
     func value(_ name: String) throws -> JSONValue? { try JSONValue(json: Array(image.utf8))[name] }
-
-    /// The image with only the columns that an undo compares, with other values.
-    func watched(in table: JournaledTable, _ transform: (String, JSONValue) -> JSONValue) throws -> String {
-        let columns = table.definition.key + table.definition.watched
-        let whole = try JSONValue(json: Array(image.utf8))
-        let members = columns.map { column in
-            ("\(column.name)", transform("\(column.name)", whole["\(column.name)"] ?? .null))
-        }
-        return String(decoding: JSONValue.object(JSONObject(members)).json(), as: UTF8.self)
-    }
 }

@@ -76,7 +76,7 @@ extension Accounts {
         guard let contents = try transaction.contents(of: journal, .accounts, serverKey) else {
             throw Failure.undoNotPossible(.noJournal)
         }
-        var undo = MergeUndo(journal, try JournalContents(json: contents), in: transaction, serverKey)
+        var undo = MergeUndo(journal, try JournalContents(json: contents, of: journal), in: transaction, serverKey)
         try undo.compare(survivor: users[journal.survivor])
         let mayWrite = keepingChanged || undo.conflicts.isEmpty
         if mayWrite { try undo.write(by: changer.actor) }
