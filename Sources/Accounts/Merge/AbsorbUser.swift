@@ -21,8 +21,8 @@ extension AccountsTransaction {
         try connection.checkHistory(of: a)
         let told = try liveSubs(of: a)
         try lockApplications(of: a, and: told.map(\.application))
-        let rows = try journaling.map { _ in try rowsBeforeMerge(of: a) }
-        let pushApprovals = try pushApprovals(naming: a, in: rows)
+        let scanned = try journaling.map { _ in try rowsBeforeMerge(of: a) }
+        let pushApprovals = try pushApprovals(naming: a, in: scanned)
         let applications = try moveApplications(from: a, to: b)
         let filled = try fill(survivor, from: absorbed, becomesDeveloper: applications > 0, actor)
         var counts = MergeCounts()
@@ -44,7 +44,7 @@ extension AccountsTransaction {
         try repointAbsorbedSubs(from: a, to: b)
         try repointLinks(from: a, to: b)
         let link = try insertLink(from: a, to: b, evidence)
-        if let rows, let journaling { try keepJournal(of: link, rows, filled, denied, journaling) }
+        if let scanned, let journaling { try keepJournal(of: link, scanned, filled, denied, journaling) }
 
         for (application, subs) in told {
             emit(.userMerged(a, into: b, by: .merge(link.id, link.method), knownAs: subs, at: application))

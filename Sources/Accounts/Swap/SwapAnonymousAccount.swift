@@ -90,10 +90,10 @@ extension Accounts {
         if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
         let formerName = b.name
         let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
-        let rows = try journaling.map { _ in
+        let scanned = try journaling.map { _ in
             try transaction.rowsBeforeSwap(of: a.id, moving: caller.device, movedGrants)
         }
-        let pushApprovals = try transaction.pushApprovals(naming: a.id, in: rows)
+        let pushApprovals = try transaction.pushApprovals(naming: a.id, in: scanned)
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
@@ -108,12 +108,12 @@ extension Accounts {
         try transaction.clearAuditByOthers(about: a.id)
         // The cascade deletes the ticket, A's other PAKs, devices and sessions, and what was not selected.
         try transaction.connection.execute("DELETE FROM users WHERE id = ?", a.id)
-        if let rows, let journaling {
+        if let scanned, let journaling {
             let moved = SwappedRows(
                 device: reassigned?.device.id, grants: movedGrants, hasAgents: swap.selection.agentApprovals,
                 duplicates: duplicates, hasPushApprovals: swap.selection.notifications, denied: denied)
             try transaction.keepJournal(
-                ofSwapFrom: a.id, into: b.id, rows, moved, name: (formerName, b.name), journaling)
+                ofSwapFrom: a.id, into: b.id, scanned, moved, name: (formerName, b.name), journaling)
         }
 
         let told = Dictionary(grouping: grants.filter { $0.fate != .dropped && $0.notifiesSwap }, by: \.application)

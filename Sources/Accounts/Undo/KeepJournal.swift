@@ -21,6 +21,13 @@ struct BegunJournal {
     let serverKey: ServerKey
 }
 
+/// Rows of a user before they are moved or deleted.
+struct ScannedRows {
+    fileprivate(set) var rows: [JournaledTable: [JournaledRow]] = [:]
+    /// The newest of all token families.
+    fileprivate(set) var newestFamily = TokenFamily.ID(rawValue: 0)
+}
+
 /// Reads rows of a user in several tables, in one statement. Made once, since the text is long.
 private struct Scan: Sendable {
     let sql: ComposedSQL
@@ -29,9 +36,14 @@ private struct Scan: Sendable {
 
     init(_ tables: [JournaledTable], isWhole: (JournaledTable) -> Bool) {
         let scans = tables.flatMap { $0.definition.scans(isWhole: isWhole($0)) }
-        sql = ComposedSQL(joining: Array(scans.joined(separator: [" UNION ALL "])))
+        sql = ComposedSQL(joining: Array(([Self.newestFamily] + scans).joined(separator: [" UNION ALL "])))
         count = scans.count
     }
+
+    private static let newestFamily: [StaticString] = [
+        "SELECT 'newest_family', NULL, CONVERT(COALESCE(MAX(id), 0) USING utf8mb4) COLLATE utf8mb4_nopad_bin, ''",
+        " FROM refresh_families",
+    ]
 
     /// What a merge moves. Push tokens end when their device gets another owner, and requests that wait are denied.
     static let beforeMerge = Scan(
@@ -55,7 +67,7 @@ private struct Scan: Sendable {
 
 extension AccountsTransaction {
     /// What a merge is about to move. Both users are locked.
-    func rowsBeforeMerge(of user: User.ID) throws -> [JournaledTable: [JournaledRow]] {
+    func rowsBeforeMerge(of user: User.ID) throws -> ScannedRows {
         try rows(of: user, .beforeMerge)
     }
 
@@ -66,26 +78,27 @@ extension AccountsTransaction {
     ///   - grants: that are moved.
     func rowsBeforeSwap(
         of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>
-    ) throws -> [JournaledTable: [JournaledRow]] {
+    ) throws -> ScannedRows {
         var found = try rows(of: user, .beforeSwap)
-        let deletesDevices = found[.devices, default: []].contains { $0.id != device?.rawValue }
-        if deletesDevices { found.merge(try rows(of: user, .ofDevices)) { $1 } }
-        if found[.grants, default: []].count > grants.count { found.merge(try rows(of: user, .ofGrants)) { $1 } }
+        let deletesDevices = found.rows[.devices, default: []].contains { $0.id != device?.rawValue }
+        if deletesDevices { found.rows.merge(try rows(of: user, .ofDevices).rows) { $1 } }
+        let deletesGrants = found.rows[.grants, default: []].count > grants.count
+        if deletesGrants { found.rows.merge(try rows(of: user, .ofGrants).rows) { $1 } }
         return found
     }
 
     /// The requests for approval in the app that name a user, in ascending order.
     ///
-    /// - Parameter rows: the user's, if they were read.
-    func pushApprovals(naming user: User.ID, in rows: [JournaledTable: [JournaledRow]]?) throws -> [Int64] {
-        try rows.map { $0[.pushApprovals, default: []].compactMap(\.id).sorted() }
+    /// - Parameter scanned: the user's rows, if they were read.
+    func pushApprovals(naming user: User.ID, in scanned: ScannedRows?) throws -> [Int64] {
+        try scanned.map { $0.rows[.pushApprovals, default: []].compactMap(\.id).sorted() }
             ?? connection.pushApprovals(naming: user)
     }
 
-    private func rows(of user: User.ID, _ scan: Scan) throws -> [JournaledTable: [JournaledRow]] {
+    private func rows(of user: User.ID, _ scan: Scan) throws -> ScannedRows {
         var sql = scan.sql
         sql.append("", arguments: Array(repeating: user, count: scan.count))
-        var found: [JournaledTable: [JournaledRow]] = [:]
+        var found = ScannedRows()
         for (name, row) in try connection.all(
             sql,
             read: { row in
@@ -93,18 +106,21 @@ extension AccountsTransaction {
                 return (name, JournaledRow(key: try row.read(), image: try row.read(), parent: parent))
             })
         {
-            guard let table = JournaledTable(rawValue: name) else { continue }
-            found[table, default: []].append(row)
+            if let table = JournaledTable(rawValue: name) {
+                found.rows[table, default: []].append(row)
+            } else {
+                found.newestFamily = TokenFamily.ID(rawValue: row.id ?? 0)
+            }
         }
         return found
     }
 
     /// Keeps the journal of a merge that has moved these rows.
     func keepJournal(
-        of link: IdentityLink, _ rows: [JournaledTable: [JournaledRow]], _ filled: [JournalContents.FilledValue],
+        of link: IdentityLink, _ scanned: ScannedRows, _ filled: [JournalContents.FilledValue],
         _ denied: Set<PushApproval.ID>, _ journaling: Journaling
     ) throws {
-        var contents = JournalContents(moved: rows, filled: filled)
+        var contents = JournalContents(moved: scanned.rows, filled: filled, newestFamily: scanned.newestFamily)
         contents.deleted[.pushTokens] = contents.moved.removeValue(forKey: .pushTokens)
         contents.pushApprovals = JournalContents.MovedPushApprovals(to: link.primary, denied: denied)
         try keepJournal(
@@ -115,12 +131,12 @@ extension AccountsTransaction {
     ///
     /// - Parameter name: the survivor's, before and after.
     func keepJournal(
-        ofSwapFrom a: User.ID, into b: User.ID, _ rows: [JournaledTable: [JournaledRow]], _ moved: SwappedRows,
+        ofSwapFrom a: User.ID, into b: User.ID, _ scanned: ScannedRows, _ moved: SwappedRows,
         name: (before: String?, after: String?), _ journaling: Journaling
     ) throws {
-        var contents = JournalContents()
+        var contents = JournalContents(newestFamily: scanned.newestFamily)
         contents.filled = [JournalContents.FilledValue.name(name.before, name.after)].compactMap(\.self)
-        for (table, rows) in rows {
+        for (table, rows) in scanned.rows {
             for var row in rows {
                 switch try moved.fate(of: row, in: table, a) {
                 case .moved: contents.moved[table, default: []].append(row)
@@ -183,14 +199,7 @@ extension AccountsTransaction {
         let journal = BegunJournal(
             id: MergeJournal.ID(rawValue: Int64(outcome.lastInsertID)), serverKey: journaling.serverKey)
         self.journal = journal
-        var contents = contents
-        contents.newestFamily = try newestFamily()
         try append(contents.json(), as: .accounts, to: journal)
-    }
-
-    private func newestFamily() throws -> TokenFamily.ID {
-        try connection.first("SELECT COALESCE(MAX(id), 0) FROM refresh_families") { row in try row.read() }
-            ?? TokenFamily.ID(rawValue: 0)
     }
 
     /// Adds what the merge or swap of this transaction did outside the accounts.

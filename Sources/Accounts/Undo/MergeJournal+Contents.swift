@@ -9,9 +9,9 @@ struct JournalContents {
     var deleted: [JournaledTable: [JournaledRow]] = [:]
     /// The survivor's own values that the other one's replaced.
     var filled: [FilledValue] = []
-    /// The newest of all token families when every grant was locked: those that began under them since have higher ids, whatever
-    /// the clocks of the instances say. 0: there was none.
-    var newestFamily = TokenFamily.ID(rawValue: 0)
+    /// The newest of all token families: those that began since have higher ids, whatever the clocks of the instances say. 0: there
+    /// was none.
+    var newestFamily: TokenFamily.ID
     /// What became of the moved requests for approval in the app.
     var pushApprovals: MovedPushApprovals?
 
