@@ -210,7 +210,8 @@ def main() -> None:
         "--stored",
         type=int,
         default=10_000_000,
-        help="the most rows in the tables of the curves table, histories and users (default: 10000000)",
+        help="the most rows in the tables of the curves table, histories and users, and the most events that a sign-in claims "
+        "(default: 10000000)",
     )
     options = parser.parse_args()
     everything = not options.workload and not options.curve

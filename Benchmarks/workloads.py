@@ -364,13 +364,15 @@ def add_events(users: list[str], numbers: str, apart: str) -> None:
 
 
 def anonymous_users(count: int, events: int) -> list[str]:
-    """Makes anonymous users with this many events each."""
+    """Makes anonymous users with this many events each, in transactions of a million at most."""
     names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
     parallel(lambda name: send(batch(name, 1)), names)
     at_once = max(1, 200_000 // events)
     for start in range(0, count if events > 1 else 0, at_once):
         chosen = names[start : start + at_once]
-        add_events(chosen, f"seq_1_to_{events - 1}", apart="1000 MICROSECOND")
+        for first in range(1, events, 1_000_000):
+            last = min(first + 999_999, events - 1)
+            add_events(chosen, f"seq_{first}_to_{last}", apart="1000 MICROSECOND")
         users = ", ".join(f"'{name}'" for name in chosen)
         sql(f"""
             UPDATE app_user_event_counts c JOIN app_users u ON u.id = c.app_user_id SET c.n = {events}
