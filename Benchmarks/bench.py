@@ -1,4 +1,4 @@
-"""Measures Merganser against the floor, a C program that runs the same SQL."""
+"""Measures Merganser against the floor, a C program that runs the same SQL, and against the least that any design must do."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import chart
 import growth
+import ideal
 import sides
 import webhooks
 from load import Round, load, middle
@@ -87,27 +88,35 @@ class Bench:
             requests += requests
         plan = learn(self.recorder, workload, requests[:RECORDINGS])
         path = sides.WORK / "plans"
-        path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, ""]))
+        least = ideal.plan(workload.ideal, plan.recordings) if workload.ideal else []
+        path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, *least, ""]))
         measured = {"floor": sides.floor(self.floor_program, path, self.sockets, self.threads), "merganser": self.merganser}
         started = [measured["floor"]]
         try:
             if workload.name != "static":
                 check(measured["floor"], plan, requests[min(RECORDINGS, len(requests) - 1)])
+            if workload.ideal:
+                measured["ideal"] = measured["floor"]
+                ideal.check(measured["ideal"], workload.ideal, ideal.rows(workload.ideal, plan.last))
             if workload.otherwise:
                 name, settings = workload.otherwise
                 measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
                 started.append(measured[name])
             rest = requests[RECORDINGS + 1 :] if share else requests
-            given = {name: rest[which::count] if share else rest for which, name in enumerate(measured)}
+            own = [name for name in measured if name != "ideal"]
+            given = {name: rest[which::count] if share else rest for which, name in enumerate(own)}
             if self.peer and workload.name in self.peer.WORKLOADS:
                 measured["peer"] = self.peer.side
                 given["peer"] = self.peer.requests(workload.name, share * self.rounds)
             rounds: dict[str, list[Round]] = {name: [] for name in measured}
+            least = ideal.workload(workload), ideal.requests(workload.ideal)
             for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
-                for name, own in given.items():
-                    rounds[name].append(
-                        load(measured[name], workload, own[start : start + share] if share else own, self.seconds)
-                    )
+                for name, side in measured.items():
+                    if name == "ideal":
+                        rounds[name].append(load(side, *least, self.seconds))
+                        continue
+                    requests = given[name][start : start + share] if share else given[name]
+                    rounds[name].append(load(side, workload, requests, self.seconds))
             return rounds
         finally:
             for side in started:
@@ -124,7 +133,7 @@ def ratio(side: list[Round], floor: list[Round]) -> float:
 
 HEAD = (
     f"{'workload':<18}{'side':<11}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'p99.9 ms':>10}"
-    f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}"
+    f"{'nginx':>8}{'worker':>8}{'db':>8}{'memory':>9}{'ratio':>7}{'ideal':>7}"
 )
 
 
@@ -136,7 +145,8 @@ def lines(workload: Workload, rounds: dict[str, list[Round]]) -> list[str]:
             f"{workload.name if name == 'floor' else '':<18}{name:<11}{each.rate:>11,.0f}"
             f"{each.p50:>9.2f}{each.p99:>9.2f}"
             f"{each.p999:>10.2f}{each.nginx_cpu:>8.3f}{each.worker_cpu:>8.3f}{each.database_cpu:>8.3f}"
-            f"{each.memory / 1e6:>6.0f} MB" + ("" if name == "floor" else f"{ratio(side, rounds['floor']):>7.2f}")
+            f"{each.memory / 1e6:>6.0f} MB"
+            + "".join(f"{ratio(side, rounds[bar]):>7.2f}" for bar in ("floor", "ideal") if bar in rounds and name != bar)
         )
     return text
 
@@ -232,6 +242,7 @@ def main() -> None:
     try:
         if options.peer if options.peer is not None else everything:
             bench.peer = Peer(bench.sockets)
+        ideal.make_tables()
         print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
             if workload.name in workloads:
@@ -248,6 +259,7 @@ def main() -> None:
                         "name": workload.name,
                         "title": workload.title,
                         "ratio": ratio(rounds["merganser"], rounds["floor"]),
+                        "ideal_ratio": ratio(rounds["merganser"], rounds["ideal"]) if workload.ideal else None,
                         **{name: asdict(middle(side)) for name, side in rounds.items()},
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }

@@ -13,6 +13,7 @@ A plan as floor.c reads it, text in hexadecimal digits:
      TYPE PART…                        one line for each parameter (n NULL, i integer, d double, s text, b bytes, t time);
                                        several parts are joined
     sign COUNT                         RS256 signatures, which every implementation must make
+    row                                the answer is the first value of the first row
     token OFFSET.LENGTH                where the answer has a secret that is new each time
     head, body                         of the answer
 """

@@ -22,6 +22,8 @@ CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
 CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
+# What any correct design must do, see ideal.py.
+READ, WRITE, SIGN, BULK = "ideal-read", "ideal-write", "ideal-sign", "ideal-bulk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Workload:
     signatures: int = 0
     # Also measured with these settings, to see what they cost: what they are called, and the settings.
     otherwise: tuple[str, dict[str, str]] | None = None
+    # What any correct design must do for it; empty if that is nothing in the database.
+    ideal: str = ""
 
     @property
     def threads(self) -> int:
@@ -184,7 +188,11 @@ def give(users: list[int], agent_approvals: int = 5, push_approvals: int = 5, gr
             SELECT id, NOW(3), NOW(3) + INTERVAL 1 DAY FROM chosen JOIN seq_1_to_{push_approvals};""")
 
 
-def swaps(count: int, dry_run: bool) -> list[Request]:
+def swap_dry_runs(count: int) -> list[Request]:
+    return swaps(min(count, PEOPLE), dry_run=True)
+
+
+def swaps(count: int, dry_run: bool = False) -> list[Request]:
     people = identities()
     applications()
     anonymous = parallel(anonymous_phone, range(count))
@@ -524,31 +532,31 @@ WORKLOADS = [
     Workload("hello", "an unknown path, 404", fixed("/hello"), status=404),
     Workload("health", "GET /healthz", fixed("/healthz")),
     Workload("jwks", "GET /.well-known/jwks.json", fixed("/.well-known/jwks.json")),
-    Workload("me", "GET /api/v1/me", me),
-    Workload("bootstrap-known", "bootstrap, known device", bootstrap_known),
-    Workload("bootstrap-new", "bootstrap, new device", bootstrap_new, once=6_000),
-    Workload("link-conflict", "link, 409 with a ticket", link_conflict, status=409),
-    Workload("swap-dry-run", "swap of 20 assets, dry run", lambda count: swaps(min(count, PEOPLE), dry_run=True)),
-    Workload("swap", "swap of 20 assets", lambda count: swaps(count, dry_run=False), once=300, otherwise=NO_JOURNAL),
-    Workload("merge", "merge of 20 assets", merges, once=300, otherwise=NO_JOURNAL),
-    Workload("login-history", "login history, 50 events", login_history),
-    Workload("approvals-request", "agent asks for approval", approvals_request, status=201, once=1_000),
-    Workload("approvals-poll", "agent polls its request", approvals_poll, once=4_000),
-    Workload("approvals-list", "list of 50 approvals", approvals_list),
-    Workload("search-email", "console search by e-mail", search_email),
-    Workload("search-subject", "console search by subject", search_subject),
-    Workload("search-device", "console search by device", search_device),
-    Workload("claim-repeat", "claim, repeated", claim_repeat),
-    Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000),
-    Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8),
-    Workload("claim-100000", "claim of 100 000 events", claim_first(100_000), once=5, connections=2),
-    Workload("ingest-1", "ingest of 1 event", ingest(1), once=4_000),
-    Workload("ingest-20", "ingest of 20 events", ingest(20), once=4_000),
-    Workload("ingest-20-gzip", "ingest of 20 events, gzip", ingest(20, compressed=True), once=4_000),
-    Workload("ingest-100", "ingest of 100 events", ingest(100), once=1_500),
-    Workload("ingest-100-gzip", "ingest of 100 events, gzip", ingest(100, compressed=True), once=1_500),
-    Workload("properties", "properties", properties),
-    Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2),
+    Workload("me", "GET /api/v1/me", me, ideal=READ),
+    Workload("bootstrap-known", "bootstrap, known device", bootstrap_known, ideal=WRITE),
+    Workload("bootstrap-new", "bootstrap, new device", bootstrap_new, once=6_000, ideal=WRITE),
+    Workload("link-conflict", "link, 409 with a ticket", link_conflict, status=409, ideal=WRITE),
+    Workload("swap-dry-run", "swap of 20 assets, dry run", swap_dry_runs, ideal=READ),
+    Workload("swap", "swap of 20 assets", swaps, once=300, otherwise=NO_JOURNAL, ideal=WRITE),
+    Workload("merge", "merge of 20 assets", merges, once=300, otherwise=NO_JOURNAL, ideal=WRITE),
+    Workload("login-history", "login history, 50 events", login_history, ideal=READ),
+    Workload("approvals-request", "agent asks for approval", approvals_request, status=201, once=1_000, ideal=WRITE),
+    Workload("approvals-poll", "agent polls its request", approvals_poll, once=4_000, ideal=READ),
+    Workload("approvals-list", "list of 50 approvals", approvals_list, ideal=READ),
+    Workload("search-email", "console search by e-mail", search_email, ideal=READ),
+    Workload("search-subject", "console search by subject", search_subject, ideal=READ),
+    Workload("search-device", "console search by device", search_device, ideal=READ),
+    Workload("claim-repeat", "claim, repeated", claim_repeat, ideal=READ),
+    Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000, ideal=WRITE),
+    Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8, ideal=WRITE),
+    Workload("claim-100000", "claim of 100 000 events", claim_first(100_000), once=5, connections=2, ideal=WRITE),
+    Workload("ingest-1", "ingest of 1 event", ingest(1), once=4_000, ideal=WRITE),
+    Workload("ingest-20", "ingest of 20 events", ingest(20), once=4_000, ideal=BULK),
+    Workload("ingest-20-gzip", "ingest of 20 events, gzip", ingest(20, compressed=True), once=4_000, ideal=BULK),
+    Workload("ingest-100", "ingest of 100 events", ingest(100), once=1_500, ideal=BULK),
+    Workload("ingest-100-gzip", "ingest of 100 events, gzip", ingest(100, compressed=True), once=1_500, ideal=BULK),
+    Workload("properties", "properties", properties, ideal=WRITE),
+    Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2, ideal=SIGN),
     Workload(
         "refresh-oauth",
         "token by refresh, no ID token",
@@ -556,7 +564,8 @@ WORKLOADS = [
         chain="refresh_token",
         connections=16,
         signatures=1,
+        ideal=SIGN,
     ),
-    Workload("userinfo", "userinfo", user_info),
-    Workload("introspection", "introspection", introspection),
+    Workload("userinfo", "userinfo", user_info, ideal=READ),
+    Workload("introspection", "introspection", introspection, ideal=READ),
 ]

@@ -8,7 +8,7 @@
 
    Usage: floor SOCKET PLANS THREADS, with the database in $FLOOR_DATABASE_SOCKET, _NAME, _USER and _PASSWORD_FILE. plans.py
    writes the plans, and says what their lines mean. With X-Floor-Check, the answer has the number of rows that each
-   statement touched, so that it can be compared with the recording. */
+   statement touched, so that it can be compared with the recording. Plans of ideal.py are not recorded. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,7 +84,7 @@ struct token {
 struct plan {
     char *name, *head, *body;
     size_t head_length, body_length;
-    int statements, tokens, signatures;
+    int statements, tokens, signatures, answers_row;   /* the first value of the first row */
     struct statement statement[MAX_STATEMENTS];
     struct token token[MAX_TOKENS];
 };
@@ -169,6 +169,8 @@ static void read_plans(const char *path)
                 size_t count = (size_t)statement->columns * (size_t)(statement->rows ? statement->rows : 1);
                 statement->parameter = parameter = must(calloc(count + 1, sizeof *parameter));
             }
+        } else if (!strcmp(word, "row")) {
+            plan->answers_row = 1;
         } else if (!strcmp(word, "sign")) {
             plan->signatures = atoi(first);
         } else if (!strcmp(word, "token")) {
@@ -599,6 +601,12 @@ static void answer(struct thread *thread, FCGX_Request *request)
         return;
     }
     FCGX_PutStr(plan->head, (int)plan->head_length, request->out);
+    if (plan->answers_row) {
+        const struct value *value = thread->results[plan - plans]->kept;
+        FCGX_FPrintF(request->out, "Content-Length: %d\r\n\r\n", (int)value->length);
+        FCGX_PutStr(value->bytes, (int)value->length, request->out);
+        return;
+    }
     FCGX_FPrintF(request->out, "Content-Length: %d\r\n\r\n", (int)plan->body_length);
     if (plan->tokens == 0) {
         FCGX_PutStr(plan->body, (int)plan->body_length, request->out);

@@ -1,0 +1,96 @@
+"""The least that any correct design must do, whatever its own statements are: plans of the floor that are not learned.
+
+    ideal-read    one row by its primary key, which is the answer
+    ideal-write   one row inserted, and on disk
+    ideal-sign    two RS256 signatures, and an ideal write
+    ideal-bulk    a workload's events inserted at once, into a table with only the keys that exactly-once and the documented
+                  reads need
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import workloads
+from plans import Plan, Recording
+from scene import Request, sql
+from sides import Side, fetch
+from workloads import Workload
+
+ROWS = 10_000
+# Characters: about what an answer and a row of an account have.
+ANSWER, ROW = 400, 256
+HEAD = "head " + b"Status: 200 OK\r\nContent-Type: application/json\r\n".hex()
+DONE = [HEAD, "body " + json.dumps({"status": "ok"}).encode().hex()]
+INSERT = b"INSERT INTO events "
+
+
+def make_tables() -> None:
+    """The events' table has the columns of the real one. It is not partitioned, and a list's order is that of its keys."""
+    sql(f"""
+        CREATE OR REPLACE TABLE ideal_rows (id BIGINT UNSIGNED PRIMARY KEY, body VARCHAR({ANSWER}) NOT NULL);
+        INSERT INTO ideal_rows SELECT seq, REPEAT('x', {ANSWER}) FROM seq_1_to_{ROWS};
+        CREATE OR REPLACE TABLE ideal_writes (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, created_at DATETIME(3) NOT NULL,
+                                              body VARCHAR({ROW}) NOT NULL);
+        CREATE OR REPLACE TABLE ideal_events LIKE events;
+        ALTER TABLE ideal_events REMOVE PARTITIONING;
+        ALTER TABLE ideal_events DROP PRIMARY KEY, DROP KEY events_client_event, DROP KEY events_user, DROP KEY events_app,
+            DROP KEY events_session, ADD PRIMARY KEY (id), ADD UNIQUE KEY (app_id, client_event_id),
+            ADD KEY (app_user_id, timestamp), ADD KEY (app_id, timestamp), ADD KEY (session_id, timestamp);""")
+
+
+def execute(statement: str, *parameters: str, keep: int = 0) -> list[str]:
+    head = f"execute {statement.encode().hex()} 0 {len(parameters)} {keep}"
+    return [head, *(" " + parameter for parameter in parameters)]
+
+
+def query(statement: str) -> str:
+    return "query " + statement.encode().hex()
+
+
+def plan(name: str, recordings: Sequence[Recording]) -> list[str]:
+    """The lines of a plan.
+
+    recordings: of the workload whose ideal this is.
+    """
+    match name:
+        case workloads.READ:
+            read = execute("SELECT body FROM ideal_rows WHERE id = ?", "i f0", keep=1)
+            return [f"plan {name}", *read, "row", HEAD, "body"]
+        case workloads.WRITE | workloads.SIGN:
+            write = execute("INSERT INTO ideal_writes (created_at, body) VALUES (?, ?)", "t t0", f"s X{ROW}.0")
+            sign = ["sign 2"] if name == workloads.SIGN else []
+            return [f"plan {name}", query("START TRANSACTION"), *write, query("COMMIT"), *sign, *DONE]
+        case workloads.BULK:
+            inserts = [replace(each, statements=bulk(each), fields=(), headers=[], body=b"{}") for each in recordings]
+            head, *insert = [line for line in Plan(name, inserts).lines if line.split()[0] not in ("head", "body")]
+            return [head, query("START TRANSACTION"), *insert, query("COMMIT"), *DONE]
+    raise ValueError(name)
+
+
+def bulk(recording: Recording) -> list:
+    found = [each for each in recording.statements if each.sql.lstrip().startswith(INSERT)]
+    return [replace(each, sql=each.sql.replace(INSERT, b"INSERT INTO ideal_events ")) for each in found]
+
+
+def check(floor: Side, name: str, rows: int) -> None:
+    """Checks that it touches as many rows as it should, again and again."""
+    for request in requests(name)[:1] * 2:
+        response, body = fetch(floor, request, {"X-Floor": ",".join((name, *request.fields)), "X-Floor-Check": "1"})
+        if response.status != 200 or sum(map(int, body.split())) != rows:
+            raise SystemExit(f"error: {name} does not touch {rows} rows: {response.status} {body[:200]!r}")
+
+
+def workload(of: Workload) -> Workload:
+    """How the requests are sent: over as many connections as those of the workload."""
+    return Workload(of.ideal, "", lambda count: [], connections=of.connections)
+
+
+def requests(name: str) -> list[Request]:
+    count = 1_000 if name == workloads.READ else 1
+    return [Request("GET", "/ideal", fields=(str(1 + number * (ROWS // count)),)) for number in range(count)]
+
+
+def rows(name: str, recording: Recording) -> int:
+    """How many it touches."""
+    return sum(each.touched for each in bulk(recording)) if name == workloads.BULK else 1
