@@ -31,7 +31,7 @@ def short(number: float) -> str:
 
 def bars(workloads: list[dict], top: float) -> list[str]:
     """Ratios to the floor, and the target."""
-    scale = (WIDTH - LEFT - 190) / max(1.2, *(each["ratio"] for each in workloads))
+    scale = (WIDTH - LEFT - 270) / max(1.2, *(each["ratio"] for each in workloads))
     parts = []
     bottom = top + ROW * len(workloads)
     for value, color, label in ((0.85, LINE, "0.85"), (1.0, FAINT, "the floor")):
@@ -57,6 +57,8 @@ def bars(workloads: list[dict], top: float) -> list[str]:
             )
             parts.append(text(x + 5, y + 14, "glewlwyd", size=10, color="#ffffff"))
         rate = f"{each['ratio']:.2f}   {each['merganser']['rate']:,.0f}/s"
+        if least := each.get("ideal_ratio"):
+            rate += f"   {least:.2f} of the ideal"
         parts.append(text(LEFT + max(each["ratio"], 1.02) * scale + 6, y + 14, rate, size=11))
     return parts
 
