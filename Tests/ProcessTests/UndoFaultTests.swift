@@ -174,7 +174,9 @@ import Testing
     }
 
     private func expectUnchanged(since dump: String) throws {
-        let lines = (dump: Set(dump.split(separator: "\n")), now: Set(try installation.database.dump().split(separator: "\n")))
+        let lines = (
+            dump: Set(dump.split(separator: "\n")), now: Set(try installation.database.dump().split(separator: "\n"))
+        )
         #expect(lines.now.symmetricDifference(lines.dump) == [])
     }
 
@@ -188,7 +190,7 @@ import Testing
         try process.wait(for: "the undo to stop at the lock") { try installation.database.hasLockWait(db) }
         process.kill()
         #expect(try process.waitForExit() == .signal(9))
-        _ = client
+        withExtendedLifetime(client) {}
         try holder.executeScript("ROLLBACK")
         try waitForTheDead()
         try expectUnchanged(since: dump)

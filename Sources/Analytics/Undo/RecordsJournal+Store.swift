@@ -50,7 +50,9 @@ extension Connection {
 
     /// All claims of the ids that these claims are of.
     func claims(likeThose claims: [ClaimState]) throws -> [ClaimState] {
-        let ids = Dictionary(claims.map { ([$0.project, $0.anonymousID.rawValue].map { Array($0.utf8) }, $0) }) { first, _ in first }
+        let ids = Dictionary(claims.map { ([$0.project, $0.anonymousID.rawValue].map { Array($0.utf8) }, $0) }) {
+            first, _ in first
+        }
         return try batches(of: 2000, of: ids.values.sorted { $0.id < $1.id }).flatMap { try self.claims(ofIDsOf: $0) }
     }
 

@@ -40,6 +40,23 @@ import Time
         #expect(events > 1_000 && rows > 10_000)
     }
 
+    /// More than a statement holds.
+    @Test func manyLongClaimsGoBack() throws {
+        let world = try world(2)
+        repeat { try world.renew() } while try world.scenes[0].recordID(of: "101") == nil
+        try world.db.execute(
+            """
+            INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
+            SELECT u.project_id, RPAD(CONCAT('owl_anon_', seq, '_'), 255, 'x'), u.id, u.first_seen_at
+            FROM app_users u JOIN seq_1_to_45000 WHERE u.id = ?
+            """, try world.scenes[0].recordID(of: "101"))
+        let before = try world.rows()
+        let journal = try #require(try world.merge())
+        #expect(try world.undo(journal) == [])
+        let after = try world.rows()
+        #expect(after.symmetricDifference(before).sorted().prefix(3) == [])
+    }
+
     @Test func whatChangedMeanwhileStaysOrRefuses() throws {
         let world = try world(2)
         var reasons: [RecordConflict.Reason: Int] = [:]

@@ -12,7 +12,8 @@ extension UndoWorld {
     private static let exempt: Set<String> = [
         "audit_log", "webhook_outbox", "application_event_counters", "paks", "web_sessions", "swap_tickets",
         "merge_tokens",
-        "merge_otps", "provider_sign_ins", "authorization_codes", "device_codes", "logout_tokens", "merge_journals", "merge_journal_parts",
+        "merge_otps", "provider_sign_ins", "authorization_codes", "device_codes", "logout_tokens", "merge_journals",
+        "merge_journal_parts",
         "rate_limits", "idempotency_records", "revoked_access_tokens", "schema_migrations", "daily_counts",
         // Analytics.
         "projects", "app_users", "app_user_apps", "app_user_event_counts", "identity_claims", "events", "metric_events",

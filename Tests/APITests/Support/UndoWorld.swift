@@ -167,7 +167,8 @@ final class UndoWorld {
             """, id, isAnonymous, chance(20), any(of: [nil, "", " ", "Bea \(id)", Self.odd]) ?? nil,
             chance(20) ? "nick" : nil, any(of: [nil, "", email, "me+\(id)@example.com"]) ?? nil,
             hasLogin ? email : nil, hasLogin && chance(50), "user",
-            chance(30) ? #"{ "b":1.50, "a":"\#u{41}", "n":1e400, "id":12345678901234567890 , "l":"\#u{2028}🛑" }"# : nil, past(), past(),
+            chance(30) ? #"{ "b":1.50, "a":"\#u{41}", "n":1e400, "id":12345678901234567890 , "l":"\#u{2028}🛑" }"# : nil,
+            past(), past(),
             chance(10) ? "+49 30 1" : nil, chance(10) ? "Street 1" : nil, number(0...2))
         func some(_ limit: Int) -> Range<Int> { 0..<(0..<limit).filter { _ in chance(size) }.count }
         if !isAnonymous {

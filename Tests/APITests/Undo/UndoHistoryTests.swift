@@ -106,7 +106,9 @@ import Time
         let asked = try client.ask(agent)
         let merge = try merge()
         let own = try client.ask(try client.agent(of: bea, in: app), ["action_type": "own"])
-        let (since, decided) = (try client.ask(agent, ["action_type": "a"]), try client.ask(agent, ["action_type": "b"]))
+        let (since, decided) = (
+            try client.ask(agent, ["action_type": "a"]), try client.ask(agent, ["action_type": "b"])
+        )
         _ = client.decide(decided, "rejected", as: bea)
         #expect(try app.undo(merge).kept == [])
         let (ada, bea) = (self.ada.userID, self.bea.userID)
