@@ -193,14 +193,11 @@ def swap_dry_runs(count: int) -> list[Request]:
 
 
 def swaps(count: int, dry_run: bool = False) -> list[Request]:
-    people = identities()
     applications()
     anonymous = parallel(anonymous_phone, range(count))
     give([phone.user for phone in anonymous])
 
-    def swap(pair: tuple[Phone, Identity]) -> Request:
-        phone, identity = pair
-        ticket = send(link(phone, identity), expected=409)["swap_ticket"]
+    def swap(phone: Phone, ticket: str) -> Request:
         body = {"provider": "apple", "swap_ticket": ticket, "device_uuid": phone.device_uuid, "platform": "ios"}
         if dry_run:
             body["dry_run"] = True
@@ -210,7 +207,28 @@ def swaps(count: int, dry_run: bool = False) -> list[Request]:
             post("/api/v1/me/anonymous_swap", body, phone.token, Idempotency_Key=key), phone.token, ticket, key
         )
 
-    return parallel(swap, [(phone, people[number % PEOPLE]) for number, phone in enumerate(anonymous)])
+    return [swap(phone, ticket) for phone, ticket in zip(anonymous, tickets(anonymous))]
+
+
+def tickets(anonymous: list[Phone]) -> list[str]:
+    """What these phones get when they link identities of others: each of somebody else, who has nothing yet."""
+    name = "swap." + secrets.token_hex(6)
+    made = ["swt_" + secrets.token_urlsafe(32) for _ in anonymous]
+    sql(f"""
+        INSERT INTO users (name, login_email)
+        SELECT 'Somebody', CONCAT('{name}.', seq, '@example.com') FROM seq_1_to_{len(made)};
+        INSERT INTO identities (user_id, provider, sub, email, email_verified)
+        SELECT id, 'apple', SUBSTRING_INDEX(login_email, '@', 1), login_email, TRUE FROM users
+        WHERE login_email LIKE '{name}.%';""")
+    rows = [
+        f"(UNHEX('{hashlib.sha256(ticket.encode()).hexdigest()}'), {phone.user}, 'apple', '{name}.{number}',"
+        " NOW(3) + INTERVAL 1 DAY)"
+        for number, (phone, ticket) in enumerate(zip(anonymous, made), 1)
+    ]
+    for start in range(0, len(rows), 500):
+        chosen = ", ".join(rows[start : start + 500])
+        sql(f"INSERT INTO swap_tickets (digest, user_id, provider, sub, expires_at) VALUES {chosen}")
+    return made
 
 
 def identified_phones(count: int) -> list[Phone]:
