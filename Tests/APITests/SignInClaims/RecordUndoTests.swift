@@ -47,7 +47,8 @@ import Time
         try world.db.execute(
             """
             INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
-            SELECT u.project_id, RPAD(CONCAT('owl_anon_', seq, '_'), 255, 'x'), u.id, u.first_seen_at
+            SELECT u.project_id, RPAD(CONCAT('owl_anon_', seq, '_'), 255, 'x'), u.id,
+                   u.first_seen_at + INTERVAL seq MICROSECOND
             FROM app_users u JOIN seq_1_to_45000 WHERE u.id = ?
             """, try world.scenes[0].recordID(of: "101"))
         let before = try world.rows()
