@@ -100,18 +100,30 @@ package final class TestDatabase: Sendable {
 
     /// Whether one of the schema's sessions waits for an InnoDB lock of another one.
     ///
-    /// Reads the monitor's text, which is current. INNODB_LOCK_WAITS is a copy that is renewed only if nobody has read
-    /// it for 0.1 s.
+    /// Whether a transaction waits for a lock.
     ///
     /// - Parameter connection: the connection to read with.
     package func hasLockWait(_ connection: Connection) throws -> Bool {
+        try transactions(connection).contains { $0.contains("\nLOCK WAIT ") }
+    }
+
+    /// Whether a transaction is open, be it of somebody who is gone.
+    ///
+    /// - Parameter connection: the connection to read with.
+    package func hasTransaction(_ connection: Connection) throws -> Bool {
+        try transactions(connection).contains { $0.prefix { $0 != "\n" }.contains(", ACTIVE") }
+    }
+
+    /// What the monitor says of each transaction of this database. Its text is current; INNODB_LOCK_WAITS and INNODB_TRX are
+    /// copies that are renewed only if nobody has read them for 0.1 s.
+    private func transactions(_ connection: Connection) throws -> [String] {
         let sessions = try connection.query("SELECT id FROM information_schema.processlist WHERE db = '\(name)'")
             .map { $0[0].text }
         // What stands before is about the past.
         let status = try connection.query("SHOW ENGINE INNODB STATUS")[0][2].text
         let transactions = status.components(separatedBy: "\nTRANSACTIONS\n").last ?? ""
-        return transactions.matches(of: /\nLOCK WAIT .*\nMariaDB thread id (\d+),/).contains {
-            sessions.contains(String($0.1))
+        return transactions.components(separatedBy: "\n---TRANSACTION ").dropFirst().filter { transaction in
+            transaction.matches(of: /\nMariaDB thread id (\d+),/).contains { sessions.contains(String($0.1)) }
         }
     }
 
