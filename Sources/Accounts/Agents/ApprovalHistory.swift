@@ -166,8 +166,11 @@ extension AccountsTransaction {
     /// Cancels those of a user's requests that are going to be deleted because they show the same as one of another user's. Both
     /// users are locked.
     ///
+    /// - Parameter isAbout: called before anything is changed, if there are any.
     /// - Returns: their ids.
-    func cancelApprovals(of user: User.ID, duplicating other: User.ID) throws -> [AgentApproval.ID] {
+    func cancelApprovals(
+        of user: User.ID, duplicating other: User.ID, isAbout: () throws -> Void
+    ) throws -> [AgentApproval.ID] {
         try cancel(
             ComposedSQL(
                 """
@@ -176,20 +179,23 @@ extension AccountsTransaction {
                 AND EXISTS (SELECT 1 FROM agent_approvals own FORCE INDEX (agent_approvals_user)
                             WHERE own.user_id = ? AND own.status = 'pending' AND own.display_payload_hash = r.display_payload_hash
                                   AND COALESCE(own.expires_at > ?, TRUE))
-                """, user, now, other, now))
+                """, user, now, other, now), isAbout: isAbout)
     }
 
     /// What nobody decided in time has expired, whatever its row still says.
     ///
     /// - Parameter waiting: `agent_approvals r …`, without those that this has ended.
     @discardableResult
-    private func cancel(_ waiting: ComposedSQL) throws -> [AgentApproval.ID] {
+    private func cancel(
+        _ waiting: ComposedSQL, isAbout: () throws -> Void = {}
+    ) throws -> [AgentApproval.ID] {
         var sql = ComposedSQL(select: EndingApproval.columns, from: "")
         sql.append(waiting)
         sql.append(" ORDER BY r.id LIMIT ? FOR UPDATE", Garbage.batch)
         var ids: [AgentApproval.ID] = []
         while true {
             let batch = try connection.all(sql) { row in try EndingApproval(from: &row) }
+            if ids.isEmpty, !batch.isEmpty { try isAbout() }
             try end(batch.filter { $0.expiresAt.map { $0 > now } ?? true }, as: .cancelled)
             try end(batch.filter { $0.expiresAt.map { $0 <= now } ?? false }, as: .expired)
             ids += batch.map(\.id)

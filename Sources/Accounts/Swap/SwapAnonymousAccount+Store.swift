@@ -101,11 +101,13 @@ extension SwapPlan {
 extension AccountsTransaction {
     /// Runs steps 2 to 5 of accounts §1.9. Both users are locked. Rows that stay are deleted with A, by the cascade.
     ///
-    /// - Parameter pushApprovals: that name A, in ascending order.
+    /// - Parameters:
+    ///   - pushApprovals: that name A, in ascending order.
+    ///   - scanned: gets all columns of requests of agents if some of them are deleted.
     /// - Returns: also the requests of agents that were deleted, because B has the same, and those of browsers that were denied.
     func moveAssets(
         from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ pushApprovals: [Int64],
-        _ selection: SwapSelection
+        _ selection: SwapSelection, journal scanned: inout ScannedRows?
     ) throws -> (counts: MergedCounts, duplicates: Set<AgentApproval.ID>, denied: Set<PushApproval.ID>) {
         var duplicates: [AgentApproval.ID] = []
         var denied: Set<PushApproval.ID> = []
@@ -119,7 +121,11 @@ extension AccountsTransaction {
         }
         if selection.agentApprovals {
             _ = try moveAgents(from: a, to: b)
-            duplicates = try cancelApprovals(of: a, duplicating: b)
+            duplicates = try cancelApprovals(of: a, duplicating: b) {
+                guard var found = scanned else { return }
+                try readApprovals(of: a, into: &found)
+                scanned = found
+            }
             try connection.executeMany("DELETE FROM agent_approvals WHERE id = ?", duplicates) { [$0] }
             counts.approvalsSkipped = duplicates.count
             counts.approvalsTransferred = try moveAgentApprovals(from: a, to: b)

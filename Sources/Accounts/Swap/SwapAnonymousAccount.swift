@@ -90,8 +90,8 @@ extension Accounts {
         if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
         let formerName = b.name
         let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
-        let scanned = try journaling.map { _ in
-            try transaction.rowsBeforeSwap(of: a.id, moving: caller.device, movedGrants)
+        var scanned = try journaling.map { _ in
+            try transaction.rowsBeforeSwap(of: a.id, moving: caller.device, movedGrants, swap.selection)
         }
         let pushApprovals = try transaction.pushApprovals(naming: a.id, in: scanned)
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
@@ -101,7 +101,7 @@ extension Accounts {
         try transaction.noteLogin(
             .swapped, of: b.id, provider: proven.provider, on: nil, device: reassigned?.device.id)
         let (counts, duplicates, denied) = try transaction.moveAssets(
-            from: a.id, into: b.id, grants, pushApprovals, swap.selection)
+            from: a.id, into: b.id, grants, pushApprovals, swap.selection, journal: &scanned)
         if b.name.isBlank, let name = swap.fullName?.display { b.name = name }
         if b.isDueForActivity(at: transaction.now) { b.lastActiveAt = transaction.now }
         try transaction.updateSurvivor(b)

@@ -33,6 +33,16 @@ enum JournaledTable: String, CaseIterable {
         static func time(_ name: StaticString) -> Column { Column(name: name, kind: .time) }
     }
 
+    /// What is kept of a row.
+    enum Image: CaseIterable {
+        /// What an undo compares with the present.
+        case compared
+        /// That, and what else it needs of a row that was moved.
+        case moved
+        /// Everything, if the row was deleted.
+        case whole
+    }
+
     var definition: Definition {
         guard let definition = Self.definitions[self] else { preconditionFailure("\(rawValue) is not described") }
         return definition
@@ -47,6 +57,8 @@ enum JournaledTable: String, CaseIterable {
         /// The columns whose change since refuses an undo, beside the owner. What is only activity, and the secret of a device, is
         /// not among them.
         var watched: [Column] = []
+        /// What else an undo needs of a row that was moved.
+        var needed: [Column] = []
         /// All the others, but generated ones.
         let others: [Column]
         /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user.
@@ -57,7 +69,7 @@ enum JournaledTable: String, CaseIterable {
         /// Whether clean-up deletes rows in time, so that a missing one says nothing.
         var isErasable = false
 
-        var columns: [Column] { key + watched + others }
+        var columns: [Column] { key + watched + needed + others }
     }
 
     private static let definitions: [JournaledTable: Definition] = [
@@ -107,8 +119,8 @@ enum JournaledTable: String, CaseIterable {
             rows: ["login_events r WHERE r.user_id = ?"], isErasable: true),
         .grants: Definition(
             name: "grants", key: [.integer("id")], owner: "user_id",
-            watched: [.text("scopes"), .time("revoked_at")],
-            others: [.integer("application_id"), .text("sub"), .time("created_at"), .time("last_used_at")],
+            watched: [.text("scopes"), .time("revoked_at")], needed: [.text("sub")],
+            others: [.integer("application_id"), .time("created_at"), .time("last_used_at")],
             rows: ["grants r WHERE r.user_id = ?"]),
         .refreshFamilies: Definition(
             name: "refresh_families", key: [.integer("id")],
@@ -161,10 +173,11 @@ enum JournaledTable: String, CaseIterable {
             watched: [
                 .integer("requested_user_id"), .integer("approved_user_id"), .text("status"), .time("completed_at"),
             ],
+            needed: [.time("decided_at")],
             others: [
                 .time("created_at"), .time("expires_at"), .text("public_id"), .binary("browser_digest"),
                 .binary("sealed_number"), .integer("tries"), .text("ip"), .text("user_agent"),
-                .integer("application_id"), .integer("by_code"), .time("decided_at"),
+                .integer("application_id"), .integer("by_code"),
             ],
             rows: [
                 """
@@ -220,18 +233,16 @@ extension JournaledTable.Column {
 extension JournaledTable.Definition {
     /// Statements that read the rows of a user: the table's name, parent, key and image. The image is a JSON object, without the
     /// owner. The argument of each is the user.
-    ///
-    /// - Parameter isWhole: whether the image has all columns; otherwise those that an undo compares.
-    func scans(isWhole: Bool) -> [[StaticString]] {
+    func scans(_ image: JournaledTable.Image) -> [[StaticString]] {
         rows.map {
-            ["SELECT '", name, "', ", parent, ", "] + keyText + [", "] + image(isWhole: isWhole) + [" FROM ", $0]
+            ["SELECT '", name, "', ", parent, ", "] + keyText + [", "] + object(of: image) + [" FROM ", $0]
         }
     }
 
     /// Reads key, owner and image of rows by their keys, which are the argument: a JSON array of objects.
     var present: [StaticString] {
         ["SELECT "] + keyText + [", "] + (owner.map { ["r.", $0] } ?? ["NULL"]) + [", "]
-            + image(isWhole: false) + [" FROM JSON_TABLE(?, '$[*]' COLUMNS ("] + list(key.map(\.declaration))
+            + object(of: .compared) + [" FROM JSON_TABLE(?, '$[*]' COLUMNS ("] + list(key.map(\.declaration))
             + [")) j STRAIGHT_JOIN ", name, " r ON "] + keysAreEqual
     }
 
@@ -256,9 +267,14 @@ extension JournaledTable.Definition {
         ["CONVERT(CONCAT_WS(' ', "] + list(key.map(\.text)) + [") USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
     }
 
-    private func image(isWhole: Bool) -> [StaticString] {
-        ["CONVERT(JSON_OBJECT("] + list((isWhole ? columns : key + watched).map(\.member))
-            + [") USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
+    private func object(of image: JournaledTable.Image) -> [StaticString] {
+        let shown =
+            switch image {
+            case .compared: key + watched
+            case .moved: key + watched + needed
+            case .whole: columns
+            }
+        return ["CONVERT(JSON_OBJECT("] + list(shown.map(\.member)) + [") USING utf8mb4) COLLATE utf8mb4_nopad_bin"]
     }
 
     private func list(_ items: [[StaticString]], _ separator: StaticString = ", ") -> [StaticString] {

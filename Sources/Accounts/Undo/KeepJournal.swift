@@ -34,8 +34,8 @@ private struct Scan: Sendable {
     /// How many arguments it has, each the user.
     let count: Int
 
-    init(_ tables: [JournaledTable], isWhole: (JournaledTable) -> Bool) {
-        let scans = tables.flatMap { $0.definition.scans(isWhole: isWhole($0)) }
+    init(_ images: KeyValuePairs<JournaledTable, JournaledTable.Image>) {
+        let scans = images.flatMap { table, image in table.definition.scans(image) }
         sql = ComposedSQL(joining: Array(([Self.newestFamily] + scans).joined(separator: [" UNION ALL "])))
         count = scans.count
     }
@@ -45,24 +45,43 @@ private struct Scan: Sendable {
         " FROM refresh_families",
     ]
 
-    /// What a merge moves. Push tokens end when their device gets another owner, and requests that wait are denied.
-    static let beforeMerge = Scan(
-        [
-            .identities, .devices, .pushTokens, .loginEvents, .grants, .agents, .agentApprovals, .agentApprovalHistory,
-            .pushApprovals, .absorbedSubs, .identityLinks, .applications,
-        ], isWhole: { $0 == .pushTokens || $0 == .pushApprovals })
+    /// What a merge moves. Push tokens end when their device gets another owner.
+    static let beforeMerge = Scan([
+        .identities: .moved, .devices: .moved, .pushTokens: .whole, .loginEvents: .moved, .grants: .moved,
+        .agents: .moved, .agentApprovals: .moved, .agentApprovalHistory: .moved, .pushApprovals: .moved,
+        .absorbedSubs: .moved, .identityLinks: .moved, .applications: .moved,
+    ])
 
-    /// What a swap moves or deletes. An anonymous account has no identities, and nothing was merged into it.
-    static let beforeSwap = Scan(
-        [
-            .users, .devices, .pushTokens, .loginEvents, .grants, .agents, .agentApprovals, .agentApprovalKeys,
-            .agentApprovalHistory, .pushApprovals, .applications,
-        ], isWhole: { _ in true })
+    /// What a swap moves or deletes, by what it moves. An anonymous account has no identities, and nothing was merged into it.
+    /// Grants and agents' requests that are deleted even so are read whole when that is known.
+    static func beforeSwap(_ selection: SwapSelection) -> Scan {
+        switch (selection.agentApprovals, selection.notifications) {
+        case (true, true): movingAll
+        case (true, false): movingAgents
+        case (false, true): movingNotifications
+        case (false, false): movingNeither
+        }
+    }
+
+    private static let movingAll = beforeSwap(agents: .moved, notifications: .moved)
+    private static let movingAgents = beforeSwap(agents: .moved, notifications: .whole)
+    private static let movingNotifications = beforeSwap(agents: .whole, notifications: .moved)
+    private static let movingNeither = beforeSwap(agents: .whole, notifications: .whole)
+
+    private static func beforeSwap(agents: JournaledTable.Image, notifications: JournaledTable.Image) -> Scan {
+        Scan([
+            .users: .whole, .devices: .whole, .pushTokens: .whole, .loginEvents: .whole, .grants: .moved,
+            .agents: agents, .agentApprovals: .moved, .agentApprovalHistory: .moved, .pushApprovals: notifications,
+            .applications: .moved,
+        ])
+    }
 
     /// What goes with devices that a swap deletes.
-    static let ofDevices = Scan([.deviceAnonymousIDs], isWhole: { _ in true })
-    /// What goes with grants that a swap deletes.
-    static let ofGrants = Scan([.refreshFamilies, .refreshTokens], isWhole: { _ in true })
+    static let ofDevices = Scan([.deviceAnonymousIDs: .whole])
+    /// Grants, some of which a swap deletes, with what goes with those.
+    static let ofGrants = Scan([.grants: .whole, .refreshFamilies: .whole, .refreshTokens: .whole])
+    /// Requests of agents, some of which a swap deletes, with what goes with those.
+    static let ofApprovals = Scan([.agentApprovals: .whole, .agentApprovalKeys: .whole])
 }
 
 extension AccountsTransaction {
@@ -71,20 +90,30 @@ extension AccountsTransaction {
         try rows(of: user, .beforeMerge)
     }
 
-    /// What a swap is about to move or to delete, with all columns. Both users are locked.
+    /// What a swap is about to move, or to delete with all columns. Both users are locked.
     ///
     /// - Parameters:
     ///   - device: that is moved.
     ///   - grants: that are moved.
     func rowsBeforeSwap(
-        of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>
+        of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>, _ selection: SwapSelection
     ) throws -> ScannedRows {
-        var found = try rows(of: user, .beforeSwap)
+        var found = try rows(of: user, .beforeSwap(selection))
         let deletesDevices = found.rows[.devices, default: []].contains { $0.id != device?.rawValue }
-        if deletesDevices { found.rows.merge(try rows(of: user, .ofDevices).rows) { $1 } }
-        let deletesGrants = found.rows[.grants, default: []].count > grants.count
-        if deletesGrants { found.rows.merge(try rows(of: user, .ofGrants).rows) { $1 } }
+        if deletesDevices { try read(.ofDevices, of: user, into: &found) }
+        if found.rows[.grants, default: []].count > grants.count { try read(.ofGrants, of: user, into: &found) }
+        if !selection.agentApprovals { try readApprovals(of: user, into: &found) }
         return found
+    }
+
+    /// Reads agents' requests with all columns, because a swap is about to delete some of them.
+    func readApprovals(of user: User.ID, into found: inout ScannedRows) throws {
+        guard found.rows[.agentApprovals] != nil else { return }
+        try read(.ofApprovals, of: user, into: &found)
+    }
+
+    private func read(_ scan: Scan, of user: User.ID, into found: inout ScannedRows) throws {
+        found.rows.merge(try rows(of: user, scan).rows) { $1 }
     }
 
     /// The requests for approval in the app that name a user, in ascending order.

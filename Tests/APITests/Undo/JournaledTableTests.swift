@@ -32,8 +32,8 @@ import Testing
     @Test(arguments: JournaledTable.allCases) func theStatementsAreUnderstood(table: JournaledTable) throws {
         let definition = table.definition
         try app.sql { connection in
-            for isWhole in [false, true] {
-                for scan in definition.scans(isWhole: isWhole) {
+            for image in JournaledTable.Image.allCases {
+                for scan in definition.scans(image) {
                     var sql = ComposedSQL(joining: scan)
                     sql.append("", 1)
                     _ = try connection.all(sql) { row in
@@ -78,7 +78,7 @@ import Testing
         let definition = JournaledTable.users.definition
         try app.sql { connection in
             let id = try connection.first("SELECT MAX(id) FROM users") { row in try row.read(Int64.self) } ?? 0
-            var scan = ComposedSQL(joining: try #require(definition.scans(isWhole: true).first))
+            var scan = ComposedSQL(joining: try #require(definition.scans(.whole).first))
             scan.append("", id)
             let images = try connection.all(scan) { row in
                 _ = (try row.read(String.self), try row.read(Int64?.self), try row.read(String.self))
