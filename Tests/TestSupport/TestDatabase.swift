@@ -98,8 +98,6 @@ package final class TestDatabase: Sendable {
         }
     }
 
-    /// Whether one of the schema's sessions waits for an InnoDB lock of another one.
-    ///
     /// Whether a transaction waits for a lock.
     ///
     /// - Parameter connection: the connection to read with.
