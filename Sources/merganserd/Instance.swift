@@ -226,7 +226,8 @@ final class Instance {
                 ServiceManager.notify("STATUS=waiting for \(report.summary)\nEXTEND_TIMEOUT_USEC=10000000")
                 nextNotice = .now + .seconds(1)
             }
-            switch waitForSignal(atMost: .milliseconds(50)) {
+            readiness.waitForDecision(atMost: .milliseconds(50))
+            switch waitForSignal(atMost: .zero) {
             case .terminate, .interrupt: return false
             case .hangup: ignoreHangup()
             case nil: break

@@ -130,6 +130,16 @@ final class Readiness: Sendable {
     /// The node of a cluster that answered half a minute ago or later; nil without a cluster.
     var node: ClusterNode? { state.withLock(\.node) }
 
+    /// Waits until a check has decided whether this instance can serve: it can, or waiting does not change that it cannot.
+    func waitForDecision(atMost time: Duration) {
+        _ = state.wait(atMost: time) { state in
+            switch state.database {
+            case .fit, .unfit, .sealed: ()
+            case .unknown, .unreachable: nil
+            }
+        }
+    }
+
     private func watch() {
         let database = makeDatabase()
         var previous = DatabaseState.unknown
@@ -148,7 +158,7 @@ final class Readiness: Sendable {
                     metadata: ["provider": "\(provider.rawValue)", "reason": "\(failure)"])
             }
             previousFailures = failures
-            state.withLock { state in
+            state.change { state in
                 state.database = found
                 state.checkedAt = .now
             }
