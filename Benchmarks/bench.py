@@ -7,12 +7,17 @@ import pathlib
 import statistics
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 import chart
 import growth
 import ideal
+import latency
+import page
 import sides
+import startup
 import webhooks
 from load import Round, load, middle
 from peer import Peer
@@ -86,18 +91,34 @@ class Bench:
         requests = workload.prepare(share * count * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
             requests += requests
+        with self.floor(workload, requests) as floor:
+            return self.rounds_of(workload, floor, requests, share, count)
+
+    @contextmanager
+    def floor(self, workload: Workload, requests: list[Request]) -> Iterator[Side]:
+        """The floor with the workload's plan and that of its ideal, checked."""
         plan = learn(self.recorder, workload, requests[:RECORDINGS])
         path = sides.WORK / "plans"
         least = ideal.plan(workload.ideal, plan.recordings) if workload.ideal else []
         path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, *least, ""]))
-        measured = {"floor": sides.floor(self.floor_program, path, self.sockets, self.threads), "merganser": self.merganser}
-        started = [measured["floor"]]
+        floor = sides.floor(self.floor_program, path, self.sockets, self.threads)
         try:
             if workload.name != "static":
-                check(measured["floor"], plan, requests[min(RECORDINGS, len(requests) - 1)])
+                check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
             if workload.ideal:
-                measured["ideal"] = measured["floor"]
-                ideal.check(measured["ideal"], workload.ideal, ideal.rows(workload.ideal, plan.last))
+                ideal.check(floor, workload.ideal, ideal.rows(workload.ideal, plan.last))
+            yield floor
+        finally:
+            floor.stop()
+
+    def rounds_of(
+        self, workload: Workload, floor: Side, requests: list[Request], share: int, count: int
+    ) -> dict[str, list[Round]]:
+        measured = {"floor": floor, "merganser": self.merganser}
+        started = []
+        try:
+            if workload.ideal:
+                measured["ideal"] = floor
             if workload.otherwise:
                 name, settings = workload.otherwise
                 measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
@@ -174,10 +195,12 @@ def save(results: dict) -> None:
         before = json.loads(RESULTS.read_text())
         for part in ("workloads", "growth"):
             results[part] = merged(before[part], results[part])
+        results = before | {name: part for name, part in results.items() if part is not None}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     chart.write(RESULTS)
-    print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}")
+    page.write(RESULTS)
+    print(f"Written: {RESULTS}, {RESULTS.with_suffix('.svg')}, {page.PAGE}")
 
 
 def merged(before: list[dict], measured: list[dict]) -> list[dict]:
@@ -202,7 +225,7 @@ def main() -> None:
     parser.add_argument(
         "--save",
         action="store_true",
-        help="replace what is measured in the results, and draw the chart anew (without --workload and --curve: always)",
+        help="replace what is measured in the results, and write the chart and the page anew (if everything is measured: always)",
     )
     parser.add_argument(
         "--rounds", type=int, default=5, help="rounds of the floor and of Merganser, in turn (default: 5)"
@@ -214,7 +237,7 @@ def main() -> None:
     parser.add_argument(
         "--peer",
         action=argparse.BooleanOptionalAction,
-        help="also measure glewlwyd if it can be compared (default: yes, unless --workload or --curve is given)",
+        help="also measure glewlwyd if it can be compared (default: if everything is measured)",
     )
     parser.add_argument(
         "--stored",
@@ -223,8 +246,14 @@ def main() -> None:
         help="the most rows in the tables of the curves table, histories and users, and the most events that a sign-in claims "
         "(default: 10000000)",
     )
+    parser.add_argument(
+        "--latency",
+        action="store_true",
+        help="measure latencies at fixed rates through TLS and HTTP/2, and handshakes",
+    )
+    parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
     options = parser.parse_args()
-    everything = not options.workload and not options.curve
+    everything = not (options.workload or options.curve or options.latency or options.startup)
     workloads = names if everything else options.workload
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
@@ -237,13 +266,16 @@ def main() -> None:
         "threads": bench.threads,
         "workloads": [],
         "growth": [],
+        "latency": None,
+        "startup": None,
     }
     failed: list[str] = []
     try:
         if options.peer if options.peer is not None else everything:
             bench.peer = Peer(bench.sockets)
         ideal.make_tables()
-        print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
+        if workloads:
+            print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:
             if workload.name in workloads:
                 try:
@@ -264,6 +296,10 @@ def main() -> None:
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }
                 )
+        if everything or options.startup:
+            results["startup"] = startup.measure(bench, options.rounds, options.seconds)
+        if everything or options.latency:
+            results["latency"] = latency.measure(bench, options.rounds, options.seconds)
         curves = growth.NAMES if everything else options.curve
         results["growth"] += map(
             asdict, growth.measure(bench, curves, options.seconds, options.rows, options.stored)

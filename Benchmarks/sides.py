@@ -175,6 +175,11 @@ def start_nginx(
     includes = folder / "merganser"
     if not includes.is_symlink():
         includes.symlink_to((pathlib.Path(RUN) / "nginx/merganser").resolve())
+    return run_nginx(folder)
+
+
+def run_nginx(folder: pathlib.Path) -> subprocess.Popen:
+    """nginx with the folder's nginx.conf."""
     directives = "daemon off;" + (" user root;" if os.getuid() == 0 else "")
     return subprocess.Popen(
         [
@@ -194,13 +199,19 @@ def start_nginx(
 
 
 def merganser(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> Side:
+    return start(name, *program(name, sockets, threads, **extra), sockets)
+
+
+def program(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> tuple[list[str], dict[str, str]]:
+    """The command of an instance, and its environment."""
     own = settings()
-    program = next(
+    path = next(
         pathlib.Path(word.strip("'"))
         for word in (pathlib.Path(RUN) / "merganserd").read_text().split()
         if word.endswith("/merganserd'")
     )
     environment = {
+        **os.environ,
         **own,
         "MERGANSER_SOCKET": f"{sockets}/{name}.sock",
         "MERGANSER_CONTROL_SOCKET": f"{sockets}/control-{name}.sock",
@@ -208,7 +219,7 @@ def merganser(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> S
         "MERGANSER_DISPATCHERS": "1",
         **extra,
     }
-    return start(name, [str(program)], environment, sockets)
+    return [str(path)], environment
 
 
 def compile_floor() -> tuple[pathlib.Path, pathlib.Path]:

@@ -1,0 +1,147 @@
+"""Writes what results/latest.json has into docs/performance.md, between the page's marks. Usage: page.py [results/latest.json]"""
+
+import json
+import pathlib
+import re
+import sys
+from collections.abc import Iterable
+
+HERE = pathlib.Path(__file__).parent
+PAGE = HERE.parent / "docs/performance.md"
+
+
+def table(head: str, rows: Iterable[Iterable[object]]) -> str:
+    """A table of Markdown, whose first column is text."""
+    names = head.split(" | ")
+    lines = [names, ["---", *["---:"] * (len(names) - 1)], *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def machine(results: dict) -> str:
+    found = results["machine"]
+    mariadb = re.search(r"Ver (\S+)", found["mariadb"])
+    return (
+        f"{results['date']}, {found['cpus']} CPUs ({found['model']}), Linux {found['kernel']}, "
+        f"{found['nginx'].removeprefix('nginx version: ')}, MariaDB {mariadb[1] if mariadb else found['mariadb']}; "
+        f"{results['threads']} worker threads; medians of {results['rounds']} rounds of {results['seconds']} s."
+    )
+
+
+def workloads(results: dict) -> str:
+    def row(each: dict) -> list[str]:
+        ours, floor = each["merganser"], each["floor"]
+        return [
+            each["title"],
+            number(ours["rate"], 0),
+            number(each["ratio"]),
+            number(each.get("ideal_ratio")),
+            number(ours["p50"]),
+            number(ours["p99"]),
+            f"{ours['worker_cpu']:.3f} ({floor['worker_cpu']:.3f})",
+            f"{ours['database_cpu']:.3f} ({floor['database_cpu']:.3f})",
+            number(ours["nginx_cpu"], 3),
+        ]
+
+    return table(
+        "workload | requests/s | of the floor | of its ideal | p50 ms | p99 ms | worker CPU ms (floor's) | "
+        "database CPU ms (floor's) | nginx CPU ms",
+        map(row, results["workloads"]),
+    )
+
+
+def peers(results: dict) -> str:
+    def rows() -> Iterable[list[str]]:
+        for each in results["workloads"]:
+            for name in ("merganser", "peer"):
+                if side := each.get(name):
+                    yield [
+                        each["title"] if name == "merganser" else "",
+                        "glewlwyd" if name == "peer" else "Merganser",
+                        number(side["rate"], 0),
+                        number(side["p50"]),
+                        number(side["p99"]),
+                        number(side["worker_cpu"], 3),
+                        number(side["database_cpu"], 3),
+                        number(side["memory"] / 1e6, 0),
+                    ]
+
+    results = {**results, "workloads": [each for each in results["workloads"] if "peer" in each]}
+    head = "workload | server | requests/s | p50 ms | p99 ms | server CPU ms | database CPU ms | memory MB"
+    return table(head, rows())
+
+
+def latency(results: dict) -> str:
+    if not (found := results.get("latency")):
+        return "Not measured yet."
+
+    def rows() -> Iterable[list[str]]:
+        for each in found["workloads"]:
+            for point in each["rates"]:
+                for name in ("merganser", "floor"):
+                    side = point[name]
+                    yield [
+                        each["title"] if name == "merganser" and point is each["rates"][0] else "",
+                        f"{point['rate']:,.0f} ({point['share']:.0%})" if name == "merganser" else "",
+                        "Merganser" if name == "merganser" else "floor",
+                        *(number(side[key]) for key in ("p50", "p99", "p999")),
+                        number(side["requests"], 0),
+                    ]
+
+    return table("workload | requests/s | side | p50 ms | p99 ms | p99.9 ms | requests", rows())
+
+
+def handshakes(results: dict) -> str:
+    if not (found := results.get("latency")):
+        return "Not measured yet."
+    return table(
+        "handshake | handshakes/s | nginx CPU ms",
+        ([each["kind"], number(each["rate"], 0), number(each["nginx_cpu"], 3)] for each in found["handshakes"]),
+    )
+
+
+def startup(results: dict) -> str:
+    if not (found := results.get("startup")):
+        return "Not measured yet."
+    megabytes = lambda bytes: number(bytes / 1e6, 1)
+    memory = [("idle", found["idle"]), *(("then " + each["title"], each) for each in found["busy"])]
+    return (
+        f"Ready {found['ready']:.0f} ms after exec (median; at most {found['slowest']:.0f} ms). Resident memory of an instance "
+        f"with {found['threads']} threads:\n\n"
+        + table(
+            "after | resident MB | of it its own MB",
+            ([name, megabytes(each["resident"]), megabytes(each["own"])] for name, each in memory),
+        )
+    )
+
+
+PARTS = {
+    "machine": machine,
+    "workloads": workloads,
+    "latency": latency,
+    "handshakes": handshakes,
+    "startup": startup,
+    "peers": peers,
+}
+
+
+def write(results: pathlib.Path) -> None:
+    found = json.loads(results.read_text())
+    text = PAGE.read_text()
+    for name, part in PARTS.items():
+        text, count = re.subn(
+            rf"(<!-- bench: {name} -->\n).*?(<!-- end -->)",
+            lambda match: f"{match[1]}\n{part(found)}\n\n{match[2]}",
+            text,
+            flags=re.DOTALL,
+        )
+        if count != 1:
+            raise SystemExit(f"error: {PAGE} has {count} places for {name}")
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "results/latest.json")
