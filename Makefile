@@ -71,7 +71,7 @@ address-drill: ## Send webhooks to names that change their addresses, and count 
 	@scripts/drill --release addresses
 cluster-drill: ## Break three databases with Galera and two app machines, in network namespaces; ONLY=name runs one scenario; needs root
 	@scripts/drill --release cluster $(ONLY)
-bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also glewlwyd
+bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also other servers
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
 bench-client: ## Measure what reporting an event costs an app
 	@scripts/bench-client

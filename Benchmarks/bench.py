@@ -21,6 +21,7 @@ import startup
 import webhooks
 from load import Round, load, middle
 from peer import Peer
+from peer_django import DjangoPeer
 from plans import Plan
 from scene import Request, tell_ids_apart
 from sides import Recorder, Side, fetch
@@ -81,10 +82,11 @@ class Bench:
         self.floor_program, library = sides.compile_floor()
         self.recorder = Recorder(library, self.sockets)
         self.merganser = sides.merganser("merganser-bench", self.sockets, self.threads)
-        self.peer: Peer | None = None
+        # By the names that they have in the results.
+        self.peers: dict[str, Peer | DjangoPeer] = {}
 
     def run(self, workload: Workload) -> dict[str, list[Round]]:
-        """Rounds of the floor, of Merganser, of Merganser with other settings if the workload has them, and of the peer if it
+        """Rounds of the floor, of Merganser, of Merganser with other settings if the workload has them, and of the peers that
         can be compared, in turn."""
         share = workload.once or (workload.connections if workload.chain else 0)
         count = 3 if workload.otherwise else 2
@@ -126,9 +128,10 @@ class Bench:
             rest = requests[RECORDINGS + 1 :] if share else requests
             own = [name for name in measured if name != "ideal"]
             given = {name: rest[which::count] if share else rest for which, name in enumerate(own)}
-            if self.peer and workload.name in self.peer.WORKLOADS:
-                measured["peer"] = self.peer.side
-                given["peer"] = self.peer.requests(workload.name, share * self.rounds)
+            for name, peer in self.peers.items():
+                if workload.name in peer.WORKLOADS:
+                    measured[name] = peer.side
+                    given[name] = peer.requests(workload.name, share * self.rounds)
             rounds: dict[str, list[Round]] = {name: [] for name in measured}
             least = ideal.workload(workload), ideal.requests(workload.ideal)
             for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
@@ -144,7 +147,7 @@ class Bench:
                 side.stop()
 
     def stop(self) -> None:
-        for side in (self.merganser, self.recorder.side, *([self.peer.side] if self.peer else [])):
+        for side in (self.merganser, self.recorder.side, *(peer.side for peer in self.peers.values())):
             side.stop()
 
 
@@ -237,7 +240,7 @@ def main() -> None:
     parser.add_argument(
         "--peer",
         action=argparse.BooleanOptionalAction,
-        help="also measure glewlwyd if it can be compared (default: if everything is measured)",
+        help="also measure other servers where they can be compared (default: if everything is measured)",
     )
     parser.add_argument(
         "--stored",
@@ -272,7 +275,8 @@ def main() -> None:
     failed: list[str] = []
     try:
         if options.peer if options.peer is not None else everything:
-            bench.peer = Peer(bench.sockets)
+            bench.peers["peer"] = Peer(bench.sockets)
+            bench.peers["peer-django"] = DjangoPeer(bench.sockets)
         ideal.make_tables()
         if workloads:
             print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)

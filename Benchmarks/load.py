@@ -46,7 +46,7 @@ def load(
     threads = workload.threads if workload.chain else min(2, connections)
     mode = "refresh" if workload.chain else "once" if workload.once else "loop"
     database = int(pathlib.Path(RUN, "pids/mariadb").read_text().split()[0])
-    responders = [process.pid for process in side.responders]
+    responders = [pid for process in side.responders for pid in family(process.pid)]
     groups = [family(side.nginx.pid), responders, [database]]
     before = [cpu(pids) for pids in groups]
     script = pathlib.Path(__file__).with_name("requests.lua")

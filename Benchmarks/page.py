@@ -54,22 +54,24 @@ def workloads(results: dict) -> str:
 
 
 def peers(results: dict) -> str:
+    names = {"merganser": "Merganser", "peer": "glewlwyd", "peer-django": "Django OAuth Toolkit"}
+
     def rows() -> Iterable[list[str]]:
         for each in results["workloads"]:
-            for name in ("merganser", "peer"):
-                if side := each.get(name):
-                    yield [
-                        each["title"] if name == "merganser" else "",
-                        "glewlwyd" if name == "peer" else "Merganser",
-                        number(side["rate"], 0),
-                        number(side["p50"]),
-                        number(side["p99"]),
-                        number(side["worker_cpu"], 3),
-                        number(side["database_cpu"], 3),
-                        number(side["memory"] / 1e6, 0),
-                    ]
+            sides = [name for name in names if name in each]
+            for name in sides if len(sides) > 1 else []:
+                side = each[name]
+                yield [
+                    each["title"] if name == "merganser" else "",
+                    names[name],
+                    number(side["rate"], 0),
+                    number(side["p50"]),
+                    number(side["p99"]),
+                    number(side["worker_cpu"], 3),
+                    number(side["database_cpu"], 3),
+                    number(side["memory"] / 1e6, 0),
+                ]
 
-    results = {**results, "workloads": [each for each in results["workloads"] if "peer" in each]}
     head = "workload | server | requests/s | p50 ms | p99 ms | server CPU ms | database CPU ms | memory MB"
     return table(head, rows())
 

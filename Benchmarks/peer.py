@@ -41,7 +41,14 @@ PACKAGE = FOLDER / "package"
 # As the package creates it.
 ADMINISTRATOR = {"username": "admin", "password": "password"}
 CLIENT, SECRET, PASSWORD = "bench", secrets.token_hex(16), secrets.token_hex(16)
-BASIC = {**FORM, "Authorization": "Basic " + base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()}
+
+
+def basic(client: str, secret: str) -> str:
+    """The value of Authorization with which a client authenticates."""
+    return "Basic " + base64.b64encode(f"{client}:{secret}".encode()).decode()
+
+
+BASIC = {**FORM, "Authorization": basic(CLIENT, SECRET)}
 
 
 class Peer:
@@ -253,5 +260,6 @@ def over_http(text: str, ports: list[int]) -> str:
     upstream merganser {{"""
     text = text.replace("    upstream merganser {", tokens)
     text = re.sub(r" *server unix:\S+/peer\.sock .*;", servers(READERS), text)
-    text = text.replace("include merganser/server.conf;", f"include {HERE}/peer/server.conf;")
+    location = "location = /api/oidc/token { proxy_pass http://tokens; }"
+    text = text.replace("include merganser/server.conf;", f"include {HERE}/peer/server.conf; {location}")
     return text.replace("include merganser/control.conf;", "")

@@ -66,7 +66,7 @@ function request()
 end
 
 function take_token(status, headers, body)
-    local fresh = body:match('"refresh_token":"([^"]+)"')
+    local fresh = body:match('"refresh_token": ?"([^"]+)"')
     if status ~= 200 or not fresh then
         failed = failed + 1
         return
