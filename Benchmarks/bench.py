@@ -193,12 +193,14 @@ def machine() -> dict:
 
 
 def save(results: dict) -> None:
-    """Writes the results. What was not measured this time stays."""
+    """Writes the results. What was not measured this time stays. Rounds and threads are those of the workloads."""
     if RESULTS.exists():
         before = json.loads(RESULTS.read_text())
+        measured = results["workloads"]
         for part in ("workloads", "growth"):
             results[part] = merged(before[part], results[part])
-        results = before | {name: part for name, part in results.items() if part is not None}
+        kept = () if measured else ("rounds", "seconds", "threads")
+        results = before | {name: part for name, part in results.items() if part is not None and name not in kept}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     chart.write(RESULTS)

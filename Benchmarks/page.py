@@ -82,18 +82,24 @@ def latency(results: dict) -> str:
 
     def rows() -> Iterable[list[str]]:
         for each in found["workloads"]:
+            title = each["title"]
             for point in each["rates"]:
-                for name in ("merganser", "floor"):
-                    side = point[name]
-                    yield [
-                        each["title"] if name == "merganser" and point is each["rates"][0] else "",
-                        f"{point['rate']:,.0f} ({point['share']:.0%})" if name == "merganser" else "",
-                        "Merganser" if name == "merganser" else "floor",
-                        *(number(side[key]) for key in ("p50", "p99", "p999")),
-                        number(side["requests"], 0),
-                    ]
+                ours, floor = point["merganser"], point["floor"]
+                yield [
+                    title,
+                    f"{point['rate']:,.0f} ({point['share']:.0%})",
+                    *(f"{ours[key]:.2f} ({floor[key]:.2f})" for key in ("p50", "p99", "p999")),
+                    number(ours["requests"], 0),
+                ]
+                title = ""
+            saturated = each["saturated"]
+            yield ["", f"saturated: {saturated['merganser']:,.0f} ({saturated['floor']:,.0f})", "", "", "", ""]
 
-    return table("workload | requests/s | side | p50 ms | p99 ms | p99.9 ms | requests", rows())
+    return (
+        f"{found['connections']} connections; {found['rounds']} rounds of {found['seconds']} s at each rate, taken together. In "
+        "brackets the floor.\n\n"
+        + table("workload | requests/s (of saturation) | p50 ms | p99 ms | p99.9 ms | requests", rows())
+    )
 
 
 def handshakes(results: dict) -> str:
