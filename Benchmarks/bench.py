@@ -302,10 +302,16 @@ def main() -> None:
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }
                 )
-        if everything or options.startup:
-            results["startup"] = startup.measure(bench, options.rounds, options.seconds)
-        if everything or options.latency:
-            results["latency"] = latency.measure(bench, options.rounds, options.seconds)
+        for name, part, wanted in (
+            ("startup", startup, everything or options.startup),
+            ("latency", latency, everything or options.latency),
+        ):
+            if wanted:
+                try:
+                    results[name] = part.measure(bench, options.rounds, options.seconds)
+                except SystemExit as failure:
+                    print(failure, flush=True)
+                    failed.append(name)
         curves = growth.NAMES if everything else options.curve
         results["growth"] += map(
             asdict, growth.measure(bench, curves, options.seconds, options.rows, options.stored)
@@ -318,7 +324,7 @@ def main() -> None:
     if everything or options.save:
         save(results)
     if failed:
-        raise SystemExit("error: these workloads could not be measured: " + ", ".join(failed))
+        raise SystemExit("error: these could not be measured: " + ", ".join(failed))
 
 
 if __name__ == "__main__":

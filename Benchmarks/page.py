@@ -89,16 +89,17 @@ def latency(results: dict) -> str:
                     title,
                     f"{point['rate']:,.0f} ({point['share']:.0%})",
                     *(f"{ours[key]:.2f} ({floor[key]:.2f})" for key in ("p50", "p99", "p999")),
-                    number(ours["requests"], 0),
+                    f"{ours['requests']:,}",
+                    f"{ours['failed']:,} ({floor['failed']:,})",
                 ]
                 title = ""
             saturated = each["saturated"]
-            yield ["", f"saturated: {saturated['merganser']:,.0f} ({saturated['floor']:,.0f})", "", "", "", ""]
+            yield ["", f"saturated: {saturated['merganser']:,.0f} ({saturated['floor']:,.0f})", "", "", "", "", ""]
 
     return (
         f"{found['connections']} connections; {found['rounds']} rounds of {found['seconds']} s at each rate, taken together. In "
         "brackets the floor.\n\n"
-        + table("workload | requests/s (of saturation) | p50 ms | p99 ms | p99.9 ms | requests", rows())
+        + table("workload | requests/s (of saturation) | p50 ms | p99 ms | p99.9 ms | requests | refused", rows())
     )
 
 

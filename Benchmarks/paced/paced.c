@@ -9,7 +9,7 @@
    load: FILE has requests of HTTP/1.1, as requests.lua reads them; they are sent in turn, from the beginning again after the
    last one. RATE is requests per second for all connections together; 0: as many as the server answers, AT_ONCE at a time.
    A connection that the server ends is replaced, with the TLS session of an earlier one, and requests that the server has not
-   begun are sent again. Prints one JSON object. LATENCIES gets the microseconds of each request, as 32-bit integers.
+   begun are sent again. Prints one JSON object. LATENCIES gets the microseconds of each answer, as 32-bit integers.
 
    shake: connects, and ends the connection once the server has sent a byte, again and again. */
 
