@@ -6,6 +6,12 @@ run=$root/.run
 # Debian keeps servers in folders that are not in an ordinary user's PATH.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
+# How everything in .build-release is linked; with other options, SwiftPM would build everything anew. lld packs the relocations
+# (glibc 2.36), and leaves out the table of the programs' own symbols, which nobody looks up: a start reads less, and 2 MB less are
+# resident.
+# shellcheck disable=SC2034
+release_link=(-Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic)
+
 say() { printf '%s\n' "$*"; }
 die() {
     printf 'error: %s\n' "$*" >&2
