@@ -49,6 +49,8 @@ package final class Server: Sendable {
     /// False once a drain has reached its limit; then a connection ends with its next answer.
     let keepsConnections = Atomic(true)
     let aborted = Atomic(0)
+    /// When a busy worker last looked for new connections.
+    let lastLook = Atomic(0)
     private let makeHandler: @Sendable () -> (Request) -> Response
 
     /// - Parameter makeHandler: called once on each worker thread, which alone uses the handler that it returns.

@@ -36,7 +36,7 @@ struct Worker {
                 } else {
                     serve(connection, isNew: false)
                     // The listener is one of many ready descriptors, and would get only one turn among them.
-                    if server.isBusy { server.admitConnections() }
+                    if server.isBusy, server.isToLookForConnections { server.admitConnections() }
                 }
             case .ending(let connection): discard(connection)
             }
@@ -138,6 +138,18 @@ extension Server {
     func close(_ connection: Int32) {
         Glibc.close(connection)
         countClosed()
+    }
+
+    /// Once for each tick of the kernel's coarse clock, which costs only a few nanoseconds: nearly always nobody waits, and
+    /// asking costs as much as a read.
+    var isToLookForConnections: Bool {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        let tick = time.tv_sec * 1_000_000_000 + time.tv_nsec
+        // Of several workers at once, one looks.
+        let last = lastLook.load(ordering: .relaxed)
+        return last != tick
+            && lastLook.compareExchange(expected: last, desired: tick, ordering: .relaxed).exchanged
     }
 
     /// Accepts waiting connections, so that they compete on equal terms with the requests of kept connections.
