@@ -16,6 +16,18 @@ CREATE TABLE `absorbed_subs` (
   CONSTRAINT `absorbed_subs_canonical_fk` FOREIGN KEY (`canonical_user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TRIGGER absorbed_subs_mark_insert AFTER INSERT ON absorbed_subs FOR EACH ROW
+BEGIN
+    UPDATE users SET has_merges = TRUE WHERE id = NEW.canonical_user_id AND NOT has_merges;
+END;
+
+CREATE TRIGGER absorbed_subs_mark_update AFTER UPDATE ON absorbed_subs FOR EACH ROW
+BEGIN
+    IF NEW.canonical_user_id <> OLD.canonical_user_id THEN
+        UPDATE users SET has_merges = TRUE WHERE id = NEW.canonical_user_id AND NOT has_merges;
+    END IF;
+END;
+
 CREATE TABLE `agent_approval_history` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
   `approval` varchar(20) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
@@ -707,6 +719,18 @@ BEGIN
     END IF;
 END;
 
+CREATE TRIGGER identity_links_mark_insert AFTER INSERT ON identity_links FOR EACH ROW
+BEGIN
+    UPDATE users SET has_merges = TRUE WHERE id IN (NEW.primary_user_id, NEW.linked_user_id) AND NOT has_merges;
+END;
+
+CREATE TRIGGER identity_links_mark_update AFTER UPDATE ON identity_links FOR EACH ROW
+BEGIN
+    IF NEW.primary_user_id <> OLD.primary_user_id THEN
+        UPDATE users SET has_merges = TRUE WHERE id = NEW.primary_user_id AND NOT has_merges;
+    END IF;
+END;
+
 CREATE TABLE `issue_occurrences` (
   `id` binary(16) NOT NULL,
   `issue_id` binary(16) NOT NULL,
@@ -1159,6 +1183,7 @@ CREATE TABLE `users` (
   `address` varchar(500) DEFAULT NULL,
   `postal_code` varchar(32) DEFAULT NULL,
   `verified_level` tinyint(3) unsigned NOT NULL DEFAULT 0,
+  `has_merges` tinyint(1) NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `users_live_login_email` (`live_login_email`),
   KEY `users_inactive` (`anonymous`,`last_active_at`),

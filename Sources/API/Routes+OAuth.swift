@@ -72,7 +72,7 @@ extension Routes {
         Route(.post, "/oauth/device_authorization", .client, authorizeDevice),
         Route(.post, "/oauth/token", .client, crossOrigin: true, issueTokens),
         Route(.post, "/oauth/revoke", .client, crossOrigin: true, revokeToken),
-        Route(.post, "/oauth/introspect", .confidentialClient(), introspectToken),
+        Route(.post, "/oauth/introspect", .introspectingClient, introspectToken),
 
         // Users
         Route(.get, "/oauth/userinfo", .accessToken, crossOrigin: true, showUserInfo),

@@ -4,13 +4,20 @@ import Testing
 
 @testable import Accounts
 
-/// `User.init(from:)` reads columns by position, so every statement that feeds it selects the same ones in the same order.
-/// Statements of the hot path are literals; the others are composed from `User.columns`.
+/// `User.init(from:)` and `UsualSubject.init(from:)` read columns by position, so every statement that feeds them selects the
+/// same ones in the same order. Statements of the hot path are literals; the others are composed.
 @Suite struct UserColumnsTests {
     @Test(arguments: ["Devices/Authenticate.swift", "WebSignIn/WebSession+Store.swift"])
     func literalsSelectTheColumnsOfAUser(file: String) throws {
         let text = try String(contentsOfFile: "\(Repository.root)/Sources/Accounts/\(file)", encoding: .utf8)
         #expect(words(text).contains(words(User.columns.description)))
+    }
+
+    @Test(arguments: ["AccessToken", "Subject+Store"]) func literalsSelectTheColumnsOfASubject(file: String) throws {
+        let path = "\(Repository.root)/Sources/Accounts/Tokens/\(file).swift"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let columns = "SELECT \(words(Subject.ownColumns.description)), u.previously_anonymous, u.has_merges"
+        #expect(words(text).components(separatedBy: columns).count == 3)
     }
 
     private func words(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }

@@ -37,6 +37,26 @@ extension Credential<Application> {
     }
 }
 
+/// A question of an authenticated client that has a secret.
+enum IntrospectionRequest {
+    /// The read that authenticated the client has found its token.
+    case answered(Introspection, clientID: String)
+    case open(Application)
+}
+
+extension Credential<IntrospectionRequest> {
+    /// A client that has a secret. If it presents a live access token of its own, one statement reads both.
+    static let introspectingClient = Credential(.confidentialClient(basicOnly: false)) { call in
+        let credentials = try call.basicCredentials ?? call.formCredentials()
+        if let token = try? call.form.required("token"),
+            let found = try call.database.read({ try call.accounts.introspect(token, by: credentials, $0) })
+        {
+            return .answered(found, clientID: credentials.clientID)
+        }
+        return .open(try Credential<Application>.confidentialClient().check(call))
+    }
+}
+
 extension Call {
     /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.
     ///

@@ -32,9 +32,7 @@ extension Application {
         scopePolicy = ScopePolicy(rawValue: try row.read()) ?? .block
         allowAnonymousGrants = try row.read()
         firstParty = try row.read()
-        secretDigest = try row.read()
-        let (digest, expiresAt) = (try row.read([UInt8]?.self), try row.read(Timestamp?.self))
-        if let digest, let expiresAt { previousSecret = (digest, expiresAt) }
+        secrets = try ClientSecrets(from: &row)
         scopeDroppedAt = try row.read()
     }
 }

@@ -41,11 +41,7 @@ package struct Application: Sendable {
     package var scopePolicy: ScopePolicy
     package var allowAnonymousGrants: Bool
     package var firstParty: Bool
-    /// SHA-256.
-    var secretDigest: [UInt8]?
-    /// The secret before the last rotation, and how long it is still accepted.
-    var previousSecret: (digest: [UInt8], expiresAt: Timestamp)?
-
+    var secrets = ClientSecrets()
     /// When a scope was last dropped from one of its requests.
     var scopeDroppedAt: Timestamp?
 

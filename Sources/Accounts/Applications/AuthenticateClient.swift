@@ -24,24 +24,42 @@ extension Accounts {
         guard let application = try connection.client(credentials.clientID), application.isActive else {
             throw OAuthError(.invalidClient, "unknown client")
         }
-        switch (application.clientType, credentials.secret) {
-        case (.public, nil): return application
-        case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; do not send client_secret")
-        case (.confidential, nil): throw OAuthError(.invalidClient, "client authentication is required")
-        case (.confidential, let secret?):
-            guard application.accepts(secret, at: clock.now) else {
-                throw OAuthError(.invalidClient, "wrong client secret")
-            }
-            return application
-        }
+        try application.secrets.check(credentials.secret, of: application.clientType, at: clock.now)
+        return application
     }
 }
 
-extension Application {
-    fileprivate func accepts(_ secret: String, at now: Timestamp) -> Bool {
-        let digest = sha256(secret.utf8)
-        if let secretDigest, constantTimeEqual(digest, secretDigest) { return true }
-        guard let previousSecret, now < previousSecret.expiresAt else { return false }
-        return constantTimeEqual(digest, previousSecret.digest)
+/// The digests of what a client proves itself with; a public client has none.
+struct ClientSecrets: Sendable {
+    /// SHA-256.
+    private var digest: [UInt8]?
+    /// The secret before the last rotation, and how long it is still accepted.
+    private var previous: (digest: [UInt8], expiresAt: Timestamp)?
+
+    init() {}
+
+    /// Of the columns `secret_digest`, `previous_secret_digest` and `previous_secret_expires_at`.
+    init(from row: inout Row) throws {
+        digest = try row.read()
+        let (digest, expiresAt) = (try row.read([UInt8]?.self), try row.read(Timestamp?.self))
+        if let digest, let expiresAt { previous = (digest, expiresAt) }
+    }
+
+    /// - Throws: `invalid_client`.
+    func check(_ secret: String?, of type: Application.ClientType, at now: Timestamp) throws(OAuthError) {
+        switch (type, secret) {
+        case (.public, nil): break
+        case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; do not send client_secret")
+        case (.confidential, nil): throw OAuthError(.invalidClient, "client authentication is required")
+        case (.confidential, let secret?):
+            guard accepts(secret, at: now) else { throw OAuthError(.invalidClient, "wrong client secret") }
+        }
+    }
+
+    private func accepts(_ secret: String, at now: Timestamp) -> Bool {
+        let presented = sha256(secret.utf8)
+        if let digest, constantTimeEqual(presented, digest) { return true }
+        guard let previous, now < previous.expiresAt else { return false }
+        return constantTimeEqual(presented, previous.digest)
     }
 }

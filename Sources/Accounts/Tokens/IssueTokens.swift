@@ -36,7 +36,10 @@ extension Accounts {
         _ family: TokenFamily, _ scopes: Scopes, for application: Application, refreshToken: Secret, nonce: String?,
         in transaction: AccountsTransaction
     ) throws -> (TokenResponse, TokenActivity?)? {
-        guard let subject = try transaction.connection.subject(of: family.grant) else { return nil }
+        let withAddresses = scopes.contains("openid") && scopes.needAddresses
+        guard let subject = try transaction.connection.subject(of: family.grant, withAddresses: withAddresses) else {
+            return nil
+        }
         let signer = try signingKeys.signer(transaction.connection)
         let issuedAt = transaction.now.seconds
         let lifetime = TokenFamily.accessTokenLifetime.components.seconds

@@ -25,7 +25,7 @@ extension Accounts {
 
         if let keyDigest, let sealed = state.answer(to: token, withKey: keyDigest, scope: scope, at: transaction.now) {
             // Within a day a grant can end in more ways than by its families.
-            guard try transaction.connection.subject(of: state.family.grant) != nil else {
+            guard try transaction.connection.subject(of: state.family.grant, withAddresses: false) != nil else {
                 return .refused(.unknownRefreshToken)
             }
             return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)

@@ -17,14 +17,14 @@ extension Connection {
     /// Looks a sub up among the application's grants and absorbed subs; nil if there is none or the account is deleted.
     fileprivate func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
         guard sub.isASCII else { return nil }
-        var sql = ComposedSQL(Subject.columns)
+        var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "")
         sql.append(
             """
-             FROM (SELECT application_id, sub, user_id, last_used_at FROM grants WHERE application_id = ? AND sub = ?
-                   UNION ALL
-                   SELECT application_id, sub, canonical_user_id, NULL FROM absorbed_subs
-                   WHERE application_id = ? AND sub = ?
-                   LIMIT 1) g 
+            (SELECT application_id, sub, user_id, last_used_at FROM grants WHERE application_id = ? AND sub = ?
+             UNION ALL
+             SELECT application_id, sub, canonical_user_id, NULL FROM absorbed_subs
+             WHERE application_id = ? AND sub = ?
+             LIMIT 1) g 
             """, application, sub, application, sub)
         sql.append(Subject.joins)
         sql.append(" WHERE u.deleted_at IS NULL")

@@ -4,11 +4,42 @@ import Text
 import Time
 
 extension Connection {
-    /// Reads the subject of a grant in one statement. Nil if the grant is gone or revoked, its application is not
-    /// active, or its user is deleted.
-    package func subject(of grant: Grant.ID) throws -> Subject? {
-        var sql = ComposedSQL(Subject.columns)
-        sql.append(" FROM grants g ")
+    /// Reads the subject of a grant in one statement, unless its user has merged accounts. Nil if the grant is gone or revoked,
+    /// its application is not active, or its user is deleted.
+    ///
+    /// - Parameter withAddresses: whether it is needed if the user's address is verified.
+    package func subject(of grant: Grant.ID, withAddresses: Bool) throws -> Subject? {
+        let rows =
+            if withAddresses {
+                try all(
+                    """
+                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+                           g.last_used_at, u.previously_anonymous, u.has_merges, i.email
+                    FROM grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+                    LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified
+                    WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active'
+                      AND (u.deleted_at IS NULL OR u.has_merges)
+                    """, grant
+                ) { row in try UsualSubject(from: &row, withAddress: true) }
+            } else {
+                try all(
+                    """
+                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+                           g.last_used_at, u.previously_anonymous, u.has_merges
+                    FROM grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+                    WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active'
+                      AND (u.deleted_at IS NULL OR u.has_merges)
+                    """, grant
+                ) { row in try UsualSubject(from: &row, withAddress: false) }
+            }
+        guard let usual = rows.first else { return nil }
+        return usual.isWhole ? Subject(rows) : try mergedSubject(of: grant)
+    }
+
+    func mergedSubject(of grant: Grant.ID) throws -> Subject? {
+        var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "grants g ")
         sql.append(Subject.joins)
         sql.append(
             " WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND u.deleted_at IS NULL", grant)
@@ -16,27 +47,60 @@ extension Connection {
     }
 }
 
+/// What a statement without subqueries reads of a grant's subject. It has a row for each verified address of the user.
+///
+/// The statement joins the grant's own user, and ends with the user's `previously_anonymous` and `has_merges`. If the user
+/// has merged accounts, it need not even be the canonical one.
+struct UsualSubject {
+    fileprivate private(set) var own: Subject
+    private let hasMerges: Bool
+    fileprivate let address: String?
+
+    /// Whether it says everything. Without merges a sub is that of its own user.
+    var isWhole: Bool { !hasMerges && own.isCanonical }
+
+    /// - Parameter withAddress: whether a verified address comes next.
+    init(from row: inout Row, withAddress: Bool) throws {
+        own = try Subject(own: &row)
+        own.previouslyAnonymous = try row.read(Bool.self) && !own.anonymous
+        hasMerges = try row.read()
+        address = withAddress ? try row.read() : nil
+    }
+}
+
 extension Subject {
-    /// The columns that `init(from:)` reads, of a grant `g` with `joins`.
-    static let columns: StaticString = """
-        SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-               u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-               g.last_used_at,
-               (SELECT JSON_ARRAYAGG(i.email) FROM identities i WHERE i.user_id = u.id AND i.email_verified),
-               NOT u.anonymous AND (
-                   EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
-                           AND (was.anonymous OR was.previously_anonymous))
-                   OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
-                              AND was.sub = g.sub AND was.was_anonymous)),
-               (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
-                           CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER),
-                           IF(a.linked_sub_details, (SELECT e.event_id FROM identity_link_events e
-                              WHERE e.identity_link_id = m.id AND e.application_id = a.id), NULL)))
-                FROM identity_links m WHERE m.primary_user_id = u.id),
-               (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
-                           CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
-                FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
+    /// - Parameter rows: of one grant, at least one.
+    init(_ rows: [UsualSubject]) {
+        self = rows[0].own
+        settleEmail(verifiedBy: rows.compactMap(\.address))
+    }
+
+    /// The columns that `init(own:)` reads, of a grant `g`, its application `a` and a user `u`.
+    static let ownColumns: StaticString = """
+        g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+        u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+        g.last_used_at
         """
+
+    /// With `ownColumns`, the columns that `init(from:)` reads, of a grant `g` with `joins`. For nearly everyone the last two
+    /// are empty, and looking for them costs more than all the rest: see `UsualSubject`.
+    static let mergeColumns: StaticString = """
+        (SELECT JSON_ARRAYAGG(i.email) FROM identities i WHERE i.user_id = u.id AND i.email_verified),
+        NOT u.anonymous AND (
+            EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
+                    AND (was.anonymous OR was.previously_anonymous))
+            OR EXISTS (SELECT 1 FROM absorbed_subs was WHERE was.application_id = g.application_id
+                       AND was.sub = g.sub AND was.was_anonymous)),
+        (SELECT JSON_ARRAYAGG(JSON_ARRAY(CAST(m.linked_user_id AS CHAR), m.merged_via,
+                    CAST(UNIX_TIMESTAMP(m.created_at) * 1000 AS INTEGER),
+                    IF(a.linked_sub_details, (SELECT e.event_id FROM identity_link_events e
+                       WHERE e.identity_link_id = m.id AND e.application_id = a.id), NULL)))
+         FROM identity_links m WHERE m.primary_user_id = u.id),
+        (SELECT JSON_ARRAYAGG(JSON_ARRAY(s.sub, s.via,
+                    CAST(UNIX_TIMESTAMP(s.occurred_at) * 1000 AS INTEGER), s.source_event_id))
+         FROM absorbed_subs s WHERE s.canonical_user_id = u.id AND s.application_id = g.application_id)
+        """
+
     /// Joins the application and the canonical user of `g`, which may be any row with the columns of a grant.
     static let joins: StaticString = """
         JOIN applications a ON a.id = g.application_id
@@ -45,6 +109,15 @@ extension Subject {
         """
 
     init(from row: inout Row) throws {
+        self = try Subject(own: &row)
+        settleEmail(verifiedBy: Self.addresses(try row.read()))
+        previouslyAnonymous = try row.read()
+        linkedSubs = Self.merge(
+            try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
+    }
+
+    /// Without merges. `settleEmail` must follow.
+    fileprivate init(own row: inout Row) throws {
         sub = try row.read()
         canonical = try row.read()
         anonymous = try row.read()
@@ -54,27 +127,29 @@ extension Subject {
         phoneNumber = try row.read()
         address = try row.read()
         postalCode = try row.read()
-        let level = try row.read(Int64.self)
+        verifiedLevel = try row.read()
         customClaims = try row.read(String?.self).flatMap { try? JSONValue(json: Array($0.utf8)) }
         withDetails = try row.read()
         lastActiveAt = try row.read()
         lastUsedAt = try row.read()
-        emailVerified = Self.isVerified(email, by: try row.read())
-        previouslyAnonymous = try row.read()
-        if email.isBlank { email = nil }
-        verifiedLevel = max(level, phoneNumber.isBlank ? 0 : 2, emailVerified && email != nil ? 1 : 0)
+        emailVerified = false
+        previouslyAnonymous = false
         linkedSubs = []
-        linkedSubs = Self.merge(
-            try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
     }
 
-    /// Whether a JSON array of verified addresses contains the address. They are compared here, because SQL's LOWER
-    /// folds more than ASCII.
-    private static func isVerified(_ email: String?, by verified: String?) -> Bool {
-        guard let email, let verified, let addresses = (try? JSONValue(json: Array(verified.utf8)))?.array else {
-            return false
-        }
-        return addresses.contains { $0.string.map(FoldedAddress.init(_:)) == FoldedAddress(email) }
+    /// Decides what the user's address is worth. Addresses are compared here, because SQL's LOWER folds more than ASCII.
+    fileprivate mutating func settleEmail(verifiedBy addresses: [String]) {
+        emailVerified =
+            email.map(FoldedAddress.init(_:)).map { email in
+                addresses.contains { FoldedAddress($0) == email }
+            } ?? false
+        if email.isBlank { email = nil }
+        verifiedLevel = max(verifiedLevel, phoneNumber.isBlank ? 0 : 2, emailVerified && email != nil ? 1 : 0)
+    }
+
+    /// - Parameter json: an array of addresses.
+    private static func addresses(_ json: String?) -> [String] {
+        json.flatMap { try? JSONValue(json: Array($0.utf8)) }?.array?.compactMap(\.string) ?? []
     }
 
     /// - Parameter json: an array of [sub, via, milliseconds, event id].

@@ -59,8 +59,10 @@ enum JournaledTable: String, CaseIterable {
         var watched: [Column] = []
         /// What else an undo needs of a row that was moved.
         var needed: [Column] = []
-        /// All the others, but generated ones.
+        /// All the others, but generated and derived ones.
         let others: [Column]
+        /// Columns that triggers write from the rows that refer to a row. They are neither kept nor brought back.
+        var derived: [StaticString] = []
         /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user.
         let rows: [StaticString]
         /// The id of the row that a row `r` belongs to, and whose fate it shares.
@@ -83,6 +85,7 @@ enum JournaledTable: String, CaseIterable {
                 .time("purge_at"), .text("phone_number"), .text("address"), .text("postal_code"),
                 .integer("verified_level"),
             ],
+            derived: ["has_merges"],
             rows: ["users r WHERE r.id = ?"]),
         .identities: Definition(
             name: "identities", key: [.integer("id")], owner: "user_id",

@@ -65,6 +65,36 @@ import Time
         #expect(found["occurred_at"] == .string(app.time.now.iso8601))
     }
 
+    /// Whether somebody has merged accounts is a mark beside the rows. Nobody sees one without the other.
+    @Test func readersSeeAMergeWholeOrNotAtAll() throws {
+        let tokens = [try scene.signIn(rp, as: survivor).access, try scene.signIn(rp, as: absorbed).access]
+        let key = scene.client.send(.post, "/api/v1/me/merge/session-token", token: absorbed.token)["session_token"]
+        let merge: JSONValue = ["target_session_token": key ?? .null]
+        func read(_ client: Client) -> [String] {
+            tokens.map { client.send(.get, "/oauth/userinfo", token: $0).text }
+        }
+        let before = read(scene.client)
+        let answers = app.atOnce(4) { [survivor] client, thread -> [[String]] in
+            if thread > 0 {
+                return (0..<50).map { _ in
+                    tokens.map { client.send(.get, "/oauth/userinfo", token: $0).text }
+                }
+            }
+            return [["\(client.send(.post, "/api/v1/me/merge", merge, token: survivor.token).status)"]]
+        }
+        #expect(answers[0] == [["200"]])
+        let after = read(scene.client)
+        for (index, (old, new)) in zip(before, after).enumerated() {
+            #expect(old != new)
+            let seen = answers.dropFirst().map { reads in reads.map { $0[index] } }
+            for reads in seen {
+                #expect(Set(reads).isSubset(of: [old, new]))
+                // Once it is seen, it stays.
+                #expect(reads.drop { $0 == old }.allSatisfy { $0 == new })
+            }
+        }
+    }
+
     @Test func detailsNameTheEvent() throws {
         let own = try scene.signIn(rp, as: survivor)
         _ = try scene.signIn(rp, as: absorbed)

@@ -25,6 +25,8 @@ extension UndoWorld {
     /// Versions and activity times, and what is looked at otherwise.
     private static let exemptColumns: Set<String> = [
         "users.version", "users.last_active_at", "devices.last_seen_at", "applications.version", "grants.last_used_at",
+        // Never taken back.
+        "users.has_merges",
     ]
 
     /// Everything that an undo has to bring back.

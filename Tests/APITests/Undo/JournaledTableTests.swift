@@ -15,7 +15,8 @@ import Testing
     @Test(arguments: JournaledTable.allCases) func everyColumnIsDescribed(table: JournaledTable) throws {
         if [.agentApprovalHistory, .applications].contains(table) { return }
         let owner = table.definition.owner.map { ["\($0)"] } ?? []
-        let described = Set(table.definition.columns.map { "\($0.name)" } + owner)
+        let derived = table.definition.derived.map { "\($0)" }
+        let described = Set(table.definition.columns.map { "\($0.name)" } + owner + derived)
         let columns = try app.sql { connection in
             try connection.all(
                 """

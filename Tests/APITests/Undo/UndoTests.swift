@@ -29,6 +29,7 @@ import Time
             #expect(undone.kept.isEmpty)
             try world.expectRevoked(horizon.families)
             try world.expectSealedValues()
+            #expect(try world.db.subjectProblems() == [])
             rows += before.rows.count
         }
         #expect(rows > 4_000)

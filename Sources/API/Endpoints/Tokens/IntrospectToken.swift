@@ -4,10 +4,15 @@ import HTTP
 import Time
 
 /// `POST /oauth/introspect` (RFC 7662, accounts §2.9): whether a token of the application is valid now.
-@Sendable func introspectToken(_ call: Call, _ application: Application) throws -> Response {
-    let token = try call.form.required("token")
-    let found = try call.database.find { try call.accounts.introspect(token, for: application, $0) }
-    return .json(.ok, IntrospectionReply(found, clientID: application.clientID))
+@Sendable func introspectToken(_ call: Call, _ question: IntrospectionRequest) throws -> Response {
+    switch question {
+    case .answered(let found, let clientID):
+        return .json(.ok, IntrospectionReply(found, clientID: clientID))
+    case .open(let application):
+        let token = try call.form.required("token")
+        let found = try call.database.find { try call.accounts.introspect(token, for: application, $0) }
+        return .json(.ok, IntrospectionReply(found, clientID: application.clientID))
+    }
 }
 
 private struct IntrospectionReply: Encodable {
@@ -26,8 +31,8 @@ private struct IntrospectionReply: Encodable {
         guard let found else { return }
         scope = found.scopes.text
         self.clientID = clientID
-        sub = found.subject.sub
-        canonicalSub = found.subject.canonicalSub
+        sub = found.sub
+        canonicalSub = found.canonicalSub
         (exp, iat) = (found.expiresAt.seconds, found.issuedAt.seconds)
         switch found.kind {
         case .accessToken(let id): (tokenType, jti) = ("Bearer", id)
