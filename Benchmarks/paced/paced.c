@@ -186,7 +186,8 @@ static bool is_over;
 
 static struct connection *open_connection(void);
 
-static ssize_t give_body(nghttp2_session *http, int32_t id, uint8_t *buffer, size_t length, uint32_t *flags, nghttp2_data_source *source, void *user)
+static ssize_t give_body(nghttp2_session *http, int32_t id, uint8_t *buffer, size_t length, uint32_t *flags,
+                         nghttp2_data_source *source, void *user)
 {
     (void)http, (void)id, (void)user;
     struct stream *stream = source->ptr;
@@ -217,7 +218,8 @@ static void send_next(double due)
     send_stream(stream);
 }
 
-static int on_field(nghttp2_session *http, const nghttp2_frame *frame, const uint8_t *name, size_t name_length, const uint8_t *value, size_t length, uint8_t flags, void *user)
+static int on_field(nghttp2_session *http, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
+                    const uint8_t *value, size_t length, uint8_t flags, void *user)
 {
     (void)flags, (void)user, (void)length;
     struct stream *stream = nghttp2_session_get_stream_user_data(http, frame->hd.stream_id);
@@ -330,7 +332,8 @@ static bool turn(struct connection *connection)
         if (nghttp2_session_send(connection->http)) return false;
         if (!nghttp2_session_want_read(connection->http) && !nghttp2_session_want_write(connection->http)) return false;
     }
-    uint32_t events = EPOLLIN | (connection->is_ready ? nghttp2_session_want_write(connection->http) ? EPOLLOUT : 0 : SSL_want_write(connection->ssl) ? EPOLLOUT : 0);
+    bool waits = connection->is_ready ? nghttp2_session_want_write(connection->http) : SSL_want_write(connection->ssl);
+    uint32_t events = EPOLLIN | (waits ? EPOLLOUT : 0);
     if (events != connection->events) {
         connection->events = events;
         epoll_ctl(poller, EPOLL_CTL_MOD, SSL_get_fd(connection->ssl), &(struct epoll_event){events, {connection}});

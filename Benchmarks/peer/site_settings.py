@@ -1,4 +1,4 @@
-"""The settings of a Django site that is a provider by Django OAuth Toolkit, and nothing else. peer_django.py sets the environment.
+"""The settings of a Django site that is a provider by Django OAuth Toolkit, and nothing else. peer_django.py sets the variables.
 
 No middleware, because these paths need none, and persistent connections to the database.
 """
