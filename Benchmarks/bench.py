@@ -16,6 +16,7 @@ import growth
 import ideal
 import latency
 import page
+import reads
 import sides
 import startup
 import webhooks
@@ -197,8 +198,8 @@ def save(results: dict) -> None:
     if RESULTS.exists():
         before = json.loads(RESULTS.read_text())
         measured = results["workloads"]
-        for part in ("workloads", "growth"):
-            results[part] = merged(before[part], results[part])
+        for part in ("workloads", "growth", "reads"):
+            results[part] = merged(before.get(part, []), results[part])
         kept = () if measured else ("rounds", "seconds", "threads")
         results = before | {name: part for name, part in results.items() if part is not None and name not in kept}
     RESULTS.parent.mkdir(exist_ok=True)
@@ -212,7 +213,7 @@ def merged(before: list[dict], measured: list[dict]) -> list[dict]:
     """The earlier entries with the new ones in their places, and after them those that were not there."""
 
     def name(entry: dict) -> tuple:
-        return entry["title"], entry.get("x")
+        return entry.get("title", entry.get("read")), entry.get("x", entry.get("events"))
 
     new = {name(each): each for each in measured}
     return [new.pop(name(each), each) for each in before] + list(new.values())
@@ -225,7 +226,7 @@ def main() -> None:
         "--workload", choices=names, action="append", default=[], help="measure only this workload; may be repeated"
     )
     parser.add_argument(
-        "--curve", choices=growth.NAMES, action="append", default=[], help="measure only this growth; may be repeated"
+        "--curve", choices=(*growth.NAMES, "reads"), action="append", default=[], help="measure only this growth; may be repeated"
     )
     parser.add_argument(
         "--save",
@@ -248,7 +249,7 @@ def main() -> None:
         "--stored",
         type=int,
         default=10_000_000,
-        help="the most rows in the tables of the curves table, histories and users, and the most events that a sign-in claims "
+        help="the most rows in the tables of the curves table, histories, users and reads, and the most events that a sign-in claims "
         "(default: 10000000)",
     )
     parser.add_argument(
@@ -271,6 +272,7 @@ def main() -> None:
         "threads": bench.threads,
         "workloads": [],
         "growth": [],
+        "reads": [],
         "latency": None,
         "startup": None,
     }
@@ -312,10 +314,12 @@ def main() -> None:
                 except SystemExit as failure:
                     print(failure, flush=True)
                     failed.append(name)
-        curves = growth.NAMES if everything else options.curve
+        curves = [name for name in growth.NAMES if everything or name in options.curve]
         results["growth"] += map(
             asdict, growth.measure(bench, curves, options.seconds, options.rows, options.stored)
         )
+        if everything or "reads" in options.curve:
+            results["reads"] += map(asdict, reads.measure(options.stored))
     finally:
         bench.stop()
     # Its processes alone send.

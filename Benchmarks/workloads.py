@@ -419,20 +419,23 @@ def claim_repeat(count: int) -> list[Request]:
     return requests[:count]
 
 
-def properties(count: int) -> list[Request]:
-    users = [f"user-{secrets.token_hex(6)}" for _ in range(500)]
-    parallel(lambda user: send(batch(user, 1)), users)
-    return [
-        with_fields(
-            post(
-                "/v1/identity/properties",
-                {"user_id": user, "properties": {"plan": "pro", "n": str(number)}},
-                CLIENT_KEY,
-            ),
-            user,
-        )
-        for number, user in enumerate(users)
-    ][:count]
+def properties(values: int) -> Callable[[int], list[Request]]:
+    """Each user's in turn, then with another value: with more than one value, every request changes something."""
+
+    def prepare(count: int) -> list[Request]:
+        # Many more than connections, which would otherwise wait for each other.
+        users = [f"user-{secrets.token_hex(6)}" for _ in range(max(count, 500))]
+        parallel(lambda user: send(batch(user, 1)), users)
+        return [
+            with_fields(
+                post("/v1/identity/properties", {"user_id": user, "properties": {"plan": "pro", "n": n}}, CLIENT_KEY),
+                user,
+            )
+            for n in map(str, range(values))
+            for user in users
+        ]
+
+    return prepare
 
 
 # --- Provider ---------------------------------------------------------------------------------------------------------
@@ -573,7 +576,8 @@ WORKLOADS = [
     Workload("ingest-20-gzip", "ingest of 20 events, gzip", ingest(20, compressed=True), once=4_000, ideal=BULK),
     Workload("ingest-100", "ingest of 100 events", ingest(100), once=1_500, ideal=BULK),
     Workload("ingest-100-gzip", "ingest of 100 events, gzip", ingest(100, compressed=True), once=1_500, ideal=BULK),
-    Workload("properties", "properties", properties, ideal=WRITE),
+    Workload("properties", "properties", properties(2), ideal=WRITE),
+    Workload("properties-same", "properties, unchanged", properties(1), ideal=READ),
     Workload("refresh", "token by refresh", refresh, chain="refresh_token", connections=16, signatures=2, ideal=SIGN),
     Workload(
         "refresh-oauth",
