@@ -134,6 +134,12 @@ CREATE TABLE `agents` (
   CONSTRAINT `agents_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TABLE `api_key_version` (
+  `id` tinyint(3) unsigned NOT NULL,
+  `version` bigint(20) unsigned NOT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
 CREATE TABLE `api_keys` (
   `id` binary(16) NOT NULL,
   `secret_sha256` binary(32) NOT NULL,
@@ -156,6 +162,18 @@ CREATE TABLE `api_keys` (
   CONSTRAINT `api_keys_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`),
   CONSTRAINT `api_keys_scope` CHECK (`key_type` = 'agent' = (`app_id` is null))
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER api_keys_changed AFTER UPDATE ON api_keys FOR EACH ROW
+BEGIN
+    IF NOT (NEW.deleted_at <=> OLD.deleted_at AND NEW.expires_at <=> OLD.expires_at AND NEW.permissions = OLD.permissions
+            AND NEW.secret_sha256 = OLD.secret_sha256 AND NEW.key_type = OLD.key_type AND NEW.team_id = OLD.team_id
+            AND NEW.app_id <=> OLD.app_id) THEN
+        UPDATE api_key_version SET version = version + 1;
+    END IF;
+END;
+
+CREATE TRIGGER api_keys_removed AFTER DELETE ON api_keys FOR EACH ROW
+    UPDATE api_key_version SET version = version + 1;
 
 CREATE TABLE `app_user_apps` (
   `app_user_id` bigint(20) unsigned NOT NULL,
@@ -300,6 +318,14 @@ CREATE TABLE `apps` (
   CONSTRAINT `apps_project_fk` FOREIGN KEY (`project_id`) REFERENCES `projects` (`id`),
   CONSTRAINT `apps_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER apps_changed AFTER UPDATE ON apps FOR EACH ROW
+BEGIN
+    IF NOT (NEW.deleted_at <=> OLD.deleted_at AND BINARY NEW.bundle_id <=> BINARY OLD.bundle_id
+            AND NEW.platform = OLD.platform AND NEW.project_id = OLD.project_id) THEN
+        UPDATE api_key_version SET version = version + 1;
+    END IF;
+END;
 
 CREATE TABLE `attachment_locks` (
   `sha256` char(64) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
@@ -940,6 +966,15 @@ CREATE TABLE `projects` (
   KEY `projects_accounts` (`accounts`),
   CONSTRAINT `projects_team_fk` FOREIGN KEY (`team_id`) REFERENCES `teams` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER projects_changed AFTER UPDATE ON projects FOR EACH ROW
+BEGIN
+    IF NOT (NEW.deleted_at <=> OLD.deleted_at AND NEW.claim_conflict = OLD.claim_conflict
+            AND NEW.attachment_user_quota_bytes <=> OLD.attachment_user_quota_bytes
+            AND NEW.attachment_project_quota_bytes <=> OLD.attachment_project_quota_bytes) THEN
+        UPDATE api_key_version SET version = version + 1;
+    END IF;
+END;
 
 CREATE TABLE `provider_sign_ins` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,

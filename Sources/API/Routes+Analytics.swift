@@ -5,12 +5,12 @@ extension Routes {
     /// The analytics API: method, path, required permission, handler.
     static let analytics: [Route] = [
         // Identity
-        Route(.post, "/v1/identity/claim", .apiKey(.eventsWrite), claimAnonymousID),
-        Route(.post, "/v1/identity/properties", .apiKey(.usersWrite), updateProperties),
+        Route(.post, "/v1/identity/claim", .confirmedKey(.eventsWrite), claimAnonymousID),
+        Route(.post, "/v1/identity/properties", .confirmedKey(.usersWrite), updateProperties),
         Route(.post, "/v1/identity/attribution/{source}", .apiKey(.usersWrite), submitAttribution),
 
         // Events
-        Route(.post, "/v1/ingest", .apiKey(.eventsWrite), ingestEvents),
+        Route(.post, "/v1/ingest", .confirmedKey(.eventsWrite), ingestEvents),
         Route(.post, "/v1/import", .apiKey(.eventsWrite), importEvents),
 
         // Feedback and answers of end users

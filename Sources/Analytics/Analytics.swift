@@ -14,6 +14,7 @@ package import Time
 package struct Analytics: Sendable {
     package let settings: AnalyticsSettings
     package let clock: Clock
+    let rememberedKeys = RememberedKeys()
 
     package init(settings: AnalyticsSettings, clock: Clock = .system) {
         self.settings = settings

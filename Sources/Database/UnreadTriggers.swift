@@ -6,8 +6,8 @@ import MariaDB
 enum UnreadTriggers {
     /// All tables that have triggers.
     static let tables: [StaticString] = [
-        "absorbed_subs", "agent_approval_history", "audit_log", "devices", "event_attachments", "identity_links",
-        "webhook_outbox",
+        "absorbed_subs", "agent_approval_history", "api_keys", "apps", "audit_log", "devices", "event_attachments",
+        "identity_links", "projects", "webhook_outbox",
     ]
 
     /// Makes this server open anew the tables that the failed statement names.

@@ -126,14 +126,33 @@ extension Credential<APIKey> {
     }
 }
 
+extension Credential<KeyProof> {
+    /// The same, for a rule that confirms remembered keys.
+    static func confirmedKey(_ permission: Permission) -> Credential {
+        Credential(.apiKey(permission)) { call in
+            KeyProof(read: try Credential<APIKey>.apiKey(permission).check(call))
+        }
+    }
+}
+
 extension Call {
+    /// The key of the request if it was live within the last minute, and had the permission; nil if it has to be read.
+    func rememberedKey(_ requirement: Requirement) -> KeyProof? {
+        guard case .apiKey(let permission) = requirement, let secret = keySecret,
+            let proof = analytics.rememberedKey(secret), proof.key.permissions.contains(permission)
+        else { return nil }
+        return proof
+    }
+
+    /// Nil if the request does not have one Authorization header of the right form.
+    private var keySecret: String? {
+        request.headers.count(of: "authorization") == 1 ? bearerToken(.firstTwoParts) : nil
+    }
+
     /// - Throws: 401 without a live API key.
     func authenticateKey() throws -> APIKey {
-        let count = request.headers.count(of: "authorization")
-        if count == 0 { throw Refusal.unauthorized("Missing authorization") }
-        guard count == 1, let secret = bearerToken(.firstTwoParts) else {
-            throw Refusal.unauthorized("Invalid authorization format")
-        }
+        if request.headers.count(of: "authorization") == 0 { throw Refusal.unauthorized("Missing authorization") }
+        guard let secret = keySecret else { throw Refusal.unauthorized("Invalid authorization format") }
         let key = try find { try analytics.authenticate(secret, $0) }
         do {
             try database.autocommit { try analytics.noteUse(of: key, $0) }

@@ -68,5 +68,39 @@ struct Route: Sendable {
         }
     }
 
+    /// The same for a rule whose first statement confirms a remembered key. Then the body is read before the key.
+    init(
+        _ method: Method, _ pattern: String, _ credential: Credential<KeyProof>,
+        _ handler: @escaping @Sendable (Call, KeyProof) throws -> Response
+    ) {
+        self.method = method
+        self.pattern = pattern
+        requirement = credential.requirement
+        replay = nil
+        isCrossOrigin = false
+        isPage = false
+        handle = { call in
+            guard let proof = call.rememberedKey(credential.requirement) else {
+                let proof = try credential.check(call)
+                call.body = try call.readAnalyticsBody()
+                return try handler(call, proof)
+            }
+            let answer = Result {
+                call.body = try call.readAnalyticsBody()
+                return try handler(call, proof)
+            }
+            if proof.isConfirmed { return try answer.get() }
+            // Nothing has been written. What is refused, for the key as it was or for the body, stands only if the key does.
+            switch answer {
+            case .failure(let error) where error is KeyChanged || error is Refusal:
+                return try handler(call, try credential.check(call))
+            case .failure(let error) where !(error is UnusableBody): throw error
+            default:
+                _ = try credential.check(call)
+                return try answer.get()
+            }
+        }
+    }
+
     func respond(to call: Call) throws -> Response { try handle(call) }
 }

@@ -1,17 +1,22 @@
 import MariaDB
 
 extension Connection {
-    /// Whether this user has claimed this id before, even if somebody else has claimed it since.
-    func isHeld(_ claim: Claim, in project: Project.ID) throws -> Bool {
+    /// Whether this user has claimed this id before, even if somebody else has claimed it since. Confirms the key, too.
+    func isHeld(_ claim: Claim, in project: Project.ID, _ proof: KeyProof) throws -> Bool {
         try first(
             """
-            SELECT 1
-            FROM app_users u
-            JOIN identity_claims c
-                ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = COALESCE(u.merged_into, u.id)
-            WHERE u.project_id = ? AND u.user_id = ?
+            SELECT v.version, EXISTS (
+                SELECT 1
+                FROM app_users u
+                JOIN identity_claims c
+                    ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = COALESCE(u.merged_into, u.id)
+                WHERE u.project_id = ? AND u.user_id = ?)
+            FROM api_key_version v WHERE v.id = 1
             """, claim.anonymousID, project, claim.userID
-        ) { row in try row.read(Int.self) } != nil
+        ) { row in
+            try proof.confirm(try row.read())
+            return try row.read()
+        } ?? false
     }
 
     /// Whether a user has claimed an id, and whether anybody has.

@@ -23,10 +23,11 @@ extension Analytics {
     ///
     /// SDKs repeat their claim at every launch. A repeated claim costs one indexed read.
     ///
+    /// - Parameter proof: of a key of the project.
     /// - Returns: how many events changed their owner.
-    package func claim(_ claim: Claim, in project: Project, _ database: Database) throws -> Int {
-        if try database.read({ try $0.isHeld(claim, in: project.id) }) { return 0 }
-        return try write(database) { try $0.claim(claim, in: project.id, project.claimConflict) }
+    package func claim(_ claim: Claim, in project: Project, _ proof: KeyProof, _ database: Database) throws -> Int {
+        if try database.read({ try $0.isHeld(claim, in: project.id, proof) }) { return 0 }
+        return try write(database, proof: proof) { try $0.claim(claim, in: project.id, project.claimConflict) }
     }
 }
 

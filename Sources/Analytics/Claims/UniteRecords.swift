@@ -53,7 +53,7 @@ extension AnalyticsTransaction {
         _ absorbed: EndUserID, into survivor: EndUserID, in project: Project.ID
     ) throws -> [Record.ID] {
         let found = try lockRecords(named: [absorbed, survivor], in: project)
-        guard let from = found[absorbed], let to = try found[survivor].map(lockSurvivor(of:)) else {
+        guard let from = found[absorbed], let to = try found[survivor].map({ try lockSurvivor(of: $0) }) else {
             throw TransactionMustRestart()
         }
         if from.isNew || from.mergedInto != nil {

@@ -34,7 +34,7 @@ extension AnalyticsTransaction {
 
         // The rows' present owners may lose them, so their records are locked, too.
         let names = latest.compactMap(\.userID) + replaced.compactMap { $0.owner?.userID }
-        let owners = try lockOwners(of: Set(names), in: project, orCreate: NewRecord())
+        let owners = try lockOwners(of: Set(names), in: project, orCreate: NewRecord(), seenIn: source.app.id)
         let isChanged = replaced.contains { row in row.owner.map { owners[$0.userID]?.id != $0.id } ?? false }
         if try isChanged || !lockUnchanged(replaced) { throw TransactionMustRestart() }
 
@@ -47,7 +47,7 @@ extension AnalyticsTransaction {
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
         try deleteCopies(of: replaced, of: source.app)
         try insertCopies(of: placed, from: source)
-        try noteSightings(in: placed, from: source)
+        try noteSightings(of: owners.values, in: placed, from: source)
         try move(from: replaced.compactMap(\.counter), to: placed.compactMap(\.counter))
         try linkAttachments(to: placed, of: source.app)
         try noteSupportedLanguages(of: placed, source.app)

@@ -88,15 +88,25 @@ extension AnalyticsTransaction {
     /// the event, which was inserted before this statement, and then links itself.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
         var clients: Set<UUID> = []
-        let links = events.compactMap { placed -> JSONValue? in
-            // If several events have the same client id, the first one is linked.
-            guard let client = placed.event.clientEventID, clients.insert(client).inserted else { return nil }
-            return [
-                .string(placed.id.digits), .string(client.digits),
-                placed.owner.map { .integer($0.rawValue) } ?? .null,
-            ]
-        }
+        // If several events have the same client id, the first one is linked.
+        let links = events.filter { $0.event.clientEventID.map { clients.insert($0).inserted } ?? false }
         if links.isEmpty { return }
+        // For few, a statement for each is faster than a table of them.
+        if links.count <= 2 {
+            try connection.executeMany(
+                """
+                UPDATE event_attachments FORCE INDEX (event_attachments_client_event)
+                SET event_id = ?, app_user_id = COALESCE(app_user_id, ?)
+                WHERE app_id = ? AND event_client_id = ? AND event_id IS NULL AND deleted_at IS NULL
+                """, links
+            ) { placed in [placed.id, placed.owner, app.id, placed.event.clientEventID] }
+            return
+        }
+        // Hexadecimal digits and numbers need no escapes.
+        let list = links.map { placed in
+            let owner = placed.owner.map { String($0.rawValue) } ?? "null"
+            return #"["\#(placed.id.digits)","\#(placed.event.clientEventID?.digits ?? "")",\#(owner)]"#
+        }.joined(separator: ",")
         try connection.execute(
             """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
@@ -106,7 +116,7 @@ extension AnalyticsTransaction {
                 ON a.app_id = ? AND a.event_client_id = UNHEX(j.client)
             SET a.event_id = UNHEX(j.event), a.app_user_id = COALESCE(a.app_user_id, j.owner)
             WHERE a.event_id IS NULL AND a.deleted_at IS NULL
-            """, String(decoding: JSONValue.array(links).json(), as: UTF8.self), app.id)
+            """, "[\(list)]", app.id)
     }
 
     func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {
@@ -118,61 +128,5 @@ extension AnalyticsTransaction {
         if isKnown == true { return }
         try connection.execute(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
-    }
-}
-
-extension AnalyticsTransaction {
-    /// Notes that the users of these events were seen now, in this app and with these clients (analytics §8.4). If a
-    /// user's own events lack a fact, it is taken from the first event of the batch that has it.
-    func noteSightings(in events: [PlacedEvent], from source: EventSource) throws {
-        let owned = Dictionary(grouping: events) { $0.owner }
-        let batch = SeenClient(events)
-        var sightings: [[(any Bindable)?]] = []
-        var visits: [[(any Bindable)?]] = []
-        for owner in owned.keys.compactMap(\.self).sorted() {
-            let events = owned[owner] ?? []
-            let own = SeenClient(events)
-            let isDev = source.app.platform == .backend ? nil : events.contains { $0.event.isDev }
-            sightings.append([
-                now, source.countryCode, own.appVersion ?? batch.appVersion, own.sdkName ?? batch.sdkName,
-                own.sdkVersion ?? batch.sdkVersion, own.locale ?? batch.locale,
-                own.preferredLanguage ?? batch.preferredLanguage, isDev, owner,
-            ])
-            visits.append([owner, source.app.id, now, now])
-        }
-        try connection.executeMany(
-            """
-            UPDATE app_users SET
-                last_seen_at = ?, last_country_code = COALESCE(?, last_country_code),
-                last_app_version = COALESCE(?, last_app_version), last_sdk_name = COALESCE(?, last_sdk_name),
-                last_sdk_version = COALESCE(?, last_sdk_version), last_locale = COALESCE(?, last_locale),
-                last_preferred_language = COALESCE(?, last_preferred_language), is_dev = COALESCE(?, is_dev)
-            WHERE id = ?
-            """, sightings)
-        try connection.executeMany(
-            """
-            INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?)
-            ON DUPLICATE KEY UPDATE last_seen_at = VALUES(last_seen_at)
-            """, visits)
-    }
-}
-
-/// The facts that events state about their clients. The first event that states a fact decides.
-private struct SeenClient {
-    private(set) var appVersion: String?
-    private(set) var sdkName: String?
-    private(set) var sdkVersion: String?
-    private(set) var locale: String?
-    private(set) var preferredLanguage: String?
-
-    init(_ events: [PlacedEvent]) {
-        for placed in events {
-            let event = placed.event
-            if appVersion == nil { appVersion = event.client.appVersion }
-            if sdkName == nil { sdkName = event.client.sdkName }
-            if sdkVersion == nil { sdkVersion = event.client.sdkVersion }
-            if locale == nil { locale = event.client.locale }
-            if preferredLanguage == nil { preferredLanguage = event.client.preferredLanguage }
-        }
     }
 }

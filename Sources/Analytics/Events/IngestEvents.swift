@@ -20,10 +20,10 @@ extension Analytics {
     /// `POST /v1/ingest` (analytics §8). One transaction, with a number of statements that does not depend on the
     /// number of events.
     package func ingest(
-        _ batch: EventBatch, from source: EventSource, _ database: Database
+        _ batch: EventBatch, from source: EventSource, _ proof: KeyProof, _ database: Database
     ) throws -> IngestOutcome {
         try database.catchUp(if: batch.hasUndated)
-        return try write(database) { transaction in
+        return try write(database, proof: proof) { transaction in
             let times = EventTimes(
                 at: transaction.now, maximumAge: .seconds(30 * 86_400), horizon: transaction.lockEventHorizon)
             let (events, rejected) = try batch.events(of: source.app.platform, within: times)
@@ -40,7 +40,8 @@ extension AnalyticsTransaction {
         let fresh = try withoutUndatedDuplicates(events, of: source.app)
         if fresh.isEmpty { return 0 }
         let owners = try lockOwners(
-            of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord())
+            of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord(), seenIn: source.app.id
+        )
         let candidates = zip(UUID.fresh(fresh.count, at: now), fresh).map { id, event in
             PlacedEvent(id: id, owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
@@ -51,7 +52,7 @@ extension AnalyticsTransaction {
             for owner in owners.values where owner.isNew && !used.contains(owner.id) { try removeUnused(owner) }
         }
         try insertCopies(of: placed, from: source)
-        try noteSightings(in: placed, from: source)
+        try noteSightings(of: owners.values, in: placed, from: source)
         try add(to: Dictionary(placed.compactMap { $0.counter.map { ($0, 1) } }, uniquingKeysWith: +))
         try linkAttachments(to: placed, of: source.app)
         try noteSupportedLanguages(of: placed, source.app)

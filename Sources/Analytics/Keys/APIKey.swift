@@ -20,6 +20,10 @@ package struct APIKey: Sendable {
     /// Nil for an agent key.
     package var app: App?
     package var lastUsedAt: Timestamp?
+    package var expiresAt: Timestamp?
+    /// That of all keys when this one was read. It changes with every change of a key, an app or a project that matters to
+    /// a key.
+    var version: Int
 
     /// The digest under which a secret is stored.
     static func digest(of secret: String) -> [UInt8] { sha256(secret.utf8) }

@@ -7,12 +7,24 @@ extension Analytics {
     ///
     /// - Throws: `unauthorized` if no live key has this secret.
     package func authenticate(_ secret: String, _ connection: Connection) throws -> APIKey {
-        guard let found = try connection.apiKey(secret: secret) else {
+        let digest = APIKey.digest(of: secret)
+        rememberedKeys.forget(digest)
+        guard let key = try connection.apiKey(digest) else {
             let isKey = APIKey.Kind.allCases.contains { secret.utf8.starts(with: $0.prefix.utf8) }
             throw Refusal.unauthorized(isKey ? "Invalid API key" : "Invalid or expired token")
         }
-        if let expiry = found.expiresAt, expiry <= clock.now { throw Refusal.unauthorized("API key expired") }
-        return found.key
+        let now = clock.now
+        if let expiry = key.expiresAt, expiry <= now { throw Refusal.unauthorized("API key expired") }
+        rememberedKeys.remember(key, digest, at: now)
+        return key
+    }
+
+    /// A key that was live within the last minute, to be confirmed; nil if it has to be read.
+    package func rememberedKey(_ secret: String) -> KeyProof? {
+        let now = clock.now
+        guard let key = rememberedKeys.key(APIKey.digest(of: secret), at: now), key.expiresAt.map({ now < $0 }) ?? true
+        else { return nil }
+        return KeyProof(key, isConfirmed: false)
     }
 
     /// Updates `last_used_at` if the key was last used at least a minute ago. Does not wait if the row is locked.
@@ -28,25 +40,24 @@ extension Analytics {
 }
 
 extension Connection {
-    fileprivate func apiKey(secret: String) throws -> (key: APIKey, expiresAt: Timestamp?)? {
+    fileprivate func apiKey(_ digest: [UInt8]) throws -> APIKey? {
         try first(
             """
             SELECT k.id, k.key_type, k.permissions, k.team_id, k.last_used_at, k.expires_at,
                    a.id, a.platform, a.bundle_id, a.deleted_at IS NOT NULL,
                    p.id, p.claim_conflict, p.attachment_user_quota_bytes, p.attachment_project_quota_bytes,
-                   p.deleted_at IS NOT NULL
+                   p.deleted_at IS NOT NULL, (SELECT version FROM api_key_version WHERE id = 1)
             FROM api_keys k LEFT JOIN apps a ON a.id = k.app_id LEFT JOIN projects p ON p.id = a.project_id
             WHERE k.secret_sha256 = ? AND k.deleted_at IS NULL
-            """, APIKey.digest(of: secret)
+            """, digest
         ) { row in
             let (id, kind) = (try row.read(APIKey.ID.self), try row.read(APIKey.Kind.self))
             let permissions = try [String](json: Array(try row.read(String.self).utf8)).compactMap(Permission.init)
             let team = try row.read(Team.ID.self)
             let (lastUsedAt, expiresAt) = (try row.read(Timestamp?.self), try row.read(Timestamp?.self))
-            let key = APIKey(
+            return APIKey(
                 id: id, kind: kind, permissions: Set(permissions), team: team, app: try App(from: &row),
-                lastUsedAt: lastUsedAt)
-            return (key, expiresAt)
+                lastUsedAt: lastUsedAt, expiresAt: expiresAt, version: try row.read())
         }
     }
 }

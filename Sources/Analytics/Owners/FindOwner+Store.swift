@@ -11,6 +11,12 @@ extension Record {
         properties = try row.read()
         isNew = false
     }
+
+    /// Of a row that was locked, with what is known of when it was seen.
+    fileprivate init(fromLocked row: inout Row) throws(MariaDBError) {
+        try self.init(from: &row)
+        sighting = try Sighting(from: &row)
+    }
 }
 
 extension AnalyticsTransaction {
@@ -21,21 +27,41 @@ extension AnalyticsTransaction {
         ) { row in try row.read() } ?? Timestamp(milliseconds: 0)
     }
 
-    func lockRecord(named id: EndUserID, in project: Project.ID) throws -> Record? {
+    /// The first statement of most requests that write. So it also confirms the request's key.
+    ///
+    /// - Parameter app: where the user is seen; nil if that is not asked. The visit is locked with the record: an undo of a
+    ///   merge that has just removed it is not overlooked.
+    func lockRecord(named id: EndUserID, in project: Project.ID, seenIn app: App.ID? = nil) throws -> Record? {
         try locked(
             """
-            SELECT id, user_id, is_anonymous, merged_into, properties
-            FROM app_users WHERE project_id = ? AND user_id = ? FOR UPDATE
-            """, project, id)
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
+                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    LOCK IN SHARE MODE),
+                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
+                   u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
+            FROM app_users u WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE
+            """, app, project, id)
     }
 
-    func lockRecord(_ id: Record.ID) throws -> Record? {
+    func lockRecord(_ id: Record.ID, seenIn app: App.ID? = nil) throws -> Record? {
         try locked(
-            "SELECT id, user_id, is_anonymous, merged_into, properties FROM app_users WHERE id = ? FOR UPDATE", id)
+            """
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
+                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    LOCK IN SHARE MODE),
+                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
+                   u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
+            FROM app_users u WHERE u.id = ? FOR UPDATE
+            """, app, id)
     }
 
-    private func locked(_ sql: StaticString, _ arguments: any Bindable...) throws -> Record? {
-        let record = try connection.first(sql, arguments: arguments) { row in try Record(from: &row) }
+    private func locked(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Record? {
+        let record = try connection.first(sql, arguments: arguments) { row in
+            let record = try Record(fromLocked: &row)
+            let version: Int = try row.read()
+            try proof?.confirm(version)
+            return record
+        }
         if let record { try writeOnCluster([record]) }
         return record
     }
@@ -47,16 +73,20 @@ extension AnalyticsTransaction {
 
     /// Locks records in the order of the list, which is ascending. Records that no longer exist are missing from the
     /// result.
-    package func lockRecords(_ ids: Set<Record.ID>) throws -> [Record.ID: Record] {
+    package func lockRecords(_ ids: Set<Record.ID>, seenIn app: App.ID? = nil) throws -> [Record.ID: Record] {
         if ids.isEmpty { return [:] }
         let records = try connection.all(
             """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
+                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    LOCK IN SHARE MODE),
+                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
+                   u.last_preferred_language, u.is_dev
             FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id
             FOR UPDATE
-            """, list(ids.sorted().map(\.rawValue))
-        ) { row in try Record(from: &row) }
+            """, app, list(ids.sorted().map(\.rawValue))
+        ) { row in try Record(fromLocked: &row) }
         try writeOnCluster(records)
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
     }

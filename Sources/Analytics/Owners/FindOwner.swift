@@ -22,19 +22,23 @@ import MariaDB
 extension AnalyticsTransaction {
     /// The owner of an id, locked; never a tombstone.
     ///
-    /// - Parameter new: how to create a missing record; nil to create none.
+    /// - Parameters:
+    ///   - new: how to create a missing record; nil to create none.
+    ///   - app: where the owner is seen; nil if that is not asked.
     /// - Returns: nil if there is no owner and none was created.
     package func lockOwner(
-        of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil
+        of id: EndUserID, in project: Project.ID, orCreate new: NewRecord? = nil, seenIn app: App.ID? = nil
     ) throws -> Record? {
-        var record = try lockRecord(named: id, in: project)
+        var record = try lockRecord(named: id, in: project, seenIn: app)
         if !id.isAnonymous {
             record = try record ?? new.map { try insertRecord(named: id, in: project, $0) }
-            return try record.map(lockSurvivor(of:))
+            return try record.map { try lockSurvivor(of: $0, seenIn: app) }
         }
         // Read under the lock: an earlier claim has committed, and a later one waits.
         if let owner = try claimant(of: id, in: project) {
-            guard let owner = try lockRecord(owner), owner.mergedInto == nil else { throw TransactionMustRestart() }
+            guard let owner = try lockRecord(owner, seenIn: app), owner.mergedInto == nil else {
+                throw TransactionMustRestart()
+            }
             return owner
         }
         if record == nil, let new {
@@ -45,9 +49,9 @@ extension AnalyticsTransaction {
     }
 
     /// The record that a locked real one points at, locked; or else itself.
-    func lockSurvivor(of record: Record) throws -> Record {
+    func lockSurvivor(of record: Record, seenIn app: App.ID? = nil) throws -> Record {
         guard let survivor = record.mergedInto else { return record }
-        guard let survivor = try lockRecord(survivor), survivor.mergedInto == nil else {
+        guard let survivor = try lockRecord(survivor, seenIn: app), survivor.mergedInto == nil else {
             throw TransactionMustRestart()
         }
         return survivor
@@ -60,15 +64,17 @@ extension AnalyticsTransaction {
     }
 
     /// The owners of several ids, locked in ascending order; none is a tombstone. Missing records are created.
+    ///
+    /// - Parameter app: where they are seen.
     package func lockOwners(
-        of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord
+        of ids: Set<EndUserID>, in project: Project.ID, orCreate new: NewRecord, seenIn app: App.ID
     ) throws -> [EndUserID: Record] {
         if ids.isEmpty { return [:] }
         if ids.count == 1, let id = ids.first {
-            return try lockOwner(of: id, in: project, orCreate: new).map { [id: $0] } ?? [:]
+            return try lockOwner(of: id, in: project, orCreate: new, seenIn: app).map { [id: $0] } ?? [:]
         }
         let seen = try connection.lookUp(ids, in: project)
-        let locked = try lockRecords(Set(seen.compactMap(\.owner) + seen.compactMap(\.pointer)))
+        let locked = try lockRecords(Set(seen.compactMap(\.owner) + seen.compactMap(\.pointer)), seenIn: app)
         var owners: [EndUserID: Record] = [:]
         for found in seen { owners[found.id] = found.owner.flatMap { locked[$0] } }
         for (id, record) in try insertRecords(named: ids.filter { owners[$0] == nil }.sorted(), in: project, new) {

@@ -20,6 +20,8 @@ package struct Record: Sendable {
     let properties: String?
     /// Whether this transaction created it.
     package internal(set) var isNew: Bool
+    /// Of a record that was locked for events; nil of any other, and of one that this transaction created.
+    var sighting: Sighting?
 }
 
 /// The values of a new record, except its name and its time.

@@ -9,10 +9,13 @@ package import Time
 package final class AnalyticsTransaction {
     package let connection: Connection
     package let now: Timestamp
+    /// Of the key on whose behalf it writes, if it is a request's.
+    let proof: KeyProof?
 
-    fileprivate init(_ connection: Connection, now: Timestamp) {
+    fileprivate init(_ connection: Connection, now: Timestamp, proof: KeyProof? = nil) {
         self.connection = connection
         self.now = now
+        self.proof = proof
     }
 
     /// For writes in a transaction that is not only this context's, such as a sign-in's (accounts Stage 5). Whoever runs that
@@ -28,17 +31,24 @@ extension Analytics {
     ///
     /// If the rule throws, nothing is written. The rule may run several times from its first line; each run gets its
     /// own time.
+    ///
+    /// - Parameter proof: of a remembered key, which the rule's first statement confirms, or else the last one.
     package static func write<Result>(
-        _ database: Database, at clock: Clock = .system, _ rule: (AnalyticsTransaction) throws -> Result
+        _ database: Database, at clock: Clock = .system, proof: KeyProof? = nil,
+        _ rule: (AnalyticsTransaction) throws -> Result
     ) throws -> Result {
         try database.transaction(retryPolicy) { connection in
-            try rule(AnalyticsTransaction(connection, now: clock.now))
+            let result = try rule(AnalyticsTransaction(connection, now: clock.now, proof: proof))
+            if let proof { try connection.confirm(proof) }
+            return result
         }
     }
 
     /// The same with this context's clock.
-    func write<Result>(_ database: Database, _ rule: (AnalyticsTransaction) throws -> Result) throws -> Result {
-        try Self.write(database, at: clock, rule)
+    func write<Result>(
+        _ database: Database, proof: KeyProof? = nil, _ rule: (AnalyticsTransaction) throws -> Result
+    ) throws -> Result {
+        try Self.write(database, at: clock, proof: proof, rule)
     }
 
     /// A duplicate on one of these indexes means that another request was faster. The repeated transaction sees that

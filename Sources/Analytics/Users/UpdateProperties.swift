@@ -32,17 +32,18 @@ extension Analytics {
     /// - Returns: all properties afterwards.
     /// - Throws: `invalid` if there would be too many. If the request alone has too many, nothing is locked (§6.1).
     package func updateProperties(
-        _ request: UpdateProperties, in project: Project.ID, _ database: Database
+        _ request: UpdateProperties, in project: Project.ID, _ proof: KeyProof, _ database: Database
     ) throws -> Properties {
         if request.changes.isEmpty {
             return try database.read { connection in
-                try connection.owner(of: request.userID, in: project)?.readProperties() ?? Properties()
+                try connection.confirm(proof)
+                return try connection.owner(of: request.userID, in: project)?.readProperties() ?? Properties()
             }
         }
         if request.changes.sets.count > Properties.maximumCount { throw Refusal.tooManyProperties }
         // If only keys are deleted, no record need be created.
         let new = request.changes.sets.isEmpty ? nil : NewRecord()
-        return try write(database) { transaction in
+        return try write(database, proof: proof) { transaction in
             guard let owner = try transaction.lockOwner(of: request.userID, in: project, orCreate: new) else {
                 return Properties()
             }

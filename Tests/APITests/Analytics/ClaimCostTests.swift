@@ -34,7 +34,7 @@ import Time
         func claim(_ anonymous: String, _ user: String) throws -> Int {
             try app.service.analytics.claim(
                 Claim(anonymousID: EndUserID(rawValue: anonymous), userID: EndUserID(rawValue: user)), in: project,
-                database)
+                KeyProof(read: key), database)
         }
         // Each connection prepares a statement only once.
         _ = try claim("owl_anon_b", "v")

@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func itDoesNotGrowWithTheEvents() throws {
-        // Notes the first use of the key, and creates the user.
+        // Reads the key and notes its first use, and creates the user, who is seen with the same client within the minute.
         _ = client.send(scene.ingest([scene.event(of: "u"), scene.event(of: "owl_anon_u")]))
         var first = 0
         func costs(of user: String?, _ message: (Int) -> String) throws -> [Int] {
@@ -149,20 +149,25 @@ import Testing
                     of: scene.ingest(events(count, first: first - count, message, of: user)), accepting: count)
             }
         }
-        // Authentication, BEGIN, the owner's lock, events, user, app of the user, counter, attachments, COMMIT.
-        #expect(try costs(of: "u") { _ in "hello" } == [9, 9, 9])
+        // BEGIN, the owner's lock, which confirms the key, events, counter, attachments, COMMIT.
+        #expect(try costs(of: "u") { _ in "hello" } == [6, 6, 6])
         // One more: the claims of an anonymous id are looked up.
-        #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [10, 10, 10])
+        #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [7, 7, 7])
+        // Without an owner the key is confirmed by itself.
         #expect(try costs(of: nil) { _ in "hello" } == [5, 5, 5])
         // Metrics take one statement, and so do steps.
-        #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [10, 11, 11])
+        #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [7, 8, 8])
+        // The user and the app of the user are noted.
+        app.time.advance(by: .seconds(60))
+        _ = client.send(scene.ingest([]))
+        #expect(try costs(of: "u") { _ in "hello" } == [8, 6, 6])
     }
 
     @Test func duplicatesTakeOneMore() throws {
         let request = scene.ingest(events(100, first: 1, { _ in "hello" }, of: "u"))
         _ = client.send(request)
-        // Authentication, BEGIN, the owner's lock, events, which of them are stored, COMMIT.
-        #expect(try cost(of: request, accepting: 0) == 6)
+        // BEGIN, the owner's lock, events, which of them are stored, COMMIT.
+        #expect(try cost(of: request, accepting: 0) == 5)
     }
 
     @Test func manyUsersTakeNoMoreThanAFew() throws {
@@ -170,7 +175,22 @@ import Testing
             scene.ingest((0..<100).map { scene.event("hello", of: "user \($0)", id: first + $0, at: "2026-05-11") })
         }
         _ = client.send(request(0))
-        // As for one event, and one statement before the lock.
-        #expect(try cost(of: request(100), accepting: 100) == 10)
+        // As for one event, one statement before the lock, and one that confirms the key.
+        #expect(try cost(of: request(100), accepting: 100) == 8)
+    }
+
+    @Test func otherRequestsTakeFew() throws {
+        _ = client.send(scene.claim("owl_anon_a", "u"))
+        _ = client.send(scene.properties("u", ["a": "1"]))
+        func cost(of request: RepeatableRequest) throws -> Int {
+            let before = try questions()
+            #expect(client.send(request).status == 200)
+            return try questions() - before - 1
+        }
+        // One read, without a transaction.
+        #expect(try cost(of: scene.claim("owl_anon_a", "u")) == 1)
+        // BEGIN, the owner's lock, the properties if they change, COMMIT.
+        #expect(try cost(of: scene.properties("u", ["a": "1"])) == 3)
+        #expect(try cost(of: scene.properties("u", ["a": "2"])) == 4)
     }
 }

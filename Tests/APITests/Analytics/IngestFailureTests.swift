@@ -60,6 +60,8 @@ import Threads
     @Test func ingestOfAKnownUser() throws {
         try FailureInjection(app: app) { [self] client in
             try #require(client.send(scene.ingest(events(numbers.next(), ["u"]))).status == 200)
+            // So that it is due to be noted again.
+            try app.change("UPDATE app_users SET last_seen_at = last_seen_at - INTERVAL 1 MINUTE")
             return scene.ingest(events(numbers.next(), ["u"]))
         }.run(expecting: ["events INSERT", "app_users UPDATE", "app_user_apps UPDATE", "app_user_event_counts UPDATE"])
     }

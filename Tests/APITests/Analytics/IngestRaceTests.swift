@@ -153,6 +153,23 @@ import Threads
         }
     }
 
+    /// Whoever holds the record takes the visit away, as the undo of a merge does. The event that waits makes it again.
+    @Test func aVisitIsRemovedMeanwhile() throws {
+        #expect(app.client().send(scene.ingest([scene.event("a", of: "u", id: 1)]))["accepted"] == 1)
+        let holder = try app.database.connect()
+        try holder.begin()
+        _ = try holder.query("SELECT id FROM app_users FOR UPDATE")
+        try holder.execute("DELETE FROM app_user_apps")
+        let sender = Thread { [app, scene] in
+            _ = app.client().send(scene.ingest([scene.event("b", of: "u", id: 2)]))
+        }
+        try app.waitForALockWait()
+        try holder.commit()
+        sender.join()
+        #expect(try scene.events() == ["a of u", "b of u"])
+        try expectNobodyWithoutEvents()
+    }
+
     /// Retention (analytics §14.2) moves the horizon while an older event is under way.
     @Test func theHorizonMovesMeanwhile() throws {
         let retention = try app.database.connect()

@@ -402,6 +402,41 @@ import Testing
         #expect(try scene.counters() == ["owl_anon_a 2026-05: 3"])
     }
 
+    /// The time alone is noted once a minute (analytics §8.4); whatever else is new at once.
+    @Test func aUserIsSeenOnceAMinute() throws {
+        let other = try scene.makeApp(bundleID: "com.example")
+        func seen() throws -> [String] {
+            try app.column(
+                """
+                SELECT CONCAT_WS(' ', TIME(u.last_seen_at), u.last_app_version, u.is_dev, (
+                    SELECT GROUP_CONCAT(TIME(v.last_seen_at) ORDER BY v.first_seen_at)
+                    FROM app_user_apps v WHERE v.app_user_id = u.id))
+                FROM app_users u
+                """)
+        }
+        func send(_ id: Int, version: String? = "1", isDev: Bool = false, token: String? = nil) throws -> [String] {
+            let event = scene.event(
+                "m", of: "u", id: id, ["app_version": version.map { .string($0) }, "is_dev": .bool(isDev)])
+            #expect(client.send(scene.ingest([event], token: token))["accepted"] == 1)
+            return try seen()
+        }
+        #expect(try send(1) == ["07:00:00.000 1 0 07:00:00.000"])
+        app.time.advance(by: .milliseconds(59_999))
+        #expect(try send(2) == ["07:00:00.000 1 0 07:00:00.000"])
+        #expect(try send(3, version: nil) == ["07:00:00.000 1 0 07:00:00.000"])
+        app.time.advance(by: .milliseconds(1))
+        #expect(try send(4) == ["07:01:00.000 1 0 07:01:00.000"])
+        app.time.advance(by: .seconds(1))
+        #expect(try send(5, version: "2") == ["07:01:01.000 2 0 07:01:01.000"])
+        app.time.advance(by: .seconds(1))
+        #expect(try send(6, version: "2", isDev: true) == ["07:01:02.000 2 1 07:01:02.000"])
+        app.time.advance(by: .seconds(1))
+        #expect(
+            try send(7, version: "2", isDev: true, token: other.clientKey)
+                == ["07:01:03.000 2 1 07:01:02.000,07:01:03.000"])
+        #expect(try scene.counters() == ["u 2026-05: 7"])
+    }
+
     @Test func factsComeFromTheUsersOwnEventsFirst() throws {
         let facts: KeyValuePairs<String, JSONValue?> = [
             "app_version": "batch", "sdk_name": "batch", "sdk_version": "batch", "locale": "batch",

@@ -8,7 +8,7 @@ private struct PropertiesReply: Encodable {
 }
 
 /// `POST /v1/identity/properties` (analytics §6).
-@Sendable func updateProperties(_ call: Call, _ key: APIKey) throws -> Response {
+@Sendable func updateProperties(_ call: Call, _ proof: KeyProof) throws -> Response {
     let fields = try call.fields()
     let userID = try fields.endUserID("user_id")
     guard case .object(let properties) = fields["properties"] else {
@@ -22,8 +22,9 @@ private struct PropertiesReply: Encodable {
     if changes.contains(where: { $0.key.hasNUL || $0.value.hasNUL }) {
         throw Refusal.invalid("properties must not contain NUL characters")
     }
-    let project = try key.liveApp().project.id
+    let project = try proof.key.liveApp().project.id
     let state = try call.analytics.updateProperties(
-        UpdateProperties(userID: userID, changes: PropertyChanges(changes)), in: project, call.database)
+        UpdateProperties(userID: userID, changes: PropertyChanges(changes)), in: project, proof,
+        call.database)
     return .json(.ok, PropertiesReply(properties: .object(state.object)))
 }
