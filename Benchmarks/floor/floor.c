@@ -507,6 +507,9 @@ static int run_statement(struct thread *thread, const struct statement *statemen
             memcpy(value->bytes, result->cells[i].bytes, value->length);
         }
     }
+    /* The rows of a block are followed by its end. */
+    while (mysql_stmt_more_results(result->handle))
+        if (mysql_stmt_next_result(result->handle) > 0) return -1;
     return 0;
 }
 

@@ -123,6 +123,7 @@ package final class Database {
             let start = ContinuousClock.now
             var attempt = 1
             var isCommitted = false
+            var wasLostAtStart = false
             defer {
                 slowLog?.noteTransaction(
                     ContinuousClock.now - start, attempts: attempt, isCommitted: isCommitted, for: origin)
@@ -134,6 +135,11 @@ package final class Database {
                     isCommitted = true
                     return value
                 case .rolledBack(let error): failure = error
+                }
+                // The server has closed the connection while it was idle, or was restarted.
+                if let current, current.wasLostAtStart, !wasLostAtStart {
+                    wasLostAtStart = true
+                    continue
                 }
                 statistics.count(failure)
                 let delay = policy.delay(after: attempt)
@@ -169,14 +175,7 @@ package final class Database {
         do {
             value = try body(connection)
         } catch {
-            let failure =
-                connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
-                ?? orphan(error, connection) ?? unreadTrigger(error)
-            rollback(connection)
-            guard let failure else { throw error }
-            // If this fails, the next attempt comes here again.
-            if failure.isUnreadTrigger { try? UnreadTriggers.forget(after: failure, on: connection) }
-            return .rolledBack(failure)
+            return try rollback(connection, because: error, policy)
         }
         if let failure = connection.failure {
             rollback(connection)
@@ -187,6 +186,8 @@ package final class Database {
         }
         do {
             try connection.commit()
+        } catch  where connection.isStillOpen {
+            return try rollback(connection, because: error, policy)
         } catch let error where error.isRefusedCommit {
             rollback(connection)
             return .rolledBack(error)
@@ -198,6 +199,20 @@ package final class Database {
             throw TransactionFailure.outcomeUnknown(error)
         }
         return .committed(value)
+    }
+
+    /// - Returns: if the transaction may succeed when it is repeated; otherwise throws the error.
+    private func rollback<T>(
+        _ connection: Connection, because error: any Error, _ policy: RetryPolicy
+    ) throws -> Attempt<T> {
+        let failure =
+            connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
+            ?? orphan(error, connection) ?? unreadTrigger(error)
+        rollback(connection)
+        guard let failure else { throw error }
+        // If this fails, the next attempt comes here again.
+        if failure.isUnreadTrigger { try? UnreadTriggers.forget(after: failure, on: connection) }
+        return .rolledBack(failure)
     }
 
     /// On a cluster, the error of a row that another node's commit has left without the row that it refers to.

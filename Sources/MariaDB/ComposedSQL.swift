@@ -9,6 +9,11 @@ package struct ComposedSQL: Sendable {
         self.arguments = arguments
     }
 
+    package init(_ sql: StaticString, arguments: [(any Bindable)?]) {
+        text = "\(sql)"
+        self.arguments = arguments
+    }
+
     package init(joining parts: [StaticString]) {
         text = parts.map { "\($0)" }.joined()
         arguments = []

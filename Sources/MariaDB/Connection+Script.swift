@@ -5,7 +5,7 @@ import CMariaDB
 extension Connection {
     /// Runs statements that are separated by `;` and ignores their rows. Stops at the first one that fails.
     package func executeScript(_ sql: String) throws(MariaDBError) {
-        try checkTransaction()
+        try prepareForStatement()
         guard mysql_set_server_option(handle, MYSQL_OPTION_MULTI_STATEMENTS_ON) == 0 else {
             throw note(MariaDBError(of: handle, sql: ""))
         }
@@ -24,7 +24,7 @@ extension Connection {
     /// Runs one statement. Each row is an array of the columns' texts, with nil for NULL.
     @discardableResult
     package func query(_ sql: String) throws(MariaDBError) -> [[[UInt8]?]] {
-        try checkTransaction()
+        try prepareForStatement()
         try perform(sql)
         guard let result = mysql_store_result(handle) else {
             guard mysql_errno(handle) == 0 else { throw note(MariaDBError(of: handle, sql: sql)) }

@@ -15,7 +15,9 @@ extension Connection {
         try execute(.composed(sql.text), sql.arguments)
     }
 
-    private func execute(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
+    @discardableResult
+    func execute(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
+        try prepareForStatement()
         let statement = try run(key, arguments)
         defer { statement.finish() }
         return statement.outcome
@@ -39,6 +41,7 @@ extension Connection {
         _ key: StatementKey, _ values: [Value], _ arguments: (Value) -> [(any Bindable)?]
     ) throws(MariaDBError) -> Outcome {
         guard !values.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
+        try prepareForStatement()
         let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, arguments) }
         defer { statement.finish() }
         return statement.outcome
@@ -76,7 +79,7 @@ extension Connection {
     private func first<T>(
         _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
     ) throws -> T? {
-        let statement = try run(key, arguments)
+        let statement = try runWithRows(key, arguments)
         defer { statement.finish() }
         return try statement.next(read)
     }
@@ -101,14 +104,14 @@ extension Connection {
     private func all<T>(
         _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
     ) throws -> [T] {
-        let statement = try run(key, arguments)
+        let statement = try runWithRows(key, arguments)
         defer { statement.finish() }
         var rows: [T] = []
         while let row = try statement.next(read) { rows.append(row) }
         return rows
     }
 
-    private func run(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+    func run(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
         try run(key) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
@@ -117,7 +120,6 @@ extension Connection {
     private func run(
         _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {
-        try checkTransaction()
         let start = watch.map { _ in StatementWatch.now }
         do {
             let statement = try statement(for: key)
@@ -139,11 +141,11 @@ extension Connection {
         if let statement = statements[key] {
             // If the statement's rows are being read further up the stack, it keeps them, and this execution gets a
             // statement of its own.
-            guard !statement.isRunning else { return try Statement(key.text, on: handle) }
+            guard !statement.isRunning else { return try Statement(key.text, isBlock: key.isBlock, on: handle) }
             statement.lastUse = statementsRun
             return statement
         }
-        let statement = try Statement(key.text, on: handle)
+        let statement = try Statement(key.text, isBlock: key.isBlock, on: handle)
         statement.lastUse = statementsRun
         if statements.count >= options.statementCacheLimit,
             let oldest = statements.filter({ !$0.value.isRunning }).min(by: { $0.value.lastUse < $1.value.lastUse })

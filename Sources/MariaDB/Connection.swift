@@ -24,6 +24,14 @@ package final class Connection {
     package private(set) var isClusterNode = false
     /// Between `begin` and `commit` or `rollback`.
     var isInOwnTransaction = false
+    /// Whether START TRANSACTION is sent with the transaction's next statement.
+    var isStartDue = false
+    /// See `executeLater`.
+    var waiting: [WaitingStatement] = []
+    /// An error of the transaction's start or of a block of statements, after which it can only be rolled back.
+    var broken: MariaDBError?
+    /// Whether this connection was lost before its transaction had done anything.
+    package internal(set) var wasLostAtStart = false
 
     /// Connects, verifies TLS if the options ask for it, and sets up the session in two more round trips.
     package init(_ options: Options) throws(MariaDBError) {
@@ -73,7 +81,9 @@ package final class Connection {
     }
 
     /// After a `failure` the server may have ended the transaction, so that a statement would be committed by itself.
-    func checkTransaction() throws(MariaDBError) { if isInOwnTransaction, let failure { throw failure } }
+    func checkTransaction() throws(MariaDBError) {
+        if isInOwnTransaction, let error = failure ?? broken { throw error }
+    }
 
     /// Every error of this connection is created here.
     func note(_ error: MariaDBError) -> MariaDBError {

@@ -7,6 +7,8 @@ import CMariaDB
 /// an error, no bytes are left on the wire.
 final class Statement {
     let sql: String
+    /// Whether its rows, of which there may be one list, are followed by another answer.
+    private let isBlock: Bool
     private(set) var results = ResultBuffers(columns: 0)
     private(set) var columnCount = 0
     /// True between `execute` and `finish`. Nested use of the same SQL then needs a statement of its own.
@@ -17,9 +19,10 @@ final class Statement {
     private let handle: UnsafeMutablePointer<MYSQL_STMT>
     private var parameters = ParameterBuffers(count: 0)
 
-    init(_ sql: String, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
+    init(_ sql: String, isBlock: Bool = false, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
         guard let handle = mysql_stmt_init(connection) else { throw MariaDBError(of: connection, sql: sql) }
         self.sql = sql
+        self.isBlock = isBlock
         self.handle = handle
         guard mysql_stmt_prepare(handle, sql, UInt(sql.utf8.count)) == 0 else { throw failure() }
         parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
@@ -81,6 +84,13 @@ final class Statement {
         let binds = results.bind(UnsafeBufferPointer(start: mariadb_stmt_fetch_fields(handle), count: count))
         guard mysql_stmt_bind_result(handle, binds) == 0 else { throw failure() }
         guard mysql_stmt_store_result(handle) == 0 else { throw failure() }
+        if isBlock { try endBlock() }
+    }
+
+    /// Reads the answer that follows the rows, so that the connection is free for the next statement.
+    private func endBlock() throws(MariaDBError) {
+        guard let connection = handle.pointee.mysql else { return }
+        if mysql_next_result(connection) > 0 { throw MariaDBError(of: connection, sql: sql) }
     }
 
     /// Moves to the next row; returns false after the last one.

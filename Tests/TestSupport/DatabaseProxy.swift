@@ -3,7 +3,8 @@ package import MariaDB
 import Threads
 
 /// A proxy between a client and MariaDB that cuts the connection before or after a statement, as if either side or the
-/// network had failed. It recognizes statements of the text protocol, such as COMMIT, and forwards everything else.
+/// network had failed. It recognizes statements of the text protocol, such as COMMIT, and prepared blocks that end with one, and
+/// forwards everything else.
 package final class DatabaseProxy: Sendable {
     package enum Cut: Sendable {
         /// The server does not receive the statement.
@@ -60,7 +61,7 @@ package final class DatabaseProxy: Sendable {
         return options
     }
 
-    /// Arms one cut, for the next statement with exactly this text, on any connection.
+    /// Arms one cut, for the next statement with exactly this text, or block with this statement at its end, on any connection.
     ///
     /// - Parameter meanwhile: runs before the client sees that its connection is cut.
     package func cut(
@@ -79,6 +80,7 @@ package final class DatabaseProxy: Sendable {
             close(upstream)
         }
         guard withAddress(server, { connect(upstream, $0, $1) }) == 0 else { return }
+        var blocks = PreparedBlocks()
         while true {
             var ready = [
                 pollfd(fd: client, events: Int16(POLLIN), revents: 0),
@@ -86,12 +88,14 @@ package final class DatabaseProxy: Sendable {
             ]
             guard poll(&ready, 2, -1) > 0 else { return }
             if ready[1].revents != 0 {
-                guard let bytes = receive(upstream), send(bytes, to: client) else { return }
+                guard let bytes = receive(upstream) else { return }
+                blocks.note(answer: bytes)
+                guard send(bytes, to: client) else { return }
             }
             if ready[0].revents != 0 {
                 // A command waits for its answer, so one packet is all there is to read.
                 guard let bytes = receive(client) else { return }
-                guard let armed = takeCut(at: bytes) else {
+                guard let armed = takeCut(at: blocks.statement(of: bytes)) else {
                     guard send(bytes, to: upstream) else { return }
                     continue
                 }
@@ -105,16 +109,43 @@ package final class DatabaseProxy: Sendable {
         }
     }
 
-    private func takeCut(at packet: [UInt8]) -> ArmedCut? {
-        // Three bytes of length, one of sequence, then the command; 3 is COM_QUERY.
-        guard packet.count > 5, packet[4] == 3 else { return nil }
+    private func takeCut(at statement: String?) -> ArmedCut? {
+        guard let statement else { return nil }
         return state.withLock { state in
-            guard let index = state.cuts.firstIndex(where: { $0.statement.utf8.elementsEqual(packet[5...]) }) else {
-                return nil
-            }
+            guard let index = state.cuts.firstIndex(where: { $0.statement == statement }) else { return nil }
             state.cutsMade += 1
             return state.cuts.remove(at: index)
         }
+    }
+}
+
+/// The blocks that a connection has prepared.
+private struct PreparedBlocks {
+    /// The last statement of each, by the id that the server gave it.
+    private var lastStatements: [ArraySlice<UInt8>: String] = [:]
+    private var beingPrepared: String?
+
+    /// - Returns: the statement that a packet of the client runs, the last one of a block; nil if it is another command.
+    mutating func statement(of packet: [UInt8]) -> String? {
+        // Three bytes of length, one of sequence, then the command.
+        guard packet.count > 5 else { return nil }
+        let (query, prepare, execute) = (UInt8(0x03), UInt8(0x16), UInt8(0x17))
+        switch packet[4] {
+        case query: return String(decoding: packet[5...], as: UTF8.self)
+        case prepare:
+            let parts = String(decoding: packet[5...], as: UTF8.self).split(separator: "; ")
+            if parts.count > 2, parts.last == "END" { beingPrepared = String(parts[parts.count - 2]) }
+            return nil
+        case execute: return packet.count > 8 ? lastStatements[packet[5...8]] : nil
+        default: return nil
+        }
+    }
+
+    mutating func note(answer: [UInt8]) {
+        guard let statement = beingPrepared else { return }
+        beingPrepared = nil
+        // 0 for success, then the id.
+        if answer.count > 8, answer[4] == 0 { lastStatements[answer[5...8]] = statement }
     }
 }
 
