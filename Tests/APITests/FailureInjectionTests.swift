@@ -73,6 +73,9 @@ import Testing
         func phone(_ client: Client) throws -> Phone {
             let phone = try client.bootstrap(numbers.next())
             for _ in 1...5 { _ = try client.reopen(phone) }
+            // So that the user's activity is due.
+            try app.change(
+                "UPDATE users SET last_active_at = last_active_at - INTERVAL 1 HOUR WHERE id = ?", phone.userID)
             return phone
         }
         try run(expecting: writes) { [self] client in

@@ -1,8 +1,10 @@
+import API
 import Accounts
 import Database
 import HTTP
 import IdentityTokens
 import JSON
+import TestSupport
 import Testing
 
 /// Concurrent requests on real threads, with a connection each. In any order, the tables are correct, and no client
@@ -65,6 +67,77 @@ import Testing
         let live = try app.column(
             "SELECT CONCAT(COUNT(*)) FROM paks WHERE revoked_at IS NULL GROUP BY device_id ORDER BY device_id")
         #expect(live == Array(repeating: "5", count: Self.rounds))
+    }
+
+    /// Phones with five live PAKs each.
+    private func fullPhones() throws -> [(phone: Phone, tokens: [String])] {
+        try (0..<Self.rounds).map { number in
+            let phone = try client.bootstrap(number)
+            return (phone, try [phone.token] + (0..<4).map { _ in try client.reopen(phone) })
+        }
+    }
+
+    /// Checks that no device has more PAKs than it may, and that the audit log tells of each that was issued and of each
+    /// that was revoked.
+    private func expectAuditedPAKs(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let most = try app.count(
+            """
+            SELECT MAX(n) FROM (SELECT COUNT(*) n FROM paks WHERE revoked_at IS NULL AND device_id IS NOT NULL
+                                GROUP BY device_id) live
+            """)
+        #expect(most <= 5, sourceLocation: sourceLocation)
+        let live = try app.column(
+            "SELECT CONCAT(user_id, ': ', SUM(revoked_at IS NULL)) FROM paks GROUP BY user_id ORDER BY user_id")
+        let audited = try app.column(
+            """
+            SELECT CONCAT(user_id, ': ', SUM(IF(action = 'pak.issued', 1, -JSON_VALUE(details, '$.count'))))
+            FROM audit_log WHERE action IN ('pak.issued', 'pak.revoked') GROUP BY user_id ORDER BY user_id
+            """)
+        #expect(live == audited, sourceLocation: sourceLocation)
+    }
+
+    @Test func knownDevicesBesideSignOuts() throws {
+        let phones = try fullPhones()
+        let rounds = app.race(8, rounds: Self.rounds) { client, thread, round in
+            let (phone, tokens) = phones[round]
+            return thread < 5
+                ? client.send(.delete, "/api/v1/auth/session", token: tokens[thread])
+                : client.send(.post, "/api/v1/devices", Self.reopening(phone.uuid, phone.secret))
+        }
+        for answers in rounds {
+            #expect(answers[..<5].allSatisfy { [204, 401].contains($0.status) }, "\(answers)")
+            #expect(answers[5...].allSatisfy { $0.status == 200 && isLive($0["access_token"]?.string) }, "\(answers)")
+        }
+        for (_, tokens) in phones { #expect(tokens.allSatisfy { !isLive($0) }) }
+        try expectAuditedPAKs()
+    }
+
+    @Test func knownDevicesBesideTheirRemoval() throws {
+        let phones = try fullPhones()
+        for (phone, _) in phones { try app.change("UPDATE users SET anonymous = FALSE WHERE id = ?", phone.userID) }
+        let rounds = app.race(6, rounds: Self.rounds) { [app] client, thread, round in
+            let (phone, tokens) = phones[round]
+            if thread > 0 { return client.send(.post, "/api/v1/devices", Self.reopening(phone.uuid, phone.secret)) }
+            do {
+                let database = Database(app.database.options, statistics: app.statistics)
+                let caller = try database.read { try app.service.accounts.authenticate(tokens[4], $0) }
+                let device = try database.read { try $0.listedDevices(of: caller.id)[0].id }
+                try Accounts.write(database, from: Origin(requestID: "", address: "")) {
+                    try app.service.accounts.removeDevice(device, by: caller, in: $0)
+                }
+            } catch Failure.invalidToken {
+                // Five others were faster, so that the PAK was surplus.
+            } catch {
+                Issue.record(error)
+            }
+            return client.send(.get, "/api/v1/me", token: tokens[4])
+        }
+        for answers in rounds {
+            #expect(answers[0].status == 401, "\(answers)")
+            #expect(answers[1...].allSatisfy { [200, 401].contains($0.status) }, "\(answers)")
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM paks WHERE revoked_at IS NULL AND device_id IS NULL") == 0)
+        try expectAuditedPAKs()
     }
 
     // MARK: Session

@@ -73,6 +73,12 @@ extension AccountsTransaction {
             user.loginEmail?.isAuthoritative ?? false, user.lastActiveAt, user.id)
     }
 
+    /// Records that a user was active.
+    func touch(_ user: inout User) throws {
+        user.lastActiveAt = now
+        try connection.executeLater("UPDATE users SET last_active_at = ? WHERE id = ?", now, user.id)
+    }
+
     /// Whether no live user has this login_email. If another transaction takes it at the same time, the write ends in a
     /// duplicate key and this transaction runs again.
     func isFree(_ address: FoldedAddress) throws -> Bool {

@@ -111,7 +111,7 @@ extension AccountsTransaction {
     /// - Parameter token: of an identity whose user is locked and live.
     func renewAppleConsent(by token: IdentityToken) throws {
         guard token.provider == .apple else { return }
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE identities SET consented_at = GREATEST(COALESCE(consented_at, ?), ?)
             WHERE provider = 'apple' AND sub = ?

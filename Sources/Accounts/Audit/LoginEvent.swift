@@ -38,11 +38,19 @@ extension AccountsTransaction {
     ) throws {
         if event == .refused, try count(.notedRefusals, for: "\(user.rawValue)") != nil { return }
         let place = place ?? origin
-        try connection.execute(
-            """
-            INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform, created_at)
-            VALUES (?, ?, ?, NULLIF(?, ''), ?, COALESCE(?, (SELECT platform FROM devices WHERE id = ?)), ?)
-            """, user, event.rawValue, provider?.rawValue, place.address, place.userAgent, platform?.rawValue, device,
-            now)
+        let address = place.address.isEmpty ? nil : place.address
+        if let device, platform == nil {
+            try connection.executeLater(
+                """
+                INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform, created_at)
+                VALUES (?, ?, ?, ?, ?, (SELECT platform FROM devices WHERE id = ?), ?)
+                """, user, event.rawValue, provider?.rawValue, address, place.userAgent, device, now)
+        } else {
+            try connection.executeLater(
+                """
+                INSERT INTO login_events (user_id, event, provider, ip, user_agent, platform, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, user, event.rawValue, provider?.rawValue, address, place.userAgent, platform?.rawValue, now)
+        }
     }
 }

@@ -44,12 +44,11 @@ extension Accounts {
         _ device: Device, of owner: User, _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> SignedIn {
         var (user, device) = (owner, device)
-        device.lastSeenAt = transaction.now
-        if user.isDueForActivity(at: transaction.now) { user.lastActiveAt = transaction.now }
+        if user.isDueForActivity(at: transaction.now) { try transaction.touch(&user) }
+        try transaction.touch(&device)
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, application: device.application, label: label(bootstrap),
             actor: .user(user.id))
-        try transaction.touch(device, of: user)
         try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device)
     }
@@ -57,8 +56,7 @@ extension Accounts {
     private func createAnonymousUser(
         _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> SignedIn {
-        let user = try transaction.createUser(anonymous: true)
-        let (device, secret) = try transaction.createDevice(bootstrap.uuid, bootstrap.platform, of: user.id)
+        let (user, device, secret) = try transaction.createAnonymousUser(on: bootstrap.uuid, bootstrap.platform)
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id), deviceHasOthers: false)
         try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)

@@ -80,6 +80,30 @@ extension AccountsTransaction {
         return (device, secret)
     }
 
+    /// Inserts an anonymous account with its first device, as `createUser` and `createDevice` do one after the other.
+    func createAnonymousUser(
+        on uuid: DeviceUUID, _ platform: DevicePlatform
+    ) throws -> (User, Device, Secret) {
+        let secret = Secret(.device)
+        try connection.executeLater(
+            "INSERT INTO users (anonymous, created_at, last_active_at) VALUES (TRUE, ?, ?)", now, now)
+        let ids = try connection.first(
+            """
+            INSERT INTO devices (user_id, device_uuid, platform, secret_digest, first_seen_at, last_seen_at)
+            VALUES (LAST_INSERT_ID(), ?, ?, ?, ?, ?) RETURNING user_id, id
+            """, uuid.text, platform.rawValue, secret.digest, now, now
+        ) { row in (user: try row.read(User.ID.self), device: try row.read(Device.ID.self)) }
+        guard let ids else { throw MariaDBError("INSERT … RETURNING returned nothing") }
+        let user = User(
+            id: ids.user, anonymous: true, previouslyAnonymous: false, role: .user, createdAt: now, lastActiveAt: now)
+        let device = Device(
+            id: ids.device, owner: user.id, uuid: uuid.text, platform: platform.rawValue, attestationVerified: false,
+            firstSeenAt: now, lastSeenAt: now, secretDigest: secret.digest)
+        audit(.userCreated, user: user.id, actor: .user(user.id), ["anonymous": true])
+        audit(.deviceCreated, user: user.id, actor: .user(user.id), ["device_id": .integer(device.id.rawValue)])
+        return (user, device, secret)
+    }
+
     /// Gives a locked device to a user, who may already own it. The device gets a new secret and is no longer bound to
     /// an application.
     func assign(_ device: Device, to user: User.ID) throws -> (Device, Secret) {
@@ -99,13 +123,10 @@ extension AccountsTransaction {
         return (device, secret)
     }
 
-    /// Records that a device and its owner were active.
-    func touch(_ device: Device, of user: User) throws {
-        try connection.execute(
-            """
-            UPDATE users u JOIN devices d ON d.user_id = u.id SET u.last_active_at = ?, d.last_seen_at = ?
-            WHERE u.id = ? AND d.id = ?
-            """, user.lastActiveAt, device.lastSeenAt, user.id, device.id)
+    /// Records that a device was active.
+    func touch(_ device: inout Device) throws {
+        device.lastSeenAt = now
+        try connection.executeLater("UPDATE devices SET last_seen_at = ? WHERE id = ?", now, device.id)
     }
 
     /// Voids the secrets of a user's devices, except one.

@@ -55,8 +55,7 @@ extension Accounts {
             guard found.owner == user.id else { return .failure(.deviceClaimedByOtherUser) }
             guard found.isOpened(by: exchange.secret) else { return .failure(.invalidDeviceSecret) }
             device = found
-            device.lastSeenAt = transaction.now
-            try transaction.touch(device, of: user)
+            try transaction.touch(&device)
         } else {
             (device, secret) = try transaction.createDevice(
                 exchange.uuid, exchange.platform, of: user.id, application: application)

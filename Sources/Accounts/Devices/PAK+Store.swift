@@ -3,7 +3,7 @@ import MariaDB
 import Text
 
 extension AccountsTransaction {
-    /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked.
+    /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked. The user is locked.
     ///
     /// - Parameter deviceHasOthers: false if the device cannot have another PAK.
     func issuePAK(
@@ -12,22 +12,29 @@ extension AccountsTransaction {
     ) throws -> (secret: Secret, scopes: [Scope]) {
         let secret = Secret(.pak)
         let scopes = application == nil ? PAK.fullScopes : PAK.appBoundScopes
-        try connection.execute(
+        let surplus = try deviceHasOthers ? device.map(surplusPAKs) ?? [] : []
+        try connection.executeLater(
             """
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
             label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
-        if let device, deviceHasOthers {
-            let surplus = try connection.execute(
-                """
-                UPDATE paks SET revoked_at = ? WHERE device_id = ? AND revoked_at IS NULL AND id <= (
-                    SELECT id FROM paks WHERE device_id = ? AND revoked_at IS NULL ORDER BY id DESC LIMIT 1 OFFSET 5)
-                """, now, device, device)
-            auditRevocation(surplus.affectedRows, of: user, reason: "surplus", actor: actor)
-        }
+        for pak in surplus { try connection.executeLater("UPDATE paks SET revoked_at = ? WHERE id = ?", now, pak) }
+        auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
         return (secret, scopes)
+    }
+
+    /// The live PAKs of a device that another one leaves no room for: all but the newest four.
+    ///
+    /// Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
+    private func surplusPAKs(of device: Device.ID) throws -> [PAK.ID] {
+        try connection.all(
+            """
+            SELECT id FROM paks FORCE INDEX (paks_device) WHERE device_id = ? AND revoked_at IS NULL
+            ORDER BY id DESC LIMIT 1000 OFFSET 4
+            """, device
+        ) { row in try row.read() }
     }
 
     /// Revokes all live PAKs of a user, except one.

@@ -39,14 +39,14 @@ extension AccountsTransaction {
 
     /// Stores the answer. It is the last write of the transaction.
     func store(_ sealedAnswer: [UInt8], under key: IdempotencyKey) throws {
-        try connection.execute(
+        try connection.executeLater(
             "UPDATE idempotency_records SET answer = ? WHERE caller_digest = ? AND key_digest = ?", sealedAnswer,
             key.caller, key.key)
     }
 
     /// Frees the key of a request whose answer is not kept.
     func release(_ key: IdempotencyKey) throws {
-        try connection.execute(
+        try connection.executeLater(
             "DELETE FROM idempotency_records WHERE caller_digest = ? AND key_digest = ?", key.caller, key.key)
     }
 }

@@ -58,7 +58,7 @@ extension Accounts {
 extension AccountsTransaction {
     fileprivate func issueSwapTicket(to user: User.ID, for token: IdentityToken) throws -> Secret {
         let ticket = Secret(.swapTicket)
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO swap_tickets (digest, user_id, provider, sub, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
             """, ticket.digest, user, token.provider.rawValue, token.subject, now, now + swapTicketLifetime)
