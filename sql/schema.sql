@@ -220,10 +220,10 @@ CREATE TABLE `app_users` (
   PRIMARY KEY (`id`),
   UNIQUE KEY `app_users_project_user` (`project_id`,`user_id`),
   UNIQUE KEY `app_users_public_id` (`public_id`),
-  KEY `app_users_merged_into` (`merged_into`),
   KEY `app_users_last_seen` (`project_id`,`merged_into`,`is_dev`,`last_seen_at`),
   KEY `app_users_first_seen` (`project_id`,`merged_into`,`is_dev`,`first_seen_at`),
   KEY `app_users_merged_at` (`merged_at`),
+  KEY `app_users_merged_into` (`merged_into`,`merged_at`),
   CONSTRAINT `app_users_merged_into_fk` FOREIGN KEY (`merged_into`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 

@@ -92,7 +92,14 @@ package final class Database {
     /// is lost, it runs once more on a new one, so running it twice must do no harm.
     ///
     /// Throws as `read` does.
-    package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T { try read(body) }
+    package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T {
+        do {
+            return try read(body)
+        } catch let error as MariaDBError where error.isUnreadTrigger {
+            try read { connection in try UnreadTriggers.forget(after: error, on: connection) }
+            return try read(body)
+        }
+    }
 
     /// Reads that all see one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ,
     /// always rolled back. The closure may run twice, as in `read`.
@@ -181,7 +188,10 @@ package final class Database {
             rollback(connection)
             return .rolledBack(failure)
         }
+        // The closure has ignored it.
+        if let broken = connection.broken { return try rollback(connection, because: broken, policy) }
         guard connection.isInTransaction else {
+            rollback(connection)
             throw MariaDBError("the transaction was ended by a statement of its own closure: DDL, COMMIT or ROLLBACK")
         }
         do {

@@ -10,15 +10,21 @@ extension Connection {
     /// Takes no round trip: the transaction starts with its first statement. On a cluster it starts here, since a node may
     /// refuse to start one.
     package func begin() throws(MariaDBError) {
-        failure = nil
+        forgetTransaction()
         isStartDue = true
         isInOwnTransaction = true
-        if isClusterNode { try start() }
+        guard isClusterNode else { return }
+        do {
+            try start()
+        } catch {
+            endOwnTransaction()
+            throw error
+        }
     }
 
     /// All reads from now on see the data of this instant; writes are refused.
     package func beginSnapshot() throws(MariaDBError) {
-        failure = nil
+        forgetTransaction()
         try perform("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         try perform("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
         isInOwnTransaction = true
@@ -45,7 +51,12 @@ extension Connection {
 
     package func rollback() throws(MariaDBError) {
         if !isStartDue { try perform("ROLLBACK") }
+        forgetTransaction()
+    }
+
+    private func forgetTransaction() {
         failure = nil
+        wasLostAtStart = false
         endOwnTransaction()
     }
 
@@ -116,6 +127,12 @@ extension Connection {
         waiting.append(WaitingStatement(key: key, arguments: arguments))
     }
 
+    /// Runs the statements that wait, for a transaction that is not going to be committed.
+    package func runWaitingStatements() throws(MariaDBError) {
+        try checkTransaction()
+        try runWaiting()
+    }
+
     /// Runs what must have run before the next statement.
     func prepareForStatement() throws(MariaDBError) {
         try checkTransaction()
@@ -141,7 +158,12 @@ extension Connection {
         let all = waiting
         waiting = []
         if all.count == 1, !commits {
-            try run(all[0].key, all[0].arguments).finish()
+            do {
+                try run(all[0].key, all[0].arguments).finish()
+            } catch {
+                broken = error
+                throw error
+            }
         } else {
             let block = StatementBlock(statements: all.map(\.key), commits: commits)
             try runBlock(block, all.flatMap(\.arguments)).finish()

@@ -29,7 +29,7 @@ package final class Connection {
     /// See `executeLater`.
     var waiting: [WaitingStatement] = []
     /// An error of the transaction's start or of a block of statements, after which it can only be rolled back.
-    var broken: MariaDBError?
+    package internal(set) var broken: MariaDBError?
     /// Whether this connection was lost before its transaction had done anything.
     package internal(set) var wasLostAtStart = false
 

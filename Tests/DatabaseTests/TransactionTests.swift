@@ -57,7 +57,6 @@ struct TransactionTests {
         #expect(statistics.transactions.value == 2 && statistics.retries.value == 0)
     }
 
-    /// The file is as a node that aborted a statement read it; it is whole again before anybody else looks.
     @Test func aTableThatIsOpenWithoutItsTriggersIsOpenedAnew() throws {
         let statement: StaticString = "INSERT INTO audit_log (id) VALUES (1)"
         try watcher.executeScript(
@@ -65,19 +64,41 @@ struct TransactionTests {
             CREATE TABLE audit_log (id INT PRIMARY KEY);
             CREATE TRIGGER never BEFORE UPDATE ON audit_log FOR EACH ROW SIGNAL SQLSTATE '45000'
             """)
-        let folder = String(decoding: try #require(try watcher.query("SELECT @@datadir")[0][0]), as: UTF8.self)
-        let file = folder + "/\(database.name)/audit_log.TRG"
-        let whole = try String(contentsOfFile: file, encoding: .utf8)
-        let lines = whole.split(separator: "\n").map { $0.hasPrefix("triggers=") ? "triggers=''" : $0 }
-        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
-        try watcher.executeScript("FLUSH LOCAL TABLES audit_log; SELECT * FROM audit_log")
-        try whole.write(toFile: file, atomically: true, encoding: .utf8)
+        try openWithoutTriggers("audit_log")
         #expect(try #require(throws: MariaDBError.self) { try watcher.execute(statement) }.isUnreadTrigger)
 
         try subject.transaction { try $0.execute(statement) }
         #expect(statistics.retries.value == 1)
         try watcher.execute("INSERT INTO audit_log (id) VALUES (2)")
         #expect(throws: MariaDBError.self) { try watcher.execute("UPDATE audit_log SET id = 3 WHERE id = 2") }
+
+        try openWithoutTriggers("audit_log")
+        _ = try subject.autocommit { try $0.execute("INSERT INTO audit_log (id) VALUES (4)") }
+    }
+
+    /// The statement names the table whose trigger writes the other one.
+    @Test func aTableThatATriggerWritesIsOpenedAnew() throws {
+        try watcher.executeScript(
+            """
+            CREATE TABLE projects (id INT PRIMARY KEY);
+            CREATE TRIGGER never BEFORE UPDATE ON projects FOR EACH ROW SIGNAL SQLSTATE '45000';
+            CREATE TABLE event_attachments (id INT PRIMARY KEY);
+            CREATE TRIGGER added AFTER INSERT ON event_attachments FOR EACH ROW INSERT INTO projects (id) VALUES (NEW.id)
+            """)
+        try openWithoutTriggers("projects")
+        try subject.transaction { try $0.execute("INSERT INTO event_attachments (id) VALUES (1)") }
+        #expect(statistics.retries.value == 1)
+    }
+
+    /// The file is as a node that aborted a statement read it; it is whole again before anybody else looks.
+    private func openWithoutTriggers(_ table: String) throws {
+        let folder = String(decoding: try #require(try watcher.query("SELECT @@datadir")[0][0]), as: UTF8.self)
+        let file = folder + "/\(database.name)/\(table).TRG"
+        let whole = try String(contentsOfFile: file, encoding: .utf8)
+        let lines = whole.split(separator: "\n").map { $0.hasPrefix("triggers=") ? "triggers=''" : $0 }
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        try watcher.executeScript("FLUSH LOCAL TABLES \(table); SELECT * FROM \(table)")
+        try whole.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
     @Test func tablesWithTriggersAreKnown() throws {

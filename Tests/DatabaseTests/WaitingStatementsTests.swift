@@ -71,7 +71,7 @@ struct WaitingStatementsTests {
     }
 
     @Test func outsideATransactionTheyRunAtOnce() throws {
-        try subject.autocommit { try note("at once", $0) }
+        _ = try subject.autocommit { try note("at once", $0) }
         #expect(try lines() == ["at once"])
     }
 
@@ -114,6 +114,45 @@ struct WaitingStatementsTests {
             }
         }
         #expect(try database.dump() == before)
+    }
+
+    @Test func nothingRemainsIfTheFailureOfTheOnlyOneIsSwallowed() throws {
+        #expect(throws: MariaDBError.self) {
+            try subject.transaction { db in
+                try db.executeLater("INSERT INTO t (id) VALUES (1)")
+                _ = try? db.execute("INSERT INTO t (id) VALUES (11)")
+                try note("after", db)
+            }
+        }
+        #expect(try lines() == [])
+        try subject.transaction { try note("next", $0) }
+        #expect(try lines() == ["next"])
+    }
+
+    /// The server has begun the transaction, but its answer does not say so.
+    @Test func theNextTransactionBeginsAnewIfTheFailureOfTheFirstStatementIsSwallowed() throws {
+        #expect(throws: MariaDBError.self) {
+            try subject.transaction { db in
+                _ = try? db.first("SELECT name FROM t WHERE id = (SELECT id FROM t)") { try $0.read(String?.self) }
+            }
+        }
+        #expect(try subject.read { try names($0) } == [])
+        try subject.transaction { try note("next", $0) }
+        #expect(try lines() == ["next"])
+        _ = try subject.autocommit { try $0.execute("INSERT INTO log (line) VALUES ('alone')") }
+        #expect(try lines() == ["next", "alone"])
+    }
+
+    /// As after a transaction that could not begin on a node.
+    @Test func whatWasBrokenIsForgottenAtTheNextBegin() throws {
+        try subject.transaction { _ in }
+        let connection = try subject.read { $0 }
+        connection.broken = MariaDBError("START TRANSACTION was refused")
+        try subject.transaction { db in
+            #expect(try names(db) == [])
+            try note("next", db)
+        }
+        #expect(try lines() == ["next"])
     }
 
     @Test func aDuplicateOfARacyKeyRepeatsTheClosure() throws {

@@ -20,21 +20,25 @@ extension AccountsTransaction {
             """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
             label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
-        for pak in surplus { try connection.executeLater("UPDATE paks SET revoked_at = ? WHERE id = ?", now, pak) }
+        let revocation: StaticString = "UPDATE paks SET revoked_at = ? WHERE id = ?"
+        if surplus.count == 1 {
+            try connection.executeLater(revocation, now, surplus[0])
+        } else {
+            try connection.executeMany(revocation, surplus) { [now] pak in [now, pak] }
+        }
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
         return (secret, scopes)
     }
 
-    /// The live PAKs of a device that another one leaves no room for: all but the newest four.
+    /// The live PAKs of a device that another one leaves no room for: all but the newest four, in ascending order.
     ///
     /// Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
     private func surplusPAKs(of device: Device.ID) throws -> [PAK.ID] {
-        try connection.all(
-            """
-            SELECT id FROM paks FORCE INDEX (paks_device) WHERE device_id = ? AND revoked_at IS NULL
-            ORDER BY id DESC LIMIT 1000 OFFSET 4
-            """, device
-        ) { row in try row.read() }
+        let live = try connection.all(
+            "SELECT id FROM paks FORCE INDEX (paks_device) WHERE device_id = ? AND revoked_at IS NULL ORDER BY id",
+            device
+        ) { row in try row.read(PAK.ID.self) }
+        return Array(live.dropLast(4))
     }
 
     /// Revokes all live PAKs of a user, except one.

@@ -91,6 +91,7 @@ extension Accounts {
                 try transaction.finish()
                 try answer?.keep(result, in: transaction)
                 if isRehearsal {
+                    try connection.runWaitingStatements()
                     rehearsed = result
                     throw EndOfRehearsal()
                 }

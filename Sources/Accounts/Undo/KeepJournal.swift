@@ -30,11 +30,13 @@ struct ScannedRows {
 
 /// Reads rows of a user in several tables, in one statement. Made once, since the text is long.
 private struct Scan: Sendable {
+    let tables: [JournaledTable]
     let sql: ComposedSQL
     /// How many arguments it has, each the user.
     let count: Int
 
     init(_ images: KeyValuePairs<JournaledTable, JournaledTable.Image>) {
+        tables = images.map(\.key)
         let scans = images.flatMap { table, image in table.definition.scans(image) }
         sql = ComposedSQL(joining: Array(([Self.newestFamily] + scans).joined(separator: [" UNION ALL "])))
         count = scans.count
@@ -113,7 +115,9 @@ extension AccountsTransaction {
     }
 
     private func read(_ scan: Scan, of user: User.ID, into found: inout ScannedRows) throws {
-        found.rows.merge(try rows(of: user, scan).rows) { $1 }
+        let rows = try rows(of: user, scan).rows
+        // Of some, nothing may be left: clean-up takes requests without their user's lock.
+        for table in scan.tables { found.rows[table] = rows[table] }
     }
 
     /// The requests for approval in the app that name a user, in ascending order.

@@ -30,12 +30,13 @@ extension AnalyticsTransaction {
     /// The first statement of most requests that write. So it also confirms the request's key.
     ///
     /// - Parameter app: where the user is seen; nil if that is not asked. The visit is locked with the record: an undo of a
-    ///   merge that has just removed it is not overlooked.
+    ///   merge that has just removed it is not overlooked. One from before a merge does not count: an undo may take it back.
     func lockRecord(named id: EndUserID, in project: Project.ID, seenIn app: App.ID? = nil) throws -> Record? {
         try locked(
             """
             SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
                    (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
                     LOCK IN SHARE MODE),
                    u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
                    u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
@@ -48,6 +49,7 @@ extension AnalyticsTransaction {
             """
             SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
                    (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
                     LOCK IN SHARE MODE),
                    u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
                    u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
@@ -79,6 +81,7 @@ extension AnalyticsTransaction {
             """
             SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
                    (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
+                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
                     LOCK IN SHARE MODE),
                    u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
                    u.last_preferred_language, u.is_dev

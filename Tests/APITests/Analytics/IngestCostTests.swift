@@ -154,7 +154,7 @@ import Testing
         // One more: the claims of an anonymous id are looked up.
         #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [6, 6, 6])
         // Without an owner the key is confirmed by itself.
-        #expect(try costs(of: nil) { _ in "hello" } == [4, 4, 4])
+        #expect(try costs(of: nil) { _ in "hello" } == [5, 5, 5])
         // Metrics take one statement, and so do steps.
         #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [6, 7, 7])
         // The user and the app of the user are noted.

@@ -132,6 +132,22 @@ import Time
         #expect(try scene.counters() == scene.countedEvents())
     }
 
+    /// The merge gave the survivor the other one's visit of the app. Its own events, right after, make it its own.
+    @Test func aVisitSoonAfterAMergeStays() throws {
+        #expect(people.client.send(scene.ingest([scene.event("ada's", of: "\(ada.userID)")])).status == 200)
+        app.time.advance(by: .seconds(5))
+        let merge = try Self.merge(ada, into: bea, with: people.client)
+        app.time.advance(by: .seconds(5))
+        #expect(people.client.send(scene.ingest([scene.event("bea's", of: "\(bea.userID)")])).status == 200)
+        try app.undo(merge)
+        let visits = try app.sql { db in
+            try db.all(
+                "SELECT u.user_id FROM app_user_apps v JOIN app_users u ON u.id = v.app_user_id ORDER BY u.id"
+            ) { row in try row.read(String.self) }
+        }
+        #expect(Set(visits) == ["\(ada.userID)", "\(bea.userID)"])
+    }
+
     /// What stands in the way on either side is listed together, and stays together.
     @Test func conflictsOfAccountsAndRecords() throws {
         let agent = try people.client.agent(of: ada, in: app)
