@@ -80,10 +80,9 @@ def claims(powers: Iterable[int]) -> Curve:
     return curve
 
 
-def sign_ins(powers: Iterable[int]) -> list[Curve]:
+def sign_ins(histories: list[int]) -> list[Curve]:
     """What signing in costs where it claims so many events, and where the project takes no part (accounts Stage 5): the processor
     time of the server and of MariaDB, which says more about three requests than their duration does."""
-    powers = list(powers)
     curves = []
     for setting in ("on", "off"):
         sql(f"UPDATE projects SET accounts = {setting == 'on'}")
@@ -91,8 +90,8 @@ def sign_ins(powers: Iterable[int]) -> list[Curve]:
             Curve(f"{kind}, accounts {setting}", "events", "ms of processor time") for kind in ("session", "swap", "merge")
         ]
         curves += made
-        for events in powers:
-            count = max(1, min(CLAIMS, 3_000_000 // events))
+        for events in histories:
+            count = max(1, min(CLAIMS, 1_000_000 // events))
             # Only what claims uses up its events; of the requests that do not, merges are the last.
             shared = anonymous_users(count, events) if setting == "off" else None
             for curve, requests in zip(made, (claiming_sessions, claiming_swaps, claiming_merges)):
@@ -310,7 +309,7 @@ def measure(bench, names: Iterable[str], seconds: float, rows: int, stored: int)
     powers = powers_up_to(min(rows, 1_000_000))
     makers: dict[str, Callable[[], list[Curve]]] = {
         "claims": lambda: [claims(powers)],
-        "sign-ins": lambda: sign_ins(powers_up_to(stored)),
+        "sign-ins": lambda: sign_ins(sizes(stored)),
         "swaps": lambda: [swaps(powers)],
         "merges": lambda: [merges(power for power in powers if power <= 100_000)],
         "threads": lambda: threads(bench, seconds),
