@@ -104,14 +104,10 @@ def processor_time(request: Request) -> float:
     """Milliseconds that the server and MariaDB use for a request, when they have nothing else to do."""
     names = ("merganserd-blue", "mariadb")
     pids = [int(pathlib.Path(RUN, "pids", name).read_text().split()[0]) for name in names]
-    settled = sides.nanoseconds(pids)
-    for _ in range(600):
-        time.sleep(0.1)
-        before, settled = settled, sides.nanoseconds(pids)
-        if settled - before < 2e6:
-            break
+    sides.settle(pids, 60)
+    before = sides.nanoseconds(pids)
     send(request)
-    return (sides.nanoseconds(pids) - settled) / 1e6
+    return (sides.nanoseconds(pids) - before) / 1e6
 
 
 def claiming_sessions(names: list[str]) -> Iterator[Request]:

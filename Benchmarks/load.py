@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import sides
 from scene import RUN, Request
-from sides import Side, cpu, family, resident
+from sides import Side, cpu, family, resident, settle
 from workloads import Workload
 
 
@@ -68,6 +68,8 @@ def load(
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)} exits with {done.returncode}")
+    # What the database does afterwards, such as removing deleted rows, belongs to these requests, and not to the next side's.
+    settle([database], 5)
     used = [cpu(pids) - start for pids, start in zip(groups, before)]
     result = json.loads(done.stdout.splitlines()[-1])
     count = result["requests"]

@@ -91,6 +91,16 @@ def nanoseconds(pids: list[int]) -> int:
     return total
 
 
+def settle(pids: list[int], seconds: float) -> None:
+    """Waits until processes have hardly anything to do, or for so long."""
+    end, used = time.monotonic() + seconds, nanoseconds(pids)
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        before, used = used, nanoseconds(pids)
+        if used - before < 2e6:
+            break
+
+
 def resident(pid: int) -> int:
     """Bytes of memory."""
     match = re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())

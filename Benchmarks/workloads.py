@@ -22,6 +22,9 @@ CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
 CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
+DEVICES = 2_000
+# Of a device (accounts §1.2).
+LIVE_PAKS = 5
 # What any correct design must do, see ideal.py.
 READ, WRITE, SIGN, BULK = "ideal-read", "ideal-write", "ideal-sign", "ideal-bulk"
 
@@ -77,7 +80,8 @@ def bootstrap_new(count: int) -> list[Request]:
 
 
 def bootstrap_known(count: int) -> list[Request]:
-    return [
+    """Of so many devices that one hardly meets itself. Each has as many PAKs as it may have, so that a launch revokes one."""
+    requests = [
         with_fields(
             post(
                 "/api/v1/devices", {"device_uuid": phone.device_uuid, "platform": "ios", "device_secret": phone.secret}
@@ -85,8 +89,11 @@ def bootstrap_known(count: int) -> list[Request]:
             phone.device_uuid,
             phone.secret,
         )
-        for phone in parallel(anonymous_phone, range(count))
+        for phone in parallel(anonymous_phone, range(DEVICES))
     ]
+    for _ in range(LIVE_PAKS):
+        parallel(send, requests)
+    return requests
 
 
 @dataclass(frozen=True, slots=True)
