@@ -250,7 +250,7 @@ extension AccountsTransaction {
         let starts = stride(from: 0, to: contents.count, by: MergeJournal.longestPart)
         for (number, start) in starts.enumerated() {
             let piece = Array(contents[start..<min(start + MergeJournal.longestPart, contents.count)])
-            try connection.execute(
+            try connection.executeLater(
                 "INSERT INTO merge_journal_parts (journal_id, kind, number, sealed) VALUES (?, ?, ?, ?)", journal.id,
                 kind.rawValue, number,
                 journal.serverKey.seal(
