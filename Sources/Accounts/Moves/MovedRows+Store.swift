@@ -33,7 +33,8 @@ extension AccountsTransaction {
 
     /// With their histories.
     func moveAgentApprovals(from a: User.ID, to b: User.ID) throws -> Int {
-        let outcome = try connection.execute("UPDATE agent_approvals SET user_id = ? WHERE user_id = ?", b, a)
+        let outcome = try connection.execute(
+            "UPDATE agent_approvals FORCE INDEX (agent_approvals_user_newest) SET user_id = ? WHERE user_id = ?", b, a)
         try connection.execute("UPDATE agent_approval_history SET user_id = ? WHERE user_id = ?", b, a)
         return outcome.affectedRows
     }

@@ -63,7 +63,8 @@ enum JournaledTable: String, CaseIterable {
         let others: [Column]
         /// Columns that triggers write from the rows that refer to a row. They are neither kept nor brought back.
         var derived: [StaticString] = []
-        /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user.
+        /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user. Each
+        /// names its index: weighing four of them costs more than reading the rows.
         let rows: [StaticString]
         /// The id of the row that a row `r` belongs to, and whose fate it shares.
         var parent: StaticString = "NULL"
@@ -95,14 +96,14 @@ enum JournaledTable: String, CaseIterable {
                 .binary("apple_token_handle"), .binary("apple_token"), .integer("forwards_email"),
                 .time("forwarding_changed_at"), .time("consented_at"),
             ],
-            rows: ["identities r WHERE r.user_id = ?"]),
+            rows: ["identities r FORCE INDEX (identities_user) WHERE r.user_id = ?"]),
         .devices: Definition(
             name: "devices", key: [.integer("id")], owner: "user_id",
             others: [
                 .text("device_uuid"), .text("platform"), .binary("secret_digest"), .integer("attestation_verified"),
                 .integer("application_id"), .time("first_seen_at"), .time("last_seen_at"),
             ],
-            rows: ["devices r WHERE r.user_id = ?"]),
+            rows: ["devices r FORCE INDEX (devices_user) WHERE r.user_id = ?"]),
         .deviceAnonymousIDs: Definition(
             name: "device_anonymous_ids", key: [.integer("id")],
             others: [.integer("device_id"), .text("anonymous_id")],
@@ -119,12 +120,12 @@ enum JournaledTable: String, CaseIterable {
                 .text("event"), .text("provider"), .text("ip"), .text("user_agent"), .text("platform"),
                 .time("created_at"),
             ],
-            rows: ["login_events r WHERE r.user_id = ?"], isErasable: true),
+            rows: ["login_events r FORCE INDEX (login_events_user) WHERE r.user_id = ?"], isErasable: true),
         .grants: Definition(
             name: "grants", key: [.integer("id")], owner: "user_id",
             watched: [.text("scopes"), .time("revoked_at")], needed: [.text("sub")],
             others: [.integer("application_id"), .time("created_at"), .time("last_used_at")],
-            rows: ["grants r WHERE r.user_id = ?"]),
+            rows: ["grants r FORCE INDEX (grants_user) WHERE r.user_id = ?"]),
         .refreshFamilies: Definition(
             name: "refresh_families", key: [.integer("id")],
             others: [
@@ -152,7 +153,7 @@ enum JournaledTable: String, CaseIterable {
                 .json("allowed_action_types"), .json("allowed_ips"),
             ],
             others: [.text("public_id"), .time("created_at"), .text("agent_type")],
-            rows: ["agents r WHERE r.user_id = ?"], isErasable: true),
+            rows: ["agents r FORCE INDEX (agents_user) WHERE r.user_id = ?"], isErasable: true),
         .agentApprovals: Definition(
             name: "agent_approvals", key: [.integer("id")], owner: "user_id", watched: [.text("status")],
             others: [
@@ -161,7 +162,8 @@ enum JournaledTable: String, CaseIterable {
                 .time("decided_at"), .integer("tries"), .time("last_polled_at"), .integer("history_length"),
                 .binary("history_digest"),
             ],
-            rows: ["agent_approvals r WHERE r.user_id = ?"], parent: "r.agent_id", parentTable: .agents,
+            rows: ["agent_approvals r FORCE INDEX (agent_approvals_user_newest) WHERE r.user_id = ?"],
+            parent: "r.agent_id", parentTable: .agents,
             isErasable: true),
         .agentApprovalKeys: Definition(
             name: "agent_approval_keys", key: [.integer("agent_id"), .binary("key_digest")],
@@ -170,7 +172,8 @@ enum JournaledTable: String, CaseIterable {
             parent: "r.approval_id", parentTable: .agentApprovals),
         .agentApprovalHistory: Definition(
             name: "agent_approval_history", key: [.integer("id")], owner: "user_id", others: [],
-            rows: ["agent_approval_history r WHERE r.user_id = ?"], isErasable: true),
+            rows: ["agent_approval_history r FORCE INDEX (agent_approval_history_user) WHERE r.user_id = ?"],
+            isErasable: true),
         .pushApprovals: Definition(
             name: "push_approval_requests", key: [.integer("id")],
             watched: [
@@ -196,14 +199,14 @@ enum JournaledTable: String, CaseIterable {
             others: [
                 .text("via"), .integer("was_anonymous"), .time("occurred_at"), .text("source_event_id"),
             ],
-            rows: ["absorbed_subs r WHERE r.canonical_user_id = ?"]),
+            rows: ["absorbed_subs r FORCE INDEX (absorbed_subs_canonical) WHERE r.canonical_user_id = ?"]),
         .identityLinks: Definition(
             name: "identity_links", key: [.integer("id")], owner: "primary_user_id",
             others: [.integer("linked_user_id"), .text("merged_via"), .text("idempotency_key"), .time("created_at")],
-            rows: ["identity_links r WHERE r.primary_user_id = ?"]),
+            rows: ["identity_links r FORCE INDEX (identity_links_primary) WHERE r.primary_user_id = ?"]),
         .applications: Definition(
             name: "applications", key: [.integer("id")], owner: "owner_user_id", others: [],
-            rows: ["applications r WHERE r.owner_user_id = ?"]),
+            rows: ["applications r FORCE INDEX (applications_owner) WHERE r.owner_user_id = ?"]),
     ]
 }
 

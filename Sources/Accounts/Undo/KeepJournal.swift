@@ -250,11 +250,16 @@ extension AccountsTransaction {
         let starts = stride(from: 0, to: contents.count, by: MergeJournal.longestPart)
         for (number, start) in starts.enumerated() {
             let piece = Array(contents[start..<min(start + MergeJournal.longestPart, contents.count)])
-            try connection.executeLater(
-                "INSERT INTO merge_journal_parts (journal_id, kind, number, sealed) VALUES (?, ?, ?, ?)", journal.id,
-                kind.rawValue, number,
-                journal.serverKey.seal(
-                    piece, for: MergeJournal.partRow(journal.id, kind: kind.rawValue, number: number)))
+            let sealed = journal.serverKey.seal(
+                piece, for: MergeJournal.partRow(journal.id, kind: kind.rawValue, number: number))
+            let sql: StaticString =
+                "INSERT INTO merge_journal_parts (journal_id, kind, number, sealed) VALUES (?, ?, ?, ?)"
+            // With COMMIT, unless it is so long that what is sent together would not fit into a packet.
+            if contents.count <= MergeJournal.shortPart {
+                try connection.executeLater(sql, journal.id, kind.rawValue, number, sealed)
+            } else {
+                try connection.execute(sql, journal.id, kind.rawValue, number, sealed)
+            }
         }
     }
 }
@@ -303,6 +308,7 @@ extension MergeJournal {
 
     /// Bytes. A statement must fit into `max_allowed_packet`, which is 16 MiB unless it is set.
     static let longestPart = 4 << 20
+    static let shortPart = 64 << 10
 }
 
 extension JournaledTable {
