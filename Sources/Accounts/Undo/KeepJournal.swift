@@ -308,7 +308,7 @@ extension MergeJournal {
 
     /// Bytes. A statement must fit into `max_allowed_packet`, which is 16 MiB unless it is set.
     static let longestPart = 4 << 20
-    static let shortPart = 64 << 10
+    static let shortPart = 1 << 20
 }
 
 extension JournaledTable {
