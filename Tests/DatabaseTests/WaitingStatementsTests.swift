@@ -205,7 +205,8 @@ struct WaitingStatementsTests {
                     ended.signal()
                 }
                 locked.wait()
-                while try !database.hasLockWait(watcher) { usleep(5000) }
+                let deadline = ContinuousClock.now + .seconds(30)
+                while try !database.hasLockWait(watcher), ContinuousClock.now < deadline { usleep(5000) }
             } else {
                 ended.wait()
             }
