@@ -509,6 +509,7 @@ CREATE TABLE `event_attachments` (
   KEY `event_attachments_deleted` (`deleted_at`),
   KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
   KEY `event_attachments_frozen` (`project_id`,`frozen_user_id`),
+  KEY `event_attachments_issue` (`app_id`,`issue_id`,`deleted_at`,`created_at`),
   CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -574,9 +575,9 @@ CREATE TABLE `events` (
   `received_at` datetime(3) NOT NULL,
   PRIMARY KEY (`id`,`timestamp`),
   UNIQUE KEY `events_client_event` (`app_id`,`client_event_id`,`timestamp`),
-  KEY `events_user` (`app_user_id`,`is_dev`,`timestamp`,`id`),
   KEY `events_app` (`app_id`,`is_dev`,`timestamp`,`id`,`level`,`environment`,`session_id`,`app_user_id`),
-  KEY `events_session` (`session_id`,`is_dev`,`timestamp`,`id`)
+  KEY `events_session` (`session_id`,`is_dev`,`timestamp`,`id`),
+  KEY `events_user` (`app_user_id`,`is_dev`,`timestamp`,`id`,`app_id`,`level`,`environment`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
  PARTITION BY RANGE  COLUMNS(`timestamp`)
 (PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);
@@ -608,6 +609,7 @@ CREATE TABLE `feedback` (
   KEY `feedback_user` (`app_user_id`),
   KEY `feedback_app` (`app_id`,`deleted_at`,`is_dev`,`created_at`),
   KEY `feedback_frozen` (`project_id`,`frozen_user_id`),
+  KEY `feedback_status` (`app_id`,`deleted_at`,`is_dev`,`status`,`created_at`),
   CONSTRAINT `feedback_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -805,7 +807,6 @@ CREATE TABLE `login_events` (
   `created_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   PRIMARY KEY (`id`),
   KEY `login_events_user` (`user_id`,`id`),
-  KEY `login_events_created` (`created_at`),
   KEY `login_events_day` (`created_at`,`event`),
   CONSTRAINT `login_events_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;

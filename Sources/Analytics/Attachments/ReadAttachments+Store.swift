@@ -23,6 +23,14 @@ extension ListWalk<Attachment.ID> {
                     WHERE t.app_id = ? AND t.event_client_id = ? AND t.deleted_at IS NULL
                     """, app, clientEvent)
             }
+        } else if let issue = filter.issue {
+            sources = apps.map { app in
+                ComposedSQL(
+                    """
+                    FROM event_attachments t FORCE INDEX (event_attachments_issue)
+                    WHERE t.app_id = ? AND t.issue_id = ? AND t.deleted_at IS NULL
+                    """, app, issue)
+            }
         } else {
             sources = apps.map { app in
                 ComposedSQL(
@@ -32,7 +40,9 @@ extension ListWalk<Attachment.ID> {
                     """, app)
             }
         }
-        if let issue = filter.issue { condition.append(" AND t.issue_id = ?", issue) }
+        if let issue = filter.issue, filter.event != nil || filter.clientEvent != nil {
+            condition.append(" AND t.issue_id = ?", issue)
+        }
         return ListWalk(
             time: "t.created_at", id: "t.id", sources: apps.isEmpty ? [] : sources,
             condition: condition.isEmpty ? nil : condition,

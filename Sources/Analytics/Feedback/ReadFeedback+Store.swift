@@ -4,16 +4,7 @@ extension ListWalk<ListedFeedback.ID> {
     static func feedback(_ filter: FeedbackFilter, of apps: [App.ID]) -> Self {
         ListWalk(
             time: "f.created_at", id: "f.id",
-            sources: filter.modes.flatMap { isDev in
-                apps.map { app in
-                    ComposedSQL(
-                        """
-                        FROM feedback f FORCE INDEX (feedback_app)
-                        WHERE f.app_id = ? AND f.deleted_at IS NULL AND f.is_dev = ?
-                        """, app, isDev)
-                }
-            },
-            condition: filter.status.map { ComposedSQL(" AND f.status = ?", $0) },
+            sources: filter.modes.flatMap { isDev in apps.map { app in source(filter.status, app, isDev) } },
             size: (
                 """
                 SELECT page.id, page.sort_value,
@@ -26,6 +17,22 @@ extension ListWalk<ListedFeedback.ID> {
                 LEFT JOIN app_users u ON u.id = f.app_user_id LEFT JOIN app_users o ON o.id = u.merged_into
                 """
             ))
+    }
+
+    private static func source(_ status: String?, _ app: App.ID, _ isDev: Bool) -> ComposedSQL {
+        if let status {
+            ComposedSQL(
+                """
+                FROM feedback f FORCE INDEX (feedback_status)
+                WHERE f.app_id = ? AND f.deleted_at IS NULL AND f.is_dev = ? AND f.status = ?
+                """, app, isDev, status)
+        } else {
+            ComposedSQL(
+                """
+                FROM feedback f FORCE INDEX (feedback_app)
+                WHERE f.app_id = ? AND f.deleted_at IS NULL AND f.is_dev = ?
+                """, app, isDev)
+        }
     }
 }
 
