@@ -33,9 +33,8 @@ from workloads import (
 )
 
 TRIES = 3
-# Of requests that claim, whose cost hardly differs; fewer where their events are more than a million together.
-CLAIMS = 9
-WARMING = 32
+# Of sign-ins that claim, whose cost hardly differs.
+SAMPLES, CLAIMS, WARMING = 3, 5, 64
 # Of requests that change nothing.
 READS = 100
 NAMES = ("claims", "sign-ins", "swaps", "merges", "threads", "clients", "table", "histories", "users")
@@ -95,19 +94,26 @@ def sign_ins(histories: list[int]) -> list[Curve]:
         ]
         curves += made
         for events in histories:
-            count = max(1, min(CLAIMS, 1_000_000 // events))
-            # So that no thread has still to prepare a statement of the few requests that are measured.
-            warming = [anonymous_users(WARMING, 1) for _ in made]
             # Only what claims uses up its events; of the requests that do not, merges are the last.
-            shared = anonymous_users(count, events) if setting == "off" else None
-            for curve, requests, warm in zip(made, (claiming_sessions, claiming_swaps, claiming_merges), warming):
-                asking = requests(shared or anonymous_users(count, events))
-                sql("FLUSH TABLES events FOR EXPORT; UNLOCK TABLES")
-                parallel(send, list(requests(warm)))
-                curve.add(events, statistics.median(processor_time(request) for request in asking))
-                if events > 1_000_000 and not shared:
-                    sql("TRUNCATE events")
+            shared = next(histories_of(events)) if setting == "off" else None
+            for curve, requests in zip(made, (claiming_sessions, claiming_swaps, claiming_merges)):
+                warming = iter([anonymous_users(WARMING, 1) for _ in range(SAMPLES)])
+                times = []
+                for names in [shared] * SAMPLES if shared else histories_of(events):
+                    sql("FLUSH TABLES events FOR EXPORT; UNLOCK TABLES")
+                    # So that no thread has still to prepare a statement of the few requests that are measured.
+                    parallel(send, list(requests(next(warming))))
+                    times += map(processor_time, requests(names))
+                curve.add(events, statistics.median(times))
     return curves
+
+
+def histories_of(events: int) -> Iterator[list[str]]:
+    """Some anonymous users with this many events, several times: fewer at a time if there are very many."""
+    for _ in range(SAMPLES):
+        yield anonymous_users(CLAIMS if events < 1_000_000 else 1, events)
+        if events > 1_000_000:
+            sql("TRUNCATE events")
 
 
 def processor_time(request: Request) -> float:

@@ -1,6 +1,7 @@
 """The workloads: how the requests of each one are made and sent."""
 
 import base64
+import concurrent.futures
 import gzip
 import hashlib
 import json
@@ -385,6 +386,7 @@ def add_events(users: list[str], numbers: str, apart: str) -> None:
     copied = "app_id, session_id, api_key_id, level, message, screen_name, environment, is_dev, received_at"
     chosen = ", ".join(f"'{user}'" for user in users)
     sql(f"""
+        SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;
         CREATE TEMPORARY TABLE owners (id BIGINT UNSIGNED PRIMARY KEY) ENGINE = MEMORY
         AS SELECT id FROM app_users WHERE user_id IN ({chosen});
         CREATE TEMPORARY TABLE original
@@ -397,15 +399,15 @@ def add_events(users: list[str], numbers: str, apart: str) -> None:
 
 
 def anonymous_users(count: int, events: int) -> list[str]:
-    """Makes anonymous users with this many events each, in transactions of a million at most."""
+    """Makes anonymous users with this many events each, in transactions of half a million at most, two at a time."""
     names = ["owl_anon_" + secrets.token_hex(8) for _ in range(count)]
     parallel(lambda name: send(batch(name, 1)), names)
     at_once = max(1, 200_000 // events)
     for start in range(0, count if events > 1 else 0, at_once):
         chosen = names[start : start + at_once]
-        for first in range(1, events, 1_000_000):
-            last = min(first + 999_999, events - 1)
-            add_events(chosen, f"seq_{first}_to_{last}", apart="1000 MICROSECOND")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            parts = (f"seq_{first}_to_{min(first + 499_999, events - 1)}" for first in range(1, events, 500_000))
+            list(pool.map(lambda numbers: add_events(chosen, numbers, apart="1000 MICROSECOND"), parts))
         users = ", ".join(f"'{name}'" for name in chosen)
         sql(f"""
             UPDATE app_user_event_counts c JOIN app_users u ON u.id = c.app_user_id SET c.n = {events}
