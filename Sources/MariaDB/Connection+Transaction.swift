@@ -116,6 +116,16 @@ extension Connection {
         try executeLater(.composed(sql.text), sql.arguments)
     }
 
+    /// Once for each row of arguments. One row waits; several are sent at once, and together (`executeMany`), since a block of
+    /// another length is another statement to prepare.
+    package func executeLater(_ sql: StaticString, rows: [[(any Bindable)?]]) throws(MariaDBError) {
+        if rows.count == 1 {
+            try executeLater(.literal(sql), rows[0])
+        } else {
+            try executeMany(sql, rows)
+        }
+    }
+
     private func executeLater(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) {
         guard isInOwnTransaction, !isClusterNode else {
             try execute(key, arguments)

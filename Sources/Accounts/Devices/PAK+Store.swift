@@ -20,12 +20,8 @@ extension AccountsTransaction {
             """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
             label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
-        let revocation: StaticString = "UPDATE paks SET revoked_at = ? WHERE id = ?"
-        if surplus.count == 1 {
-            try connection.executeLater(revocation, now, surplus[0])
-        } else {
-            try connection.executeMany(revocation, surplus) { [now] pak in [now, pak] }
-        }
+        try connection.executeLater(
+            "UPDATE paks SET revoked_at = ? WHERE id = ?", rows: surplus.map { [now, $0] })
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
         return (secret, scopes)
     }

@@ -104,7 +104,7 @@ extension AccountsTransaction {
     ) throws {
         let expiresAt = now + TokenFamily.refreshTokenLifetime
         try insertRefreshToken(successor, of: family.id, expiresAt: expiresAt)
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE refresh_families
             SET predecessor_digest = current_digest, current_digest = ?, current_expires_at = ?,
@@ -116,7 +116,7 @@ extension AccountsTransaction {
     }
 
     private func insertRefreshToken(_ token: Secret, of family: TokenFamily.ID, expiresAt: Timestamp) throws {
-        try connection.execute(
+        try connection.executeLater(
             "INSERT INTO refresh_tokens (digest, refresh_family_id, expires_at) VALUES (?, ?, ?)", token.digest, family,
             expiresAt)
     }

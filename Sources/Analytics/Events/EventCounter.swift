@@ -22,19 +22,19 @@ extension PlacedEvent {
 
 extension AnalyticsTransaction {
     func add(to counters: [EventCounter: Int]) throws {
-        try connection.executeMany(
+        try connection.executeLater(
             """
             INSERT INTO app_user_event_counts (app_user_id, month, n) VALUES (?, ?, ?)
             ON DUPLICATE KEY UPDATE n = n + VALUES(n)
-            """, counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
+            """, rows: counters.sorted { $0.key < $1.key }.map { [$0.key.owner, $0.key.month, $0.value] })
     }
 
     /// If a counter is too low already, that is damage which `merganserctl verify` reports. It does not stop this
     /// transaction.
     package func subtract(from counters: [EventCounter: Int]) throws {
-        try connection.executeMany(
+        try connection.executeLater(
             "UPDATE app_user_event_counts SET n = n - LEAST(n, ?) WHERE app_user_id = ? AND month = ?",
-            counters.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
+            rows: counters.sorted { $0.key < $1.key }.map { [$0.value, $0.key.owner, $0.key.month] })
     }
 
     func move(from old: [EventCounter], to new: [EventCounter]) throws {

@@ -47,9 +47,9 @@ extension AnalyticsTransaction {
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
         try deleteCopies(of: replaced, of: source.app)
         try insertCopies(of: placed, from: source)
+        try linkAttachments(to: placed, of: source.app)
         try noteSightings(of: owners.values, in: placed, from: source)
         try move(from: replaced.compactMap(\.counter), to: placed.compactMap(\.counter))
-        try linkAttachments(to: placed, of: source.app)
         try noteSupportedLanguages(of: placed, source.app)
         return new.count
     }

@@ -93,13 +93,12 @@ extension AnalyticsTransaction {
         if links.isEmpty { return }
         // For few, a statement for each is faster than a table of them.
         if links.count <= 2 {
-            try connection.executeMany(
+            try connection.executeLater(
                 """
                 UPDATE event_attachments FORCE INDEX (event_attachments_client_event)
                 SET event_id = ?, app_user_id = COALESCE(app_user_id, ?)
                 WHERE app_id = ? AND event_client_id = ? AND event_id IS NULL AND deleted_at IS NULL
-                """, links
-            ) { placed in [placed.id, placed.owner, app.id, placed.event.clientEventID] }
+                """, rows: links.map { [$0.id, $0.owner, app.id, $0.event.clientEventID] })
             return
         }
         // Hexadecimal digits and numbers need no escapes.
@@ -126,7 +125,7 @@ extension AnalyticsTransaction {
             "SELECT supported_languages <=> ? FROM apps WHERE id = ?", text, app.id
         ) { row in try row.read(Bool.self) }
         if isKnown == true { return }
-        try connection.execute(
+        try connection.executeLater(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
     }
 }

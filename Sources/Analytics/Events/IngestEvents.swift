@@ -39,9 +39,10 @@ extension AnalyticsTransaction {
     fileprivate func ingest(_ events: [NewEvent], from source: EventSource) throws -> Int {
         let fresh = try withoutUndatedDuplicates(events, of: source.app)
         if fresh.isEmpty { return 0 }
+        let users = Set(fresh.compactMap(\.userID))
+        if users.isEmpty { try confirmKey() }
         let owners = try lockOwners(
-            of: Set(fresh.compactMap(\.userID)), in: source.app.project.id, orCreate: NewRecord(), seenIn: source.app.id
-        )
+            of: users, in: source.app.project.id, orCreate: NewRecord(), seenIn: source.app.id)
         let candidates = zip(UUID.fresh(fresh.count, at: now), fresh).map { id, event in
             PlacedEvent(id: id, owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
@@ -52,9 +53,9 @@ extension AnalyticsTransaction {
             for owner in owners.values where owner.isNew && !used.contains(owner.id) { try removeUnused(owner) }
         }
         try insertCopies(of: placed, from: source)
+        try linkAttachments(to: placed, of: source.app)
         try noteSightings(of: owners.values, in: placed, from: source)
         try add(to: Dictionary(placed.compactMap { $0.counter.map { ($0, 1) } }, uniquingKeysWith: +))
-        try linkAttachments(to: placed, of: source.app)
         try noteSupportedLanguages(of: placed, source.app)
         return placed.count
     }

@@ -98,7 +98,7 @@ extension AnalyticsTransaction {
             ])
             visits.append([owner, source.app.id, now, now])
         }
-        try connection.executeMany(
+        try connection.executeLater(
             """
             UPDATE app_users SET
                 last_seen_at = ?, last_country_code = COALESCE(?, last_country_code),
@@ -106,11 +106,11 @@ extension AnalyticsTransaction {
                 last_sdk_version = COALESCE(?, last_sdk_version), last_locale = COALESCE(?, last_locale),
                 last_preferred_language = COALESCE(?, last_preferred_language), is_dev = COALESCE(?, is_dev)
             WHERE id = ?
-            """, sightings)
-        try connection.executeMany(
+            """, rows: sightings)
+        try connection.executeLater(
             """
             INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE last_seen_at = VALUES(last_seen_at)
-            """, visits)
+            """, rows: visits)
     }
 }

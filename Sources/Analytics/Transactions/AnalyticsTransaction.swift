@@ -18,6 +18,11 @@ package final class AnalyticsTransaction {
         self.proof = proof
     }
 
+    /// Confirms the request's key, if no statement has done so yet.
+    func confirmKey() throws {
+        if let proof { try connection.confirm(proof) }
+    }
+
     /// For writes in a transaction that is not only this context's, such as a sign-in's (accounts Stage 5). Whoever runs that
     /// one repeats it after the duplicates of `Analytics.retryPolicy`, too.
     package static func joining(_ connection: Connection, at now: Timestamp) -> AnalyticsTransaction {
@@ -38,8 +43,9 @@ extension Analytics {
         _ rule: (AnalyticsTransaction) throws -> Result
     ) throws -> Result {
         try database.transaction(retryPolicy) { connection in
-            let result = try rule(AnalyticsTransaction(connection, now: clock.now, proof: proof))
-            if let proof { try connection.confirm(proof) }
+            let transaction = AnalyticsTransaction(connection, now: clock.now, proof: proof)
+            let result = try rule(transaction)
+            try transaction.confirmKey()
             return result
         }
     }

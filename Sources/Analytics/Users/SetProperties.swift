@@ -23,6 +23,6 @@ extension AnalyticsTransaction {
     }
 
     func store(_ properties: Properties, of record: Record.ID) throws {
-        try connection.execute("UPDATE app_users SET properties = ? WHERE id = ?", properties.stored, record)
+        try connection.executeLater("UPDATE app_users SET properties = ? WHERE id = ?", properties.stored, record)
     }
 }
