@@ -437,11 +437,12 @@ def properties(values: int) -> Callable[[int], list[Request]]:
         parallel(lambda user: send(batch(user, 1)), users)
         return [
             with_fields(
-                post("/v1/identity/properties", {"user_id": user, "properties": {"plan": "pro", "n": n}}, CLIENT_KEY),
-                user,
+                post("/v1/identity/properties", {"user_id": user, "properties": {"n": n}}, CLIENT_KEY), user, f'{{"n":"{n}"}}'
             )
-            for n in map(str, range(values))
-            for user in users
+            for turn in range(values)
+            for number, user in enumerate(users)
+            # Different ones in the recordings, too.
+            for n in [str((number + turn) % values)]
         ]
 
     return prepare

@@ -1,5 +1,5 @@
--- Filters of lists that were checked row by row get an index (analytics §11.3, §13.2) or are checked in one (§13.1: a user's
--- events by level or environment). One index less is written by each sign-in: login_events_day begins with its column.
+-- Filters of lists that were checked row by row get an index (analytics §11.3 and §13.3), or are checked in one: a user's events
+-- by level or environment (analytics §13.1). Each sign-in writes one index less: login_events_day begins with its column.
 -- compatible-since: 25
 
 ALTER TABLE feedback ADD KEY feedback_status (app_id, deleted_at, is_dev, status, created_at), ALGORITHM = INPLACE, LOCK = NONE;

@@ -46,8 +46,13 @@ struct MemberNames {
 /// A word begins at an upper-case letter. An acronym is one word, its plural, too: `lastSDKName`, `redirectURIs`. Digits
 /// belong to the word before them: `sha256Digest`.
 private func appendSnakeCase(_ name: String, to bytes: inout [UInt8]) {
+    let upperCase = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    guard name.utf8.contains(where: upperCase.contains) else {
+        bytes.append(contentsOf: name.utf8)
+        return
+    }
     let name = name.utf8Span.span
-    func isUpperCase(_ index: Int) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(name[index]) }
+    func isUpperCase(_ index: Int) -> Bool { upperCase.contains(name[index]) }
     /// Whether an upper-case letter behind another one begins a word: a lower-case one follows, not the `s` of a plural.
     func endsAcronym(_ index: Int) -> Bool {
         let next = index + 1

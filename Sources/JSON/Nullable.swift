@@ -12,6 +12,17 @@ extension Nullable: Encodable where Value: Encodable {
     }
 }
 
+/// The compiler chooses these for members that it writes, instead of a container for each value.
+extension KeyedEncodingContainer {
+    package mutating func encode<Value: Encodable>(_ value: Nullable<Value>, forKey key: Key) throws {
+        if let value = value.wrappedValue { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+
+    package mutating func encode(_ value: Nullable<String>, forKey key: Key) throws {
+        if let value = value.wrappedValue { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
+    }
+}
+
 extension Nullable: Decodable where Value: Decodable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

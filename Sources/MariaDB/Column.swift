@@ -61,7 +61,10 @@ package struct Column {
         do {
             text = try withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { buffer in
                 try statement.copyColumn(index, into: buffer)
-                return String(validating: buffer.bindMemory(to: UInt8.self), as: UTF8.self)
+                // `String(validating:as:)` is generic, and would look up its types for each column.
+                let bytes = UnsafeBufferPointer(buffer.bindMemory(to: UInt8.self))
+                guard let characters = try? UTF8Span(validating: bytes.span) else { return nil }
+                return String(copying: characters)
             }
         } catch let error as MariaDBError {
             throw error

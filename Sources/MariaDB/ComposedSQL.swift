@@ -25,6 +25,13 @@ package struct ComposedSQL: Sendable {
         self.arguments = arguments
     }
 
+    /// The same statement with these arguments: for one that is composed once and runs often.
+    package func with(_ arguments: (any Bindable)?...) -> ComposedSQL {
+        var sql = self
+        sql.arguments = arguments
+        return sql
+    }
+
     package var isEmpty: Bool { text.isEmpty }
 
     package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {

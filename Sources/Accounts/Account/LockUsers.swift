@@ -12,14 +12,20 @@ extension AccountsTransaction {
     func lockUsers(_ ids: some Sequence<User.ID>) throws -> [User.ID: User] {
         let wanted = Set(ids).sorted()
         guard let last = wanted.last else { return [:] }
-        var sql = ComposedSQL(select: User.columns, from: "users u")
         // One statement for one user and for two.
-        sql.append(" WHERE u.id IN ", oneOf: wanted.count == 1 ? [last, last] : wanted)
-        sql.append(" ORDER BY u.id FOR UPDATE")
+        var sql = Self.lockingTwo.with(wanted[0], last)
+        if wanted.count > 2 {
+            sql = ComposedSQL(select: User.columns, from: "users u")
+            sql.append(" WHERE u.id IN ", oneOf: wanted)
+            sql.append(" ORDER BY u.id FOR UPDATE")
+        }
         let users = try connection.all(sql) { row in try User(from: &row) }
         try writeOnCluster(users)
         return Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) })
     }
+
+    private static let lockingTwo = ComposedSQL(
+        select: User.columns, from: "users u WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE")
 
     /// Lets no transaction on another node of a cluster change anything of these locked users.
     func writeOnCluster(_ users: [User]) throws {

@@ -25,20 +25,21 @@ extension AccountsTransaction {
     /// Locks a device's owner, then the device, in one statement; nil if there is no such device, or if its owner
     /// changed between the look-up and the lock.
     func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (Device, User)? {
-        let sql = ComposedSQL(
-            select: User.columns, Device.columns,
-            from: """
-                users u STRAIGHT_JOIN devices d ON d.user_id = u.id
-                WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
-                FOR UPDATE
-                """, uuid.text, uuid.text)
-        let found = try connection.first(sql) { row in
+        let found = try connection.first(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
             let owner = try User(from: &row)
             return (try Device(from: &row), owner)
         }
         try writeOnCluster(found.map { [$0.1] } ?? [])
         return found
     }
+
+    private static let lockingDeviceAndOwner = ComposedSQL(
+        select: User.columns, Device.columns,
+        from: """
+            users u STRAIGHT_JOIN devices d ON d.user_id = u.id
+            WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
+            FOR UPDATE
+            """)
 
     /// Locks a device whose owner is locked already.
     func lockDevice(_ uuid: DeviceUUID) throws -> Device? {

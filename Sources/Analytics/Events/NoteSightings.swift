@@ -11,9 +11,18 @@ struct Sighting: Sendable {
     private let client: SeenClient
     private let isDev: Bool
 
+    /// The columns of a record `u` and of its visit `v` that `init(from:)` reads.
+    static let columns: StaticString = """
+        u.last_seen_at, v.last_seen_at, (SELECT MAX(t.merged_at) FROM app_users t WHERE t.merged_into = u.id),
+        u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
+        u.last_preferred_language, u.is_dev
+        """
+
+    /// A visit from before a merge does not count: an undo may take it back.
     init(from row: inout Row) throws(MariaDBError) {
         seenAt = try row.read()
-        visitedAt = try row.read()
+        let (visit, merge) = (try row.read(Timestamp?.self), try row.read(Timestamp?.self))
+        visitedAt = visit.flatMap { visit in merge.map { visit > $0 } ?? true ? visit : nil }
         country = try row.read()
         client = SeenClient(
             appVersion: try row.read(), sdkName: try row.read(), sdkVersion: try row.read(), locale: try row.read(),

@@ -12,11 +12,8 @@ extension Record {
         isNew = false
     }
 
-    /// Of a row that was locked, with what is known of when it was seen.
-    fileprivate init(fromLocked row: inout Row) throws(MariaDBError) {
-        try self.init(from: &row)
-        sighting = try Sighting(from: &row)
-    }
+    /// The columns of a record `u` that `init(from:)` reads.
+    fileprivate static let columns: StaticString = "u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties"
 }
 
 extension AnalyticsTransaction {
@@ -30,38 +27,42 @@ extension AnalyticsTransaction {
     /// The first statement of most requests that write. So it also confirms the request's key.
     ///
     /// - Parameter app: where the user is seen; nil if that is not asked. The visit is locked with the record: an undo of a
-    ///   merge that has just removed it is not overlooked. One from before a merge does not count: an undo may take it back.
+    ///   merge that has just removed it is not overlooked.
     func lockRecord(named id: EndUserID, in project: Project.ID, seenIn app: App.ID? = nil) throws -> Record? {
-        try locked(
-            """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
-                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
-                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
-                    LOCK IN SHARE MODE),
-                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
-                   u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
-            FROM app_users u WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE
-            """, app, project, id)
+        try app.map { app in try locked(Self.lockingSeenNamed.with(app, project, id), isSeen: true) }
+            ?? locked(Self.lockingNamed.with(project, id), isSeen: false)
     }
+
+    private static let lockingNamed = ComposedSQL(
+        select: Record.columns, keyVersion, from: "app_users u WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE")
+    private static let lockingSeenNamed = ComposedSQL(
+        select: Record.columns, keyVersion, Sighting.columns,
+        from: """
+            app_users u LEFT JOIN app_user_apps v ON v.app_user_id = u.id AND v.app_id = ?
+            WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE
+            """)
+    /// That of all API keys.
+    private static let keyVersion: StaticString = "(SELECT version FROM api_key_version WHERE id = 1)"
 
     func lockRecord(_ id: Record.ID, seenIn app: App.ID? = nil) throws -> Record? {
-        try locked(
-            """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
-                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
-                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
-                    LOCK IN SHARE MODE),
-                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
-                   u.last_preferred_language, u.is_dev, (SELECT version FROM api_key_version WHERE id = 1)
-            FROM app_users u WHERE u.id = ? FOR UPDATE
-            """, app, id)
+        try app.map { app in try locked(Self.lockingSeen.with(app, id), isSeen: true) }
+            ?? locked(Self.locking.with(id), isSeen: false)
     }
 
-    private func locked(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Record? {
-        let record = try connection.first(sql, arguments: arguments) { row in
-            let record = try Record(fromLocked: &row)
+    private static let locking = ComposedSQL(
+        select: Record.columns, keyVersion, from: "app_users u WHERE u.id = ? FOR UPDATE")
+    private static let lockingSeen = ComposedSQL(
+        select: Record.columns, keyVersion, Sighting.columns,
+        from: """
+            app_users u LEFT JOIN app_user_apps v ON v.app_user_id = u.id AND v.app_id = ? WHERE u.id = ? FOR UPDATE
+            """)
+
+    private func locked(_ sql: ComposedSQL, isSeen: Bool) throws -> Record? {
+        let record = try connection.first(sql) { row in
+            var record = try Record(from: &row)
             let version: Int = try row.read()
             try proof?.confirm(version)
+            if isSeen { record.sighting = try Sighting(from: &row) }
             return record
         }
         if let record { try writeOnCluster([record]) }
@@ -77,22 +78,30 @@ extension AnalyticsTransaction {
     /// result.
     package func lockRecords(_ ids: Set<Record.ID>, seenIn app: App.ID? = nil) throws -> [Record.ID: Record] {
         if ids.isEmpty { return [:] }
-        let records = try connection.all(
-            """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.last_seen_at,
-                   (SELECT v.last_seen_at FROM app_user_apps v WHERE v.app_user_id = u.id AND v.app_id = ?
-                    AND NOT EXISTS (SELECT 1 FROM app_users t WHERE t.merged_into = u.id AND t.merged_at >= v.last_seen_at)
-                    LOCK IN SHARE MODE),
-                   u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
-                   u.last_preferred_language, u.is_dev
-            FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
-            STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id
-            FOR UPDATE
-            """, app, list(ids.sorted().map(\.rawValue))
-        ) { row in try Record(fromLocked: &row) }
+        let list = list(ids.sorted().map(\.rawValue))
+        let sql = app.map { Self.lockingSeveralSeen.with(list, $0) } ?? Self.lockingSeveral.with(list)
+        let records = try connection.all(sql) { row in
+            var record = try Record(from: &row)
+            if app != nil { record.sighting = try Sighting(from: &row) }
+            return record
+        }
         try writeOnCluster(records)
         return Dictionary(uniqueKeysWithValues: records.map { ($0.id, $0) })
     }
+
+    private static let lockingSeveral = ComposedSQL(
+        select: Record.columns,
+        from: """
+            JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id FOR UPDATE
+            """)
+    private static let lockingSeveralSeen = ComposedSQL(
+        select: Record.columns, Sighting.columns,
+        from: """
+            JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
+            STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id
+            LEFT JOIN app_user_apps v ON v.app_user_id = u.id AND v.app_id = ? FOR UPDATE
+            """)
 
     /// The record whose user claimed an id last.
     func claimant(of id: EndUserID, in project: Project.ID) throws -> Record.ID? {
