@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import sides
 from agents import add_approvals, agents, pending
 from load import load
-from scene import RUN, Refused, Request, anonymous_phone, post, send, sql
+from scene import RUN, Refused, Request, anonymous_phone, make_room, post, send, sql
 from workloads import (
     WORKLOADS,
     add_events,
@@ -84,9 +84,7 @@ def sign_ins(histories: list[int]) -> list[Curve]:
     """What signing in costs where it claims so many events, and where the project takes no part (accounts Stage 5): the processor
     time of the server and of MariaDB, which says more about three requests than their duration does."""
     curves = []
-    if max(histories) > 1_000_000:
-        # With MariaDB's defaults, filling so many rows is bound by reads of pages that did not fit into memory.
-        sql("SET GLOBAL innodb_log_file_size = 2147483648; SET GLOBAL innodb_buffer_pool_size = 8589934592")
+    make_room(max(histories))
     for setting in ("on", "off"):
         sql(f"UPDATE projects SET accounts = {setting == 'on'}")
         made = [
@@ -94,12 +92,13 @@ def sign_ins(histories: list[int]) -> list[Curve]:
         ]
         curves += made
         for events in histories:
-            # Only what claims uses up its events; of the requests that do not, merges are the last.
+            # Only what claims uses up its events: merges, whose events were claimed before, are the last, and come once.
             shared = next(histories_of(events)) if setting == "off" else None
             for curve, requests in zip(made, (claiming_sessions, claiming_swaps, claiming_merges)):
                 warming = iter([anonymous_users(WARMING, 1) for _ in range(SAMPLES)])
                 times = []
-                for names in [shared] * SAMPLES if shared else histories_of(events):
+                times_shared = 1 if requests is claiming_merges else SAMPLES
+                for names in [shared] * times_shared if shared else histories_of(events):
                     sql("FLUSH TABLES events FOR EXPORT; UNLOCK TABLES")
                     # So that no thread has still to prepare a statement of the few requests that are measured.
                     parallel(send, list(requests(next(warming))))

@@ -127,7 +127,38 @@ def startup(results: dict) -> str:
     )
 
 
+def growth(results: dict) -> str:
+    """The lists, and of their filters those of which a page costs more than three times the list's first page."""
+    if not (found := results.get("reads")):
+        return "Not measured yet."
+    sizes = sorted({each["events"] for each in found})
+    costs = {(each["read"], each["events"]): each for each in found}
+    places = ("first", "hundredth", "last")
+
+    def rows() -> Iterable[list[str]]:
+        for read, events in costs:
+            if events != sizes[-1]:
+                continue
+            cost, whole = costs[read, events], costs[read.split("?")[0], events]
+            if not whole["first"]:
+                yield [f"`{read}`", "refused after 2 s", "", "", "", ""]
+                continue
+            worst = max((cost[place] or 0) / whole["first"] for place in places)
+            if cost is whole or worst > 3:
+                small = costs.get((read, sizes[0]), {})
+                yield [
+                    f"`{read}`", number(small.get("first"), 1), *(number(cost[place], 1) for place in places), number(worst, 1)
+                ]
+
+    head = (
+        f"list and filter | first page at {sizes[0]:,} events, ms | first page at {sizes[-1]:,} | hundredth | last | "
+        "of the list's first page"
+    )
+    return table(head, rows())
+
+
 PARTS = {
+    "growth": growth,
     "machine": machine,
     "workloads": workloads,
     "latency": latency,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote
 
-from scene import Phone, Refused, Request, anonymous_phone, send, sql
+from scene import Phone, Refused, Request, anonymous_phone, make_room, send, sql
 from workloads import administrator, applications, batch, get
 
 AGENT_KEY, PROJECT = os.environ["MERGANSER_AGENT_KEY"], os.environ["MERGANSER_PROJECT_ID"]
@@ -209,6 +209,7 @@ def measured(read: Read, query: str, events: int) -> Cost:
 
 def measure(largest: int) -> Iterator[Cost]:
     """For sizes with at most this many events."""
+    make_room(largest)
     # Before the rows below, whose ids are higher than all that are given later.
     send(batch("reader", 1))
     reader(), administrator(), applications()

@@ -575,9 +575,9 @@ CREATE TABLE `events` (
   `received_at` datetime(3) NOT NULL,
   PRIMARY KEY (`id`,`timestamp`),
   UNIQUE KEY `events_client_event` (`app_id`,`client_event_id`,`timestamp`),
+  KEY `events_user` (`app_user_id`,`is_dev`,`timestamp`,`id`),
   KEY `events_app` (`app_id`,`is_dev`,`timestamp`,`id`,`level`,`environment`,`session_id`,`app_user_id`),
-  KEY `events_session` (`session_id`,`is_dev`,`timestamp`,`id`),
-  KEY `events_user` (`app_user_id`,`is_dev`,`timestamp`,`id`,`app_id`,`level`,`environment`)
+  KEY `events_session` (`session_id`,`is_dev`,`timestamp`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin
  PARTITION BY RANGE  COLUMNS(`timestamp`)
 (PARTITION `later` VALUES LESS THAN (MAXVALUE) ENGINE = InnoDB);

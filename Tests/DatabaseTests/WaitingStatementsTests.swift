@@ -70,6 +70,21 @@ struct WaitingStatementsTests {
         #expect(try names(watcher) == ["first!", "second!"])
     }
 
+    /// One row waits; several are sent at once, after what waits.
+    @Test func severalRowsAreSentTogether() throws {
+        let insert: StaticString = "INSERT INTO log (line) VALUES (?)"
+        try subject.transaction { db in
+            try db.executeLater(insert, rows: [])
+            try db.executeLater(insert, rows: [["one"]])
+            #expect(db.waiting.count == (db.isClusterNode ? 0 : 1))
+            try db.executeLater(insert, rows: [["two"], ["three"]])
+            #expect(db.waiting.isEmpty)
+            try db.executeLater(insert, rows: [["four"]])
+            #expect(try lines() == [])
+        }
+        #expect(try lines() == ["one", "two", "three", "four"])
+    }
+
     @Test func outsideATransactionTheyRunAtOnce() throws {
         _ = try subject.autocommit { try note("at once", $0) }
         #expect(try lines() == ["at once"])

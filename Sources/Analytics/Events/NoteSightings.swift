@@ -11,14 +11,7 @@ struct Sighting: Sendable {
     private let client: SeenClient
     private let isDev: Bool
 
-    /// The columns of a record `u` and of its visit `v` that `init(from:)` reads.
-    static let columns: StaticString = """
-        u.last_seen_at, v.last_seen_at, (SELECT MAX(t.merged_at) FROM app_users t WHERE t.merged_into = u.id),
-        u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
-        u.last_preferred_language, u.is_dev
-        """
-
-    /// A visit from before a merge does not count: an undo may take it back.
+    /// When seen, the visit, the last merge, and with what. A visit from before a merge does not count: an undo may take it back.
     init(from row: inout Row) throws(MariaDBError) {
         seenAt = try row.read()
         let (visit, merge) = (try row.read(Timestamp?.self), try row.read(Timestamp?.self))

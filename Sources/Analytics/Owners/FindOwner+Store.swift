@@ -36,13 +36,21 @@ extension AnalyticsTransaction {
     private static let lockingNamed = ComposedSQL(
         select: Record.columns, keyVersion, from: "app_users u WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE")
     private static let lockingSeenNamed = ComposedSQL(
-        select: Record.columns, keyVersion, Sighting.columns,
+        select: Record.columns, keyVersion, sighting,
         from: """
             app_users u LEFT JOIN app_user_apps v ON v.app_user_id = u.id AND v.app_id = ?
             WHERE u.project_id = ? AND u.user_id = ? FOR UPDATE
             """)
     /// That of all API keys.
     private static let keyVersion: StaticString = "(SELECT version FROM api_key_version WHERE id = 1)"
+    /// What a `Sighting` reads of a record `u` and its visit `v`. The last merge is read as it is by now, and not as it was before
+    /// this statement waited for the record: only who holds the record merges into it, so the lock waits for nobody.
+    private static let sighting: StaticString = """
+        u.last_seen_at, v.last_seen_at,
+        (SELECT MAX(t.merged_at) FROM app_users t WHERE t.merged_into = u.id LOCK IN SHARE MODE),
+        u.last_country_code, u.last_app_version, u.last_sdk_name, u.last_sdk_version, u.last_locale,
+        u.last_preferred_language, u.is_dev
+        """
 
     func lockRecord(_ id: Record.ID, seenIn app: App.ID? = nil) throws -> Record? {
         try app.map { app in try locked(Self.lockingSeen.with(app, id), isSeen: true) }
@@ -52,7 +60,7 @@ extension AnalyticsTransaction {
     private static let locking = ComposedSQL(
         select: Record.columns, keyVersion, from: "app_users u WHERE u.id = ? FOR UPDATE")
     private static let lockingSeen = ComposedSQL(
-        select: Record.columns, keyVersion, Sighting.columns,
+        select: Record.columns, keyVersion, sighting,
         from: """
             app_users u LEFT JOIN app_user_apps v ON v.app_user_id = u.id AND v.app_id = ? WHERE u.id = ? FOR UPDATE
             """)
@@ -96,7 +104,7 @@ extension AnalyticsTransaction {
             STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id FOR UPDATE
             """)
     private static let lockingSeveralSeen = ComposedSQL(
-        select: Record.columns, Sighting.columns,
+        select: Record.columns, sighting,
         from: """
             JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN app_users u FORCE INDEX (PRIMARY) ON u.id = j.id

@@ -37,7 +37,7 @@ extension Analytics {
     /// If the rule throws, nothing is written. The rule may run several times from its first line; each run gets its
     /// own time.
     ///
-    /// - Parameter proof: of a remembered key, which the rule's first statement confirms, or else the last one.
+    /// - Parameter proof: of a remembered key, which one of the rule's first statements confirms, or else the last one.
     package static func write<Result>(
         _ database: Database, at clock: Clock = .system, proof: KeyProof? = nil,
         _ rule: (AnalyticsTransaction) throws -> Result

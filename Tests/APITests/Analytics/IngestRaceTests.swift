@@ -3,6 +3,7 @@ import MariaDB
 import TestSupport
 import Testing
 import Threads
+import Time
 
 /// Guarantee 5 of analytics §16: events are stored exactly once, whatever is sent concurrently. Each racer has its own
 /// responder and connection, as if it were an instance of its own.
@@ -168,6 +169,40 @@ import Threads
         sender.join()
         #expect(try scene.events() == ["a of u", "b of u"])
         try expectNobodyWithoutEvents()
+    }
+
+    /// Whoever holds the record merges another one into it. An undo may take back what was before, so the event that waits notes
+    /// its user anew.
+    @Test(arguments: [["u"], ["a", "u"]]) func aMergeEndsMeanwhile(users: [String]) throws {
+        @Sendable func send(_ first: Int) {
+            let events = users.enumerated().map { scene.event("a", of: $0.element, id: first + $0.offset) }
+            _ = app.client().send(scene.ingest(events))
+        }
+        send(1)
+        app.time.advance(by: .seconds(1))
+        let holder = try app.database.connect()
+        try holder.begin()
+        _ = try holder.query("SELECT id FROM app_users WHERE user_id = 'u' FOR UPDATE")
+        try holder.execute(
+            """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, merged_into, merged_at, first_seen_at,
+                                   last_seen_at)
+            SELECT RANDOM_BYTES(16), project_id, 'owl_anon_t', TRUE, id, ?, first_seen_at, last_seen_at
+            FROM app_users WHERE user_id = 'u'
+            """, app.time.now)
+        app.time.advance(by: .seconds(1))
+        let sender = Thread { send(11) }
+        try app.waitForALockWait()
+        try holder.commit()
+        sender.join()
+        let visits = try app.sql { db in
+            try db.all(
+                """
+                SELECT v.last_seen_at FROM app_user_apps v JOIN app_users u ON u.id = v.app_user_id WHERE u.user_id = 'u'
+                """
+            ) { row in try row.read(Timestamp.self) }
+        }
+        #expect(visits == [app.time.now])
     }
 
     /// Retention (analytics §14.2) moves the horizon while an older event is under way.
