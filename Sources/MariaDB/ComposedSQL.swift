@@ -26,7 +26,9 @@ package struct ComposedSQL: Sendable {
     }
 
     /// The same statement with these arguments: for one that is composed once and runs often.
-    package func with(_ arguments: (any Bindable)?...) -> ComposedSQL {
+    package func with(_ arguments: (any Bindable)?...) -> ComposedSQL { with(arguments: arguments) }
+
+    package func with(arguments: [(any Bindable)?]) -> ComposedSQL {
         var sql = self
         sql.arguments = arguments
         return sql

@@ -129,11 +129,9 @@ extension AccountsTransaction {
     }
 
     private func rows(of user: User.ID, _ scan: Scan) throws -> ScannedRows {
-        var sql = scan.sql
-        sql.append("", arguments: Array(repeating: user, count: scan.count))
         var found = ScannedRows()
         for (name, row) in try connection.all(
-            sql,
+            scan.sql.with(arguments: Array(repeating: user, count: scan.count)),
             read: { row in
                 let (name, parent) = (try row.read(String.self), try row.read(Int64?.self))
                 return (name, JournaledRow(key: try row.read(), image: try row.read(), parent: parent))

@@ -88,13 +88,26 @@ struct JournaledRow {
 extension JournalContents {
     /// The images are JSON already, and are not read here: this is done by every merge.
     func json() -> [UInt8] {
-        func tables(_ tables: [JournaledTable: [JournaledRow]]) -> String {
-            let members = tables.map { "\"\($0.rawValue)\":[\($1.map(\.json).joined(separator: ","))]" }
-            return "{" + members.joined(separator: ",") + "}"
+        var bytes: [UInt8] = []
+        func append(_ tables: [JournaledTable: [JournaledRow]]) {
+            for (number, table) in tables.enumerated() {
+                bytes += "\(number == 0 ? "{" : ",")\"\(table.key.rawValue)\":".utf8
+                for (number, row) in table.value.enumerated() {
+                    bytes.append(UInt8(ascii: number == 0 ? "[" : ","))
+                    row.append(to: &bytes)
+                }
+                bytes += (table.value.isEmpty ? "[]" : "]").utf8
+            }
+            bytes += (tables.isEmpty ? "{}" : "}").utf8
         }
-        let text = "{\"moved\":\(tables(moved)),\"deleted\":\(tables(deleted)),\"rest\":"
-        let rest = Rest(filled: filled, pushApprovals: pushApprovals, newestFamily: newestFamily.rawValue)
-        return Array(text.utf8) + rest.json() + Array("}".utf8)
+        bytes += "{\"moved\":".utf8
+        append(moved)
+        bytes += ",\"deleted\":".utf8
+        append(deleted)
+        bytes += ",\"rest\":".utf8
+        bytes += Rest(filled: filled, pushApprovals: pushApprovals, newestFamily: newestFamily.rawValue).json()
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
     }
 
     private struct Rest: Codable {
@@ -149,11 +162,13 @@ extension JournalContents.MovedPushApprovals {
 }
 
 extension JournaledRow {
-    fileprivate var json: String {
-        var text = "{\"key\":" + String(decoding: JSONValue.string(key).json(), as: UTF8.self)
-        if let parent { text += ",\"parent\":\(parent)" }
-        text += ",\"image\":" + image
-        return text + "}"
+    fileprivate func append(to bytes: inout [UInt8]) {
+        bytes += "{\"key\":".utf8
+        JSONValue.string(key).append(to: &bytes)
+        if let parent { bytes += ",\"parent\":\(parent)".utf8 }
+        bytes += ",\"image\":".utf8
+        bytes += image.utf8
+        bytes.append(UInt8(ascii: "}"))
     }
 
     /// Nil unless it is a row as `json` writes it.
