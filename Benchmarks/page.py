@@ -140,14 +140,16 @@ def growth(results: dict) -> str:
             if events != sizes[-1]:
                 continue
             cost, whole = costs[read, events], costs[read.split("?")[0], events]
-            if not whole["first"]:
-                yield [f"`{read}`", "refused after 2 s", "", "", "", ""]
+            # Ids are others in each run.
+            name = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", read)
+            if not cost["first"]:
+                yield [f"`{name}`", "", "refused", "", "", ""]
                 continue
-            worst = max((cost[place] or 0) / whole["first"] for place in places)
+            worst = max((cost[place] or 0) / (whole["first"] or cost["first"]) for place in places)
             if cost is whole or worst > 3:
                 small = costs.get((read, sizes[0]), {})
                 yield [
-                    f"`{read}`", number(small.get("first"), 1), *(number(cost[place], 1) for place in places), number(worst, 1)
+                    f"`{name}`", number(small.get("first"), 1), *(number(cost[place], 1) for place in places), number(worst, 1)
                 ]
 
     head = (
