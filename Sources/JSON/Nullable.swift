@@ -12,7 +12,8 @@ extension Nullable: Encodable where Value: Encodable {
     }
 }
 
-/// The compiler chooses these for members that it writes, instead of a container for each value.
+/// In an `encode(to:)` that the compiler writes, it chooses these, so that a wrapped value needs no container of its own. The
+/// second one spares a string, which most values are, the generic way.
 extension KeyedEncodingContainer {
     package mutating func encode<Value: Encodable>(_ value: Nullable<Value>, forKey key: Key) throws {
         if let value = value.wrappedValue { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }

@@ -40,6 +40,7 @@ extension ListWalk<Attachment.ID> {
                     """, app)
             }
         }
+        // Without an event, the index serves it.
         if let issue = filter.issue, filter.event != nil || filter.clientEvent != nil {
             condition.append(" AND t.issue_id = ?", issue)
         }
