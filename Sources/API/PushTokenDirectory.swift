@@ -3,11 +3,13 @@ package import Database
 package import Push
 package import Time
 
-/// The devices of people, as the sender of notifications asks for them. It connects to the database for each question: they
-/// are rare, and a connection kept for them would count for every instance.
+/// The devices of people, as the sender of notifications asks for them. Its connection to the database is kept only while it
+/// asks: mostly nobody is notified, and the connection would count for every instance.
 package final class PushTokenDirectory: PushDirectory {
     private let accounts: Accounts
     private let makeDatabase: @Sendable () -> Database
+    /// Nil at rest.
+    private var current: Database?
 
     package init(_ accounts: Accounts, _ makeDatabase: @escaping @Sendable () -> Database) {
         self.accounts = accounts
@@ -15,7 +17,7 @@ package final class PushTokenDirectory: PushDirectory {
     }
 
     package func tokens(of user: Int64) throws -> [PushToken] {
-        try makeDatabase().read { try $0.pushTokens(of: User.ID(rawValue: user)) }.map { token in
+        try database.read { try $0.pushTokens(of: User.ID(rawValue: user)) }.map { token in
             PushToken(
                 device: token.device.rawValue, text: token.text,
                 environment: token.environment == .sandbox ? .sandbox : .production)
@@ -23,8 +25,16 @@ package final class PushTokenDirectory: PushDirectory {
     }
 
     package func forget(_ token: PushToken, goneSince time: Timestamp?) throws {
-        try Accounts.write(makeDatabase(), at: accounts.clock, from: Origin(requestID: "push", address: "")) {
+        try Accounts.write(database, at: accounts.clock, from: Origin(requestID: "push", address: "")) {
             try $0.forgetPushToken(token.text, of: Device.ID(rawValue: token.device), goneSince: time)
         }
+    }
+
+    package func rest() { current = nil }
+
+    private var database: Database {
+        let database = current ?? makeDatabase()
+        current = database
+        return database
     }
 }

@@ -30,20 +30,23 @@ package final class PushQueue: Sendable {
 
     private let settings: PushSettings
     private let clock: Clock
+    private let patience: Duration
     private let makeDirectory: @Sendable () -> any PushDirectory
     private let onLoss: @Sendable (Outcome, String) -> Void
     private let state = Monitor(State())
 
     /// - Parameters:
+    ///   - patience: how long after the last notification the directory keeps what it holds.
     ///   - makeDirectory: called on the thread that sends.
     ///   - onLoss: is told why a notification was not sent; never whose it was.
     package init(
-        _ settings: PushSettings, clock: Clock = .system,
+        _ settings: PushSettings, clock: Clock = .system, patience: Duration = .seconds(10),
         makeDirectory: @escaping @Sendable () -> any PushDirectory,
         onLoss: @escaping @Sendable (Outcome, String) -> Void
     ) {
         self.settings = settings
         self.clock = clock
+        self.patience = patience
         self.makeDirectory = makeDirectory
         self.onLoss = onLoss
     }
@@ -98,7 +101,10 @@ package final class PushQueue: Sendable {
 
     private func run() {
         var work = PushWork(settings, clock, makeDirectory()) { self.note($0, $1) }
-        while let jobs = next(after: work.pause) {
+        var isResting = true
+        while let jobs = next(after: work.pause ?? (isResting ? nil : patience)) {
+            isResting = jobs.isEmpty && work.pause == nil
+            if isResting { work.rest() }
             work.take(jobs)
             work.step(isLast: state.withLock(\.isStopping))
             state.change { $0.underWay = work.count }

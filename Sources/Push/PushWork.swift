@@ -50,6 +50,8 @@ struct PushWork {
         return waiting.map(\.dueAt).min().map { max(.zero, $0 - .now) }
     }
 
+    func rest() { directory.rest() }
+
     mutating func take(_ jobs: [PushJob]) {
         waiting += jobs.map { Attempt(notification: $0.notification, target: .user($0.user)) }
     }

@@ -2,6 +2,7 @@ import JSON
 import Synchronization
 import TestSupport
 import Testing
+import Threads
 import Time
 
 @testable import Push
@@ -14,10 +15,12 @@ import Time
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func queue(_ directory: any PushDirectory & Sendable = Phones()) throws -> PushQueue {
+    private func queue(
+        _ directory: any PushDirectory & Sendable = Phones(), patience: Duration = .seconds(3600)
+    ) throws -> PushQueue {
         let settings = PushSettings.spool(folder: folder.file("spool"))
         try settings.prepare()
-        return PushQueue(settings, clock: time.clock) {
+        return PushQueue(settings, clock: time.clock, patience: patience) {
             directory
         } onLoss: { [losses] outcome, _ in
             losses.add(outcome.rawValue)
@@ -90,6 +93,34 @@ import Time
         queue.stop(atMost: .seconds(30))
         #expect(losses.all == ["dropped"] && queue.waiting == 0)
     }
+
+    /// Its connection does not count for ever, and is there again when it is needed.
+    @Test func theDirectoryRestsAfterTheLast() throws {
+        let phones = RestingPhones()
+        let queue = try queue(phones, patience: .milliseconds(20))
+        queue.start()
+        for round in 1...2 {
+            queue.submit(notification(), to: 1)
+            let isResting = phones.calls.wait(atMost: .seconds(30)) { $0.count == round * 2 ? true : nil }
+            #expect(isResting == true)
+        }
+        queue.stop(atMost: .seconds(30))
+        #expect(phones.calls.withLock { $0 } == ["tokens", "rest", "tokens", "rest"])
+        #expect(try spooled().count == 2)
+    }
+}
+
+private final class RestingPhones: PushDirectory, Sendable {
+    let calls = Monitor<[String]>([])
+
+    func tokens(of user: Int64) throws -> [PushToken] {
+        calls.change { $0.append("tokens") }
+        return Phones().tokens(of: user)
+    }
+
+    func forget(_ token: PushToken, goneSince time: Timestamp?) {}
+
+    func rest() { calls.change { $0.append("rest") } }
 }
 
 private struct NoDatabase: Error {}
