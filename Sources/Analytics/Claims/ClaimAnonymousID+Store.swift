@@ -20,15 +20,23 @@ extension Connection {
     }
 
     /// Whether a user has claimed an id, and whether anybody has.
-    func isClaimed(
-        _ id: EndUserID, in project: Project.ID, by user: Record.ID
-    ) throws -> (byUser: Bool, byAnybody: Bool) {
+    ///
+    /// - Parameters:
+    ///   - user: nil: one without a record.
+    ///   - record: that of the id; nil: none.
+    /// - Returns: also the number of rows in `events` that count for the record (analytics §4.5).
+    func claims(
+        of id: EndUserID, in project: Project.ID, by user: Record.ID?, counting record: Record.ID?
+    ) throws -> (byUser: Bool, byAnybody: Bool, events: Int) {
         try first(
             """
             SELECT EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
-                   EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ?)
-            """, project, id, user, project, id
-        ) { row in (try row.read(), try row.read()) } ?? (false, false)
+                   EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ?),
+                   (SELECT CAST(COALESCE(SUM(n), 0) AS UNSIGNED) FROM app_user_event_counts
+                    WHERE app_user_id = ?
+                      AND month >= (SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events'))
+            """, project, id, user, project, id, record
+        ) { row in (try row.read(), try row.read(), try row.read()) } ?? (false, false, 0)
     }
 
     /// With those that they point at.
@@ -43,29 +51,18 @@ extension Connection {
                 """, list(names.map(\.rawValue)), project
             ) { row in [try row.read(Record.ID?.self), try row.read(Record.ID?.self)] }.joined().compactMap { $0 })
     }
-
-    /// The number of rows in `events` that count for a record (analytics §4.5).
-    func liveEventCount(of record: Record.ID) throws -> Int {
-        try first(
-            """
-            SELECT CAST(COALESCE(SUM(n), 0) AS UNSIGNED)
-            FROM app_user_event_counts
-            WHERE app_user_id = ?
-              AND month >= (SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events')
-            """, record
-        ) { row in try row.read() } ?? 0
-    }
 }
 
 extension AnalyticsTransaction {
+    /// If a record has this name by now, the duplicate key lets the transaction run again.
     func rename(_ record: Record.ID, to userID: EndUserID) throws {
-        try connection.execute(
+        try connection.executeLater(
             "UPDATE app_users SET user_id = ?, is_anonymous = FALSE WHERE id = ?", userID, record)
     }
 
     /// The time of a new claim is later than all claims of the id and of the user, even if the clock went back.
     func insertClaim(of id: EndUserID, by owner: Record.ID, in project: Project.ID) throws {
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
             SELECT ?, ?, ?, GREATEST(

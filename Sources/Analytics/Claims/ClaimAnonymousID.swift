@@ -35,53 +35,57 @@ extension AnalyticsTransaction {
     /// - Throws: `conflict` if another user holds a claim of the id and the project refuses a second one.
     /// - Returns: how many events changed their owner.
     func claim(_ claim: Claim, in project: Project.ID, _ conflict: Project.ClaimConflict) throws -> Int {
-        let (anonymous, real) = try lockBoth(claim, in: project)
-        let isClaimed = try connection.isClaimed(claim.anonymousID, in: project, by: real.id)
-        if isClaimed.byUser {
+        let names = [claim.anonymousID, claim.userID]
+        var found = try lockExisting(names, in: project)
+        // Most users are new, and become what the anonymous record was. Nobody who makes a record of that name meanwhile is
+        // overlooked (`rename`).
+        let becomesUser = found[claim.userID] == nil && found[claim.anonymousID].map { $0.mergedInto == nil } == true
+        if !becomesUser { found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 } }
+        guard let anonymous = found[claim.anonymousID] else { throw TransactionMustRestart() }
+        // A user whose account was absorbed is the survivor.
+        let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
+
+        let claims = try connection.claims(
+            of: claim.anonymousID, in: project, by: real?.id, counting: anonymous.id)
+        if claims.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
         }
-        if isClaimed.byAnybody, conflict == .refuse {
+        if claims.byAnybody, conflict == .refuse {
             // Thrown, so that the placeholders are rolled back, too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }
-        let owner: Record.ID
-        var count = 0
-        if anonymous.isNew || anonymous.mergedInto != nil {
-            if anonymous.isNew { try removeUnused(anonymous) }
-            owner = real.id
-        } else {
-            count = try connection.liveEventCount(of: anonymous.id)
+        guard let real else {
             try freezeDeleted(of: anonymous)
-            if real.isNew {
-                try removeUnused(real)
-                try rename(anonymous.id, to: claim.userID)
-                owner = anonymous.id
-            } else {
-                try merge(anonymous, into: real)
-                owner = real.id
-            }
+            try rename(anonymous.id, to: claim.userID)
+            try insertClaim(of: claim.anonymousID, by: anonymous.id, in: project)
+            return claims.events
         }
-        try insertClaim(of: claim.anonymousID, by: owner, in: project)
-        return count
-    }
-
-    /// A user whose account was absorbed is the survivor.
-    private func lockBoth(_ claim: Claim, in project: Project.ID) throws -> (anonymous: Record, real: Record) {
-        let found = try lockRecords(named: [claim.anonymousID, claim.userID], in: project)
-        guard let anonymous = found[claim.anonymousID], let real = found[claim.userID] else {
-            throw TransactionMustRestart()
+        if anonymous.isNew { try removeUnused(anonymous) }
+        let hasRows = !anonymous.isNew && anonymous.mergedInto == nil
+        if hasRows {
+            try freezeDeleted(of: anonymous)
+            try merge(anonymous, into: real)
         }
-        return (anonymous, try lockSurvivor(of: real))
+        try insertClaim(of: claim.anonymousID, by: real.id, in: project)
+        return hasRows ? claims.events : 0
     }
 
     /// Locks names before anything is decided about them: existing records in ascending order, with those that they point at,
     /// then placeholders for missing names.
     func lockRecords(named names: [EndUserID], in project: Project.ID) throws -> [EndUserID: Record] {
-        let records = try lockRecords(try connection.records(named: names, in: project))
-        var found = Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })
-        let missing = names.filter { found[$0] == nil }.sorted()
-        found.merge(try insertRecords(named: missing, in: project, NewRecord())) { $1 }
+        var found = try lockExisting(names, in: project)
+        found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 }
         return found
     }
+
+    private func lockExisting(_ names: [EndUserID], in project: Project.ID) throws -> [EndUserID: Record] {
+        let records = try lockRecords(try connection.records(named: names, in: project))
+        return Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })
+    }
+}
+
+extension [EndUserID] {
+    /// In ascending order, in which they are inserted.
+    fileprivate func missing(in found: [EndUserID: Record]) -> [EndUserID] { filter { found[$0] == nil }.sorted() }
 }

@@ -3,17 +3,17 @@ import MariaDB
 extension AnalyticsTransaction {
     /// Soft-deleted rows keep the anonymous id forever (analytics §5, step 3).
     package func freezeDeleted(of record: Record) throws {
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE feedback SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE event_attachments SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE questionnaire_responses SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL

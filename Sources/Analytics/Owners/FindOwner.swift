@@ -99,7 +99,7 @@ extension AnalyticsTransaction {
     /// Removes a record that this transaction created, if nothing was stored under it.
     package func removeUnused(_ record: Record) throws {
         precondition(record.isNew)
-        try connection.execute("DELETE FROM app_users WHERE id = ?", record.id)
+        try connection.executeLater("DELETE FROM app_users WHERE id = ?", record.id)
     }
 }
 
