@@ -23,6 +23,9 @@ package struct Row: ~Copyable {
         return Column(of: statement, index: index)
     }
 
+    /// For rows of a join whose first columns say all that is new.
+    package mutating func skipRest() { index = statement.columnCount }
+
     /// Reading fewer columns than the SELECT has is a mistake, just as reading more is.
     func finish() throws(MariaDBError) {
         guard index == statement.columnCount else {

@@ -43,28 +43,55 @@ extension AccountsTransaction {
 
     /// - Returns: the others in ascending order, without the caller and those that no longer exist.
     func lockCaller(_ caller: Caller, and others: [User.ID]) throws -> (caller: User, others: [User]) {
-        let users = try lockUsers(others + [caller.id])
-        guard let user = users[caller.id], user.deletedAt == nil, try isLive(caller) else {
-            throw Failure.invalidToken
+        let users: [User.ID: User]
+        let isLive: Bool
+        switch caller.credential {
+        case .pak(let pak): (users, isLive) = try lockUsers(others + [caller.id], and: pak, of: caller.id)
+        case .webSession(let session):
+            users = try lockUsers(others + [caller.id])
+            // A session may end without its user's lock: what it does then came before.
+            isLive =
+                try connection.first(
+                    "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session, caller.id
+                ) { row in try row.read(Int64.self) } != nil
         }
+        guard let user = users[caller.id], user.deletedAt == nil, isLive else { throw Failure.invalidToken }
         return (user, users.values.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
     }
 
-    /// Whoever revokes a PAK holds the user, who is locked here. A session may end without: what it does then came before.
-    private func isLive(_ caller: Caller) throws -> Bool {
-        let found =
-            switch caller.credential {
-            case .pak(let pak):
-                try connection.first(
-                    "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", pak, caller.id
-                ) { row in try row.read(Int64.self) }
-            case .webSession(let session):
-                try connection.first(
-                    "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session, caller.id
-                ) { row in try row.read(Int64.self) }
-            }
-        return found != nil
+    /// - Returns: also whether the caller's PAK is not revoked: whoever revokes a PAK holds its user.
+    private func lockUsers(
+        _ ids: some Sequence<User.ID>, and pak: PAK.ID, of caller: User.ID
+    ) throws -> (users: [User.ID: User], isLive: Bool) {
+        let wanted = Set(ids).sorted()
+        var sql = Self.lockingTwoAndPAK.with(caller, pak, wanted[0], wanted[wanted.count - 1])
+        if wanted.count > 2 {
+            sql = Self.lockingWithPAK.with(caller, pak)
+            sql.append(" WHERE u.id IN ", oneOf: wanted)
+            sql.append(" ORDER BY u.id FOR UPDATE")
+        }
+        var isLive = false
+        let users = try connection.all(sql) { row in
+            isLive = try row.read(PAK.ID?.self) != nil || isLive
+            return try User(from: &row)
+        }
+        try writeOnCluster(users)
+        return (Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) }), isLive)
     }
+
+    /// Locks a PAK right after its user, and therefore looks for it only then (IF): with another user's row it would be locked
+    /// before its own user's.
+    private static let lockingWithPAK = ComposedSQL(
+        select: "p.id", User.columns,
+        from: """
+            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            """)
+    private static let lockingTwoAndPAK = ComposedSQL(
+        select: "p.id", User.columns,
+        from: """
+            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE
+            """)
 
     /// Locks the caller, and checks that the caller may still register applications.
     ///

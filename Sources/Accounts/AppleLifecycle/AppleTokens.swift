@@ -108,14 +108,17 @@ extension AccountsTransaction {
     /// Notes that somebody proved an identity at Apple, and so consents there now: what Apple says of earlier times does not
     /// count any more, and what it was to revoke is the identity's again.
     ///
-    /// - Parameter token: of an identity whose user is locked and live.
-    func renewAppleConsent(by token: IdentityToken) throws {
+    /// - Parameters:
+    ///   - token: of an identity whose user is locked and live.
+    ///   - holder: that user, read since it is locked; nil if it was not read since.
+    func renewAppleConsent(by token: IdentityToken, of holder: IdentityHolder? = nil) throws {
         guard token.provider == .apple else { return }
         try connection.executeLater(
             """
             UPDATE identities SET consented_at = GREATEST(COALESCE(consented_at, ?), ?)
             WHERE provider = 'apple' AND sub = ?
             """, token.issuedAt, token.issuedAt, token.subject)
+        if holder?.hasWaitingGrants == false { return }
         try takeBackAppleGrants(of: token.subject)
     }
 

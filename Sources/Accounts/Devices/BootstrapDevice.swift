@@ -24,12 +24,12 @@ extension Accounts {
     package func bootstrap(
         _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> Result<SignedIn, Failure> {
-        if let (device, owner) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
+        if let (device, owner, paks) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
             guard owner.deletedAt == nil, device.isOpened(by: bootstrap.secret) else {
                 try transaction.noteLogin(.refused, of: owner.id, on: bootstrap.platform)
                 return .failure(.invalidDeviceSecret)
             }
-            return .success(try reopen(device, of: owner, bootstrap, in: transaction))
+            return .success(try reopen(device, of: owner, with: paks, bootstrap, in: transaction))
         }
         if bootstrap.secret != nil {
             if try transaction.device(bootstrap.uuid) != nil { throw TransactionMustRestart() }
@@ -41,14 +41,15 @@ extension Accounts {
     private func label(_ bootstrap: DeviceBootstrap) -> String { bootstrap.name ?? bootstrap.platform.rawValue }
 
     private func reopen(
-        _ device: Device, of owner: User, _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
+        _ device: Device, of owner: User, with paks: [PAK.ID], _ bootstrap: DeviceBootstrap,
+        in transaction: AccountsTransaction
     ) throws -> SignedIn {
         var (user, device) = (owner, device)
         if user.isDueForActivity(at: transaction.now) { try transaction.touch(&user) }
         try transaction.touch(&device)
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, application: device.application, label: label(bootstrap),
-            actor: .user(user.id))
+            actor: .user(user.id), besides: paks)
         try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device)
     }
@@ -58,7 +59,7 @@ extension Accounts {
     ) throws -> SignedIn {
         let (user, device, secret) = try transaction.createAnonymousUser(on: bootstrap.uuid, bootstrap.platform)
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id), deviceHasOthers: false)
+            to: user.id, device: device.id, label: label(bootstrap), actor: .user(user.id), besides: [])
         try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(
             user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device, deviceSecret: secret.text)

@@ -22,21 +22,30 @@ extension Device {
 }
 
 extension AccountsTransaction {
-    /// Locks a device's owner, then the device, in one statement; nil if there is no such device, or if its owner
-    /// changed between the look-up and the lock.
-    func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (Device, User)? {
-        let found = try connection.first(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
-            let owner = try User(from: &row)
-            return (try Device(from: &row), owner)
+    /// Locks a device's owner, then the device, then its live PAKs, in one statement; nil if there is no such device, or if
+    /// its owner changed between the look-up and the lock.
+    func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (device: Device, owner: User, paks: [PAK.ID])? {
+        var found: (device: Device, owner: User)?
+        // A row for each PAK, of which a device has few, is less than a second statement.
+        let paks = try connection.all(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
+            let pak = try row.read(PAK.ID?.self)
+            if found == nil {
+                let owner = try User(from: &row)
+                found = (try Device(from: &row), owner)
+            } else {
+                row.skipRest()
+            }
+            return pak
         }
-        try writeOnCluster(found.map { [$0.1] } ?? [])
-        return found
+        try writeOnCluster(found.map { [$0.owner] } ?? [])
+        return found.map { ($0.device, $0.owner, paks.compactMap { $0 }) }
     }
 
     private static let lockingDeviceAndOwner = ComposedSQL(
-        select: User.columns, Device.columns,
+        select: "p.id", User.columns, Device.columns,
         from: """
             users u STRAIGHT_JOIN devices d ON d.user_id = u.id
+            LEFT JOIN paks p FORCE INDEX (paks_device) ON p.device_id = d.id AND p.revoked_at IS NULL
             WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
             FOR UPDATE
             """)

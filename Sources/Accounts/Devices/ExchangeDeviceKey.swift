@@ -62,7 +62,7 @@ extension Accounts {
         }
         let pak = try transaction.issuePAK(
             to: user.id, device: device.id, application: device.application, label: exchange.platform.rawValue,
-            actor: .user(user.id), deviceHasOthers: secret == nil)
+            actor: .user(user.id), besides: secret == nil ? nil : [])
         return .success(
             ExchangedPAK(
                 user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device,

@@ -5,14 +5,15 @@ import Text
 extension AccountsTransaction {
     /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked. The user is locked.
     ///
-    /// - Parameter deviceHasOthers: false if the device cannot have another PAK.
+    /// - Parameter others: the live PAKs of the device; nil if they are not known yet.
     func issuePAK(
         to user: User.ID, device: Device.ID?, application: Application.ID? = nil, label: String?,
-        actor: AuditEntry.Actor, deviceHasOthers: Bool = true
+        actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
     ) throws -> (secret: Secret, scopes: [Scope]) {
         let secret = Secret(.pak)
         let scopes = application == nil ? PAK.fullScopes : PAK.appBoundScopes
-        let surplus = try deviceHasOthers ? device.map(surplusPAKs) ?? [] : []
+        // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
+        let surplus = try (others ?? device.map(livePAKs) ?? []).sorted().dropLast(PAK.keptPerDevice - 1)
         try connection.executeLater(
             """
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
@@ -26,28 +27,31 @@ extension AccountsTransaction {
         return (secret, scopes)
     }
 
-    /// The live PAKs of a device that another one leaves no room for: all but the newest four, in ascending order.
-    ///
     /// Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
-    private func surplusPAKs(of device: Device.ID) throws -> [PAK.ID] {
-        // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
-        let live = try connection.all(
+    private func livePAKs(of device: Device.ID) throws -> [PAK.ID] {
+        try connection.all(
             "SELECT id FROM paks FORCE INDEX (paks_device) WHERE device_id = ? AND revoked_at IS NULL", device
-        ) { row in try row.read(PAK.ID.self) }
-        return live.sorted().dropLast(4)
+        ) { row in try row.read() }
     }
+
+    // An index is named where a user's PAKs are changed: a scan of a small table would wait for PAKs of users that are not locked.
 
     /// Revokes all live PAKs of a user, except one.
     func revokePAKs(of user: User.ID, except kept: PAK.ID?, reason: String, actor: AuditEntry.Actor) throws {
         let outcome = try connection.execute(
-            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL AND NOT id <=> ?", now, user, kept)
+            """
+            UPDATE paks FORCE INDEX (paks_user) SET revoked_at = ?
+            WHERE user_id = ? AND revoked_at IS NULL AND NOT id <=> ?
+            """, now, user, kept)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
     func revokePAKs(of user: User.ID, on device: Device.ID, reason: String, actor: AuditEntry.Actor) throws {
         let outcome = try connection.execute(
-            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND device_id = ? AND revoked_at IS NULL", now, user,
-            device)
+            """
+            UPDATE paks FORCE INDEX (paks_device) SET revoked_at = ?
+            WHERE user_id = ? AND device_id = ? AND revoked_at IS NULL
+            """, now, user, device)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
@@ -55,14 +59,17 @@ extension AccountsTransaction {
         of user: User.ID, boundTo application: Application.ID, reason: String, actor: AuditEntry.Actor
     ) throws {
         let outcome = try connection.execute(
-            "UPDATE paks SET revoked_at = ? WHERE user_id = ? AND application_id = ? AND revoked_at IS NULL", now, user,
-            application)
+            """
+            UPDATE paks FORCE INDEX (paks_user) SET revoked_at = ?
+            WHERE user_id = ? AND application_id = ? AND revoked_at IS NULL
+            """, now, user, application)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
     /// Removes the device from a user's PAKs, because it belongs to another user now. The PAKs stay valid.
     func detachPAKs(of user: User.ID, from device: Device.ID) throws {
-        try connection.execute("UPDATE paks SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)
+        try connection.execute(
+            "UPDATE paks FORCE INDEX (paks_device) SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)
     }
 
     private func auditRevocation(_ count: Int, of user: User.ID, reason: String, actor: AuditEntry.Actor) {

@@ -1,18 +1,20 @@
 import IdentityTokens
 import JSON
 import MariaDB
+import OpenSSL
 
 extension Connection {
     /// The holder of (provider, subject), read without a lock. Before you rely on it, lock the users and read again.
     func holder(of provider: Provider, _ subject: String) throws -> IdentityHolder? {
         try first(
             """
-            SELECT i.user_id, COALESCE(l.primary_user_id, i.user_id)
+            SELECT i.user_id, COALESCE(l.primary_user_id, i.user_id),
+                   EXISTS (SELECT 1 FROM apple_revocations WHERE sub_digest = ?)
             FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
             WHERE i.provider = ? AND i.sub = ?
-            """, provider.rawValue, subject
+            """, sha256(subject.utf8), provider.rawValue, subject
         ) { row in
-            IdentityHolder(user: try row.read(), canonical: try row.read())
+            IdentityHolder(user: try row.read(), canonical: try row.read(), hasWaitingGrants: try row.read())
         }
     }
 

@@ -29,7 +29,7 @@ extension Accounts {
         if let holder, holder.canonical != user.id {
             guard let owner else { throw TransactionMustRestart() }
             try owner.checkNotDeleted()
-            try transaction.renewAppleConsent(by: token)
+            try transaction.renewAppleConsent(by: token, of: holder)
             guard user.anonymous, !owner.anonymous else { return .ownedByAnotherAccount(swapTicket: nil) }
             return .ownedByAnotherAccount(swapTicket: try transaction.issueSwapTicket(to: user.id, for: token).text)
         }
@@ -50,7 +50,7 @@ extension Accounts {
                 user.anonymous ? .promoted : .linked, of: user.id, provider: token.provider, on: nil,
                 device: caller.device)
         }
-        try transaction.renewAppleConsent(by: token)
+        try transaction.renewAppleConsent(by: token, of: holder)
         return .linked(linked, try connection.identities(of: user.id))
     }
 }

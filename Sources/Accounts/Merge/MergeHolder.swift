@@ -19,7 +19,7 @@ extension Accounts {
         guard try connection.holder(of: token.provider, token.subject) == holder else { throw TransactionMustRestart() }
         let absorbed = try check(holder: target, for: requester, connection)
         try precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
-        try transaction.renewAppleConsent(by: token)
+        try transaction.renewAppleConsent(by: token, of: holder)
         let evidence = MergeEvidence(try transaction.insertMergeToken(Secret(.mergeToken), of: absorbed.id))
         return try transaction.absorb(absorbed, into: requester, by: evidence, actor: caller.actor, journaling)
     }

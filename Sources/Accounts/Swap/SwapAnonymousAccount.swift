@@ -87,7 +87,7 @@ extension Accounts {
             grants = plan.grants
         }
 
-        if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token) }
+        if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token, of: holder) }
         let formerName = b.name
         let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
         var scanned = try journaling.map { _ in
@@ -97,7 +97,7 @@ extension Accounts {
         let reassigned = try transaction.reassignDevice(of: caller, to: b.id)
         let pak = try transaction.issuePAK(
             to: b.id, device: reassigned?.device.id, label: swap.deviceUUID ?? swap.platform, actor: .user(b.id),
-            deviceHasOthers: false)
+            besides: [])
         try transaction.noteLogin(
             .swapped, of: b.id, provider: proven.provider, on: nil, device: reassigned?.device.id)
         let (counts, duplicates, denied) = try transaction.moveAssets(

@@ -72,8 +72,8 @@ import Testing
         let device = try scene.device(rp)
         // The client; BEGIN with whose code, its lock, the poll; COMMIT.
         #expect(try cost { scene.poll(device, by: rp) } == 5)
-        // The PAK; BEGIN with user, PAK, tries, request, application, grants, the decision; COMMIT.
-        #expect(try cost { scene.decide("approve", device, as: person) } == 9)
+        // The PAK; BEGIN with user and PAK, tries, request, application, grants, the decision; COMMIT.
+        #expect(try cost { scene.decide("approve", device, as: person) } == 8)
         // The client; BEGIN with whose code, grant, code; family, token, the code's use, the person; COMMIT.
         #expect(try cost { scene.poll(device, by: rp) } == 9)
         let token = try scene.signIn(rp, as: person).access
