@@ -94,51 +94,61 @@ class Bench:
         requests = workload.prepare(share * count * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
             requests += requests
-        with self.floor(workload, requests) as floor:
-            return self.rounds_of(workload, floor, requests, share, count)
+        with self.floor(workload, requests) as (floor, least):
+            return self.rounds_of(workload, floor, requests, least, share, count)
 
     @contextmanager
-    def floor(self, workload: Workload, requests: list[Request]) -> Iterator[Side]:
-        """The floor with the workload's plan and that of its ideal, checked."""
+    def floor(self, workload: Workload, requests: list[Request]) -> Iterator[tuple[Side, list[Request]]]:
+        """The floor with the workload's plan, that of its ideal and the least, checked; and the requests of the least."""
         plan = learn(self.recorder, workload, requests[:RECORDINGS])
         path = sides.WORK / "plans"
-        least = ideal.plan(workload.ideal, plan.recordings) if workload.ideal else []
-        path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, *least, ""]))
+        best = ideal.plan(workload.ideal, plan.recordings) if workload.ideal else []
+        lines, least = ideal.least(workload, plan.recordings, requests[:64])
+        path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, *best, *lines, ""]))
         floor = sides.floor(self.floor_program, path, self.sockets, self.threads)
         try:
             if workload.name != "static":
                 check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
             if workload.ideal:
                 ideal.check(floor, workload.ideal, ideal.rows(workload.ideal, plan.last))
-            yield floor
+            for request in least[:1] * 2:
+                response, body = fetch(floor, request, {"X-Floor": ",".join((ideal.LEAST, *request.fields))})
+                if response.status != workload.status:
+                    raise SystemExit(f"error: the least of {workload.name}: {response.status} {body[:200]!r}")
+            yield floor, least
         finally:
             floor.stop()
 
     def rounds_of(
-        self, workload: Workload, floor: Side, requests: list[Request], share: int, count: int
+        self, workload: Workload, floor: Side, requests: list[Request], least: list[Request], share: int, count: int
     ) -> dict[str, list[Round]]:
         measured = {"floor": floor, "merganser": self.merganser}
         started = []
         try:
+            # What each of them is sent.
+            others: dict[str, tuple[Workload, list[Request]]] = {}
             if workload.ideal:
                 measured["ideal"] = floor
+                others["ideal"] = ideal.workload(workload, workload.ideal), ideal.requests(workload.ideal)
+            if least:
+                measured["least"] = floor
+                others["least"] = ideal.workload(workload, ideal.LEAST), least
             if workload.otherwise:
                 name, settings = workload.otherwise
                 measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
                 started.append(measured[name])
             rest = requests[RECORDINGS + 1 :] if share else requests
-            own = [name for name in measured if name != "ideal"]
+            own = [name for name in measured if name not in others]
             given = {name: rest[which::count] if share else rest for which, name in enumerate(own)}
             for name, peer in self.peers.items():
                 if workload.name in peer.WORKLOADS:
                     measured[name] = peer.side
                     given[name] = peer.requests(workload.name, share * self.rounds)
             rounds: dict[str, list[Round]] = {name: [] for name in measured}
-            least = ideal.workload(workload), ideal.requests(workload.ideal)
             for start in range(0, share * self.rounds, share) if share else [0] * self.rounds:
                 for name, side in measured.items():
-                    if name == "ideal":
-                        rounds[name].append(load(side, *least, self.seconds))
+                    if name in others:
+                        rounds[name].append(load(side, *others[name], self.seconds))
                         continue
                     requests = given[name][start : start + share] if share else given[name]
                     rounds[name].append(load(side, workload, requests, self.seconds))
@@ -300,6 +310,7 @@ def main() -> None:
                         "title": workload.title,
                         "ratio": ratio(rounds["merganser"], rounds["floor"]),
                         "ideal_ratio": ratio(rounds["merganser"], rounds["ideal"]) if workload.ideal else None,
+                        "least_ratio": ratio(rounds["least"], rounds["ideal"]) if "least" in rounds else None,
                         **{name: asdict(middle(side)) for name, side in rounds.items()},
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }

@@ -5,14 +5,17 @@
     ideal-sign    two RS256 signatures, and an ideal write
     ideal-bulk    a workload's events inserted at once, into a table with only the keys that exactly-once and the documented
                   reads need
+    least         with the workload's own requests and answers: the rows that it inserts, in one statement, or one row read by
+                  its primary key. It has no rule: it locks nothing, and updates nothing
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import workloads
-from plans import Plan, Recording
+from plans import Plan, Recording, Statement
 from scene import Request, sql
 from sides import Side, fetch
 from workloads import Workload
@@ -23,6 +26,7 @@ ANSWER, ROW = 400, 256
 HEAD = "head " + b"Status: 200 OK\r\nContent-Type: application/json\r\n".hex()
 DONE = [HEAD, "body " + json.dumps({"status": "ok"}).encode().hex()]
 INSERT = b"INSERT INTO events "
+LEAST = "least"
 
 
 def make_tables() -> None:
@@ -68,6 +72,42 @@ def plan(name: str, recordings: Sequence[Recording]) -> list[str]:
     raise ValueError(name)
 
 
+def least(of: Workload, recordings: Sequence[Recording], requests: Sequence[Request]) -> tuple[list[str], list[Request]]:
+    """The lines of the plan, and the requests; none if such a workload inserts no rows."""
+    head, body = Plan(LEAST, [replace(each, statements=[]) for each in recordings]).lines[-2:]
+    if of.ideal == workloads.READ:
+        read = execute("SELECT body FROM ideal_rows WHERE id = ?", "i f0")
+        ids = [str(1 + number * (ROWS // len(requests))) for number in range(len(requests))]
+        return [f"plan {LEAST}", *read, head, body], [replace(each, fields=(id,)) for each, id in zip(requests, ids)]
+    if of.ideal not in (workloads.WRITE, workloads.SIGN):
+        return [], []
+    inserts = [replace(each, statements=inserted(each), fields=(), headers=[], body=b"{}") for each in recordings]
+    if not inserts[0].statements:
+        return [], []
+    plan, *insert = [line for line in Plan(LEAST, inserts).lines if line.split()[0] not in ("head", "body")]
+    sign = [f"sign {of.signatures}"] if of.signatures else []
+    return [plan, *insert, *sign, head, body], [replace(each, fields=()) for each in requests]
+
+
+def inserted(recording: Recording) -> list[Statement]:
+    """One statement for all rows that a request inserts. What it learned from a read is a constant.
+
+    Counters are left out: all would wait for one row.
+    """
+    texts, parameters = [], []
+    for statement in recording.statements:
+        rest = iter(statement.parameters)
+        for text in re.sub(rb"^BEGIN NOT ATOMIC |; END$", b"", statement.sql.strip()).split(b"; "):
+            own = [next(rest) for _ in range(text.count(b"?"))] if statement.prepared else []
+            if text.startswith(b"INSERT") and re.search(rb"ON DUPLICATE KEY UPDATE (?!id = id)", text) is None:
+                texts.append(re.sub(rb"\s+RETURNING .*", b"", text, flags=re.DOTALL))
+                parameters += own
+    if not texts:
+        return []
+    block = b"BEGIN NOT ATOMIC START TRANSACTION; " + b"; ".join(texts) + b"; COMMIT; END"
+    return [Statement(block, prepared=True, parameters=parameters)]
+
+
 def bulk(recording: Recording) -> list:
     found = [each for each in recording.statements if each.sql.lstrip().startswith(INSERT)]
     return [replace(each, sql=each.sql.replace(INSERT, b"INSERT INTO ideal_events ")) for each in found]
@@ -81,9 +121,10 @@ def check(floor: Side, name: str, rows: int) -> None:
             raise SystemExit(f"error: {name} does not touch {rows} rows: {response.status} {body[:200]!r}")
 
 
-def workload(of: Workload) -> Workload:
+def workload(of: Workload, name: str) -> Workload:
     """How the requests are sent: over as many connections as those of the workload."""
-    return Workload(of.ideal, "", lambda count: [], connections=of.connections)
+    status = of.status if name == LEAST else 200
+    return Workload(name, "", lambda count: [], status, connections=of.connections)
 
 
 def requests(name: str) -> list[Request]:

@@ -155,7 +155,7 @@ def measure(bench, rounds: int, seconds: float) -> dict:
         for workload in WORKLOADS:
             if workload.name in NAMES:
                 requests = workload.prepare(64)
-                with bench.floor(workload, requests) as floor, behind_tls(floor, bench.sockets) as (theirs, trusted):
+                with bench.floor(workload, requests) as (floor, _), behind_tls(floor, bench.sockets) as (theirs, trusted):
                     pair = (
                         Generator(program, theirs, trusted, workload, requests),
                         Generator(program, ours, certificate, workload, requests),

@@ -166,7 +166,8 @@ class Plan:
             return [explained] if explained else None
         if kind == "s" and pieces and (parts := self.composed(index, values)):
             return parts
-        if len({len(value) for value in values}) == 1 and len(values[0]) >= 8:
+        # A number is an id.
+        if len({len(value) for value in values}) == 1 and len(values[0]) >= 8 and not values[-1].isdigit():
             number = self.chances.setdefault(tuple(values), len(self.chances))
             # Random bytes are no text; digits are, in any character set.
             is_text = kind == "s" and all(value.isascii() for value in values)

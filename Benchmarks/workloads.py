@@ -24,6 +24,7 @@ CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
 DEVICES = 2_000
+LINKS = 500
 # Of a device (accounts §1.2).
 LIVE_PAKS = 5
 # What any correct design must do, see ideal.py.
@@ -107,31 +108,32 @@ class Identity:
     token: str
 
 
+def new_identity(_: object) -> Identity:
+    subject, nonce = "bench." + secrets.token_hex(8), secrets.token_hex(16)
+    email = subject + "@example.com"
+    user = json.loads(merganserctl("dev", "user", "--provider", "apple", "--subject", subject, "--email", email))
+    token = merganserctl(
+        "dev",
+        "token",
+        "--provider",
+        "apple",
+        "--subject",
+        subject,
+        "--nonce",
+        nonce,
+        "--email",
+        email,
+        "--email-verified",
+        "true",
+        "--expires-in",
+        "7200",
+    )
+    return Identity(user["id"], subject, nonce, token)
+
+
 @cache
 def identities() -> list[Identity]:
-    def make(_: object) -> Identity:
-        subject, nonce = "bench." + secrets.token_hex(8), secrets.token_hex(16)
-        email = subject + "@example.com"
-        user = json.loads(merganserctl("dev", "user", "--provider", "apple", "--subject", subject, "--email", email))
-        token = merganserctl(
-            "dev",
-            "token",
-            "--provider",
-            "apple",
-            "--subject",
-            subject,
-            "--nonce",
-            nonce,
-            "--email",
-            email,
-            "--email-verified",
-            "true",
-            "--expires-in",
-            "7200",
-        )
-        return Identity(user["id"], subject, nonce, token)
-
-    return parallel(make, range(PEOPLE))
+    return parallel(new_identity, range(PEOPLE))
 
 
 def link(phone: Phone, identity: Identity) -> Request:
@@ -140,10 +142,12 @@ def link(phone: Phone, identity: Identity) -> Request:
 
 
 def link_conflict(count: int) -> list[Request]:
-    identities()
-    return [link(phone, identity) for phone, identity in zip(parallel(anonymous_phone, range(PEOPLE)), identities())][
-        :count
-    ]
+    """Of so many people that one hardly waits for oneself."""
+    links = zip(parallel(anonymous_phone, range(LINKS)), parallel(new_identity, range(LINKS)))
+    requests = [link(phone, identity) for phone, identity in links]
+    # The first time notes when the person consented at Apple.
+    parallel(lambda request: send(request, 409), requests)
+    return requests[:count]
 
 
 @cache
