@@ -1,3 +1,5 @@
+import Database
+import IdentityTokens
 import MariaDB
 
 /// Locks users. A rule that changes anything of an account locks its user first; if it needs several users, in
@@ -41,42 +43,79 @@ extension AccountsTransaction {
         return (user, other == caller.id ? user : others.first)
     }
 
+    /// Locks the caller, and the canonical user who holds the token's identity. What the caller is signed in by is read again, and
+    /// so is who holds the identity.
+    ///
+    /// - Returns: also that user, who may be the caller; nil if nobody holds it.
+    /// - Throws: `invalidToken` as above.
+    func lockCaller(
+        _ caller: Caller, andHolderOf token: IdentityToken
+    ) throws -> (caller: User, holder: IdentityHolder?, owner: User?) {
+        let user: User
+        let others: [User]
+        switch caller.credential {
+        case .pak(let pak):
+            let sql = Self.lockingWithHolder.with(caller.id, pak, caller.id, token.provider.rawValue, token.subject)
+            (user, others) = try check(caller, in: lockUsersAndPAK(sql))
+        case .webSession:
+            let holder = try connection.holder(of: token.provider, token.subject)
+            (user, others) = try lockCaller(caller, and: holder.map { [$0.canonical] } ?? [])
+        }
+        guard let holder = try connection.holder(of: token.provider, token.subject) else { return (user, nil, nil) }
+        if holder.canonical == user.id { return (user, holder, user) }
+        guard let owner = others.first(where: { $0.id == holder.canonical }) else { throw TransactionMustRestart() }
+        return (user, holder, owner)
+    }
+
     /// - Returns: the others in ascending order, without the caller and those that no longer exist.
     func lockCaller(_ caller: Caller, and others: [User.ID]) throws -> (caller: User, others: [User]) {
-        let users: [User.ID: User]
-        let isLive: Bool
+        let wanted = Set(others + [caller.id]).sorted()
         switch caller.credential {
-        case .pak(let pak): (users, isLive) = try lockUsers(others + [caller.id], and: pak, of: caller.id)
+        case .pak(let pak):
+            return try check(caller, in: lockUsersAndPAK(wanted, pak, of: caller.id))
         case .webSession(let session):
-            users = try lockUsers(others + [caller.id])
+            let users = try lockUsers(wanted)
             // A session may end without its user's lock: what it does then came before.
-            isLive =
+            let isLive =
                 try connection.first(
                     "SELECT 1 FROM web_sessions WHERE id = ? AND user_id = ?", session, caller.id
                 ) { row in try row.read(Int64.self) } != nil
+            return try check(caller, in: (Array(users.values), isLive))
         }
-        guard let user = users[caller.id], user.deletedAt == nil, isLive else { throw Failure.invalidToken }
-        return (user, users.values.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
+    }
+
+    private func check(
+        _ caller: Caller, in locked: (users: [User], isLive: Bool)
+    ) throws -> (caller: User, others: [User]) {
+        guard let user = locked.users.first(where: { $0.id == caller.id }), user.deletedAt == nil, locked.isLive else {
+            throw Failure.invalidToken
+        }
+        return (user, locked.users.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
+    }
+
+    /// - Parameter ids: in ascending order.
+    private func lockUsersAndPAK(
+        _ ids: [User.ID], _ pak: PAK.ID, of caller: User.ID
+    ) throws -> (users: [User], isLive: Bool) {
+        // One statement for one user and for two.
+        var sql = Self.lockingTwoAndPAK.with(caller, pak, ids[0], ids[ids.count - 1])
+        if ids.count > 2 {
+            sql = Self.lockingWithPAK.with(caller, pak)
+            sql.append(" WHERE u.id IN ", oneOf: ids)
+            sql.append(" ORDER BY u.id FOR UPDATE")
+        }
+        return try lockUsersAndPAK(sql)
     }
 
     /// - Returns: also whether the caller's PAK is not revoked: whoever revokes a PAK holds its user.
-    private func lockUsers(
-        _ ids: some Sequence<User.ID>, and pak: PAK.ID, of caller: User.ID
-    ) throws -> (users: [User.ID: User], isLive: Bool) {
-        let wanted = Set(ids).sorted()
-        var sql = Self.lockingTwoAndPAK.with(caller, pak, wanted[0], wanted[wanted.count - 1])
-        if wanted.count > 2 {
-            sql = Self.lockingWithPAK.with(caller, pak)
-            sql.append(" WHERE u.id IN ", oneOf: wanted)
-            sql.append(" ORDER BY u.id FOR UPDATE")
-        }
+    private func lockUsersAndPAK(_ sql: ComposedSQL) throws -> (users: [User], isLive: Bool) {
         var isLive = false
         let users = try connection.all(sql) { row in
             isLive = try row.read(PAK.ID?.self) != nil || isLive
             return try User(from: &row)
         }
         try writeOnCluster(users)
-        return (Dictionary(uniqueKeysWithValues: users.map { ($0.id, $0) }), isLive)
+        return (users, isLive)
     }
 
     /// Locks a PAK right after its user, and therefore looks for it only then (IF): with another user's row it would be locked
@@ -91,6 +130,16 @@ extension AccountsTransaction {
         from: """
             users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
             WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE
+            """)
+    private static let lockingWithHolder = ComposedSQL(
+        select: "p.id", User.columns,
+        from: """
+            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            WHERE u.id IN (?, (
+                SELECT COALESCE(l.primary_user_id, i.user_id)
+                FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
+                WHERE i.provider = ? AND i.sub = ?))
+            ORDER BY u.id FOR UPDATE
             """)
 
     /// Locks the caller, and checks that the caller may still register applications.

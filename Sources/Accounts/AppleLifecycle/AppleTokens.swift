@@ -113,13 +113,14 @@ extension AccountsTransaction {
     ///   - holder: that user, read since it is locked; nil if it was not read since.
     func renewAppleConsent(by token: IdentityToken, of holder: IdentityHolder? = nil) throws {
         guard token.provider == .apple else { return }
-        try connection.executeLater(
-            """
-            UPDATE identities SET consented_at = GREATEST(COALESCE(consented_at, ?), ?)
-            WHERE provider = 'apple' AND sub = ?
-            """, token.issuedAt, token.issuedAt, token.subject)
-        if holder?.hasWaitingGrants == false { return }
-        try takeBackAppleGrants(of: token.subject)
+        if holder?.consentedAt.map({ $0 >= token.issuedAt }) != true {
+            try connection.executeLater(
+                """
+                UPDATE identities SET consented_at = GREATEST(COALESCE(consented_at, ?), ?)
+                WHERE provider = 'apple' AND sub = ?
+                """, token.issuedAt, token.issuedAt, token.subject)
+        }
+        if holder?.hasWaitingGrants != false { try takeBackAppleGrants(of: token.subject) }
     }
 
     /// Notes that Apple is to revoke the tokens of a user's identities, which lose them.

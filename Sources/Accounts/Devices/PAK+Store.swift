@@ -69,7 +69,8 @@ extension AccountsTransaction {
     /// Removes the device from a user's PAKs, because it belongs to another user now. The PAKs stay valid.
     func detachPAKs(of user: User.ID, from device: Device.ID) throws {
         try connection.execute(
-            "UPDATE paks FORCE INDEX (paks_device) SET device_id = NULL WHERE user_id = ? AND device_id = ?", user, device)
+            "UPDATE paks FORCE INDEX (paks_device) SET device_id = NULL WHERE user_id = ? AND device_id = ?", user,
+            device)
     }
 
     private func auditRevocation(_ count: Int, of user: User.ID, reason: String, actor: AuditEntry.Actor) {

@@ -8,13 +8,15 @@ extension Connection {
     func holder(of provider: Provider, _ subject: String) throws -> IdentityHolder? {
         try first(
             """
-            SELECT i.user_id, COALESCE(l.primary_user_id, i.user_id),
-                   EXISTS (SELECT 1 FROM apple_revocations WHERE sub_digest = ?)
+            SELECT i.user_id, COALESCE(l.primary_user_id, i.user_id), i.consented_at, r.id
             FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
-            WHERE i.provider = ? AND i.sub = ?
+            LEFT JOIN apple_revocations r ON r.sub_digest = ?
+            WHERE i.provider = ? AND i.sub = ? LIMIT 1
             """, sha256(subject.utf8), provider.rawValue, subject
         ) { row in
-            IdentityHolder(user: try row.read(), canonical: try row.read(), hasWaitingGrants: try row.read())
+            IdentityHolder(
+                user: try row.read(), canonical: try row.read(), consentedAt: try row.read(),
+                hasWaitingGrants: try row.read(AppleRevocation.ID?.self) != nil)
         }
     }
 

@@ -21,6 +21,8 @@ struct IdentityHolder: Equatable {
     var user: User.ID
     /// The holder, or the survivor of a merge that absorbed it.
     var canonical: User.ID
+    /// Until when Apple's notices about the identity count no more (`renewAppleConsent`); nil before the first sign-in.
+    var consentedAt: Timestamp?
     /// Whether tokens that the identity had wait to be revoked at Apple (`takeBackAppleGrants`).
     var hasWaitingGrants: Bool
 }

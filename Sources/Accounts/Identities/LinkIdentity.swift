@@ -22,12 +22,8 @@ extension Accounts {
         _ token: IdentityToken, fullName: PersonName?, to caller: Caller, in transaction: AccountsTransaction
     ) throws -> LinkOutcome {
         let connection = transaction.connection
-        let holder = try connection.holder(of: token.provider, token.subject)
-        let (user, owner) = try transaction.lockCaller(caller, and: holder?.canonical)
-        guard try connection.holder(of: token.provider, token.subject) == holder else { throw TransactionMustRestart() }
-
-        if let holder, holder.canonical != user.id {
-            guard let owner else { throw TransactionMustRestart() }
+        let (user, holder, owner) = try transaction.lockCaller(caller, andHolderOf: token)
+        if let owner, owner.id != user.id {
             try owner.checkNotDeleted()
             try transaction.renewAppleConsent(by: token, of: holder)
             guard user.anonymous, !owner.anonymous else { return .ownedByAnotherAccount(swapTicket: nil) }

@@ -14,9 +14,7 @@ extension Accounts {
         of token: IdentityToken, _ precondition: Precondition, by caller: Caller, in transaction: AccountsTransaction
     ) throws -> IdentityLink {
         let connection = transaction.connection
-        let holder = try connection.holder(of: token.provider, token.subject)
-        let (requester, target) = try transaction.lockCaller(caller, and: holder?.canonical)
-        guard try connection.holder(of: token.provider, token.subject) == holder else { throw TransactionMustRestart() }
+        let (requester, holder, target) = try transaction.lockCaller(caller, andHolderOf: token)
         let absorbed = try check(holder: target, for: requester, connection)
         try precondition.check(against: connection.mergePlan(of: absorbed.id).name(into: requester.id))
         try transaction.renewAppleConsent(by: token, of: holder)

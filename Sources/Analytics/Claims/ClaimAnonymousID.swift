@@ -40,7 +40,9 @@ extension AnalyticsTransaction {
         // Most users are new, and become what the anonymous record was. Nobody who makes a record of that name meanwhile is
         // overlooked (`rename`).
         let becomesUser = found[claim.userID] == nil && found[claim.anonymousID].map { $0.mergedInto == nil } == true
-        if !becomesUser { found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 } }
+        if !becomesUser {
+            found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 }
+        }
         guard let anonymous = found[claim.anonymousID] else { throw TransactionMustRestart() }
         // A user whose account was absorbed is the survivor.
         let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
