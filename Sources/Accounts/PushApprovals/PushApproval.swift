@@ -37,8 +37,8 @@ package struct PushApproval: Sendable {
 /// What a browser began.
 package struct StartedPushApproval: Sendable {
     package let publicID: String
-    /// Who is to be notified; nil if nobody has the address.
-    package let user: User.ID?
+    /// Who is to be notified; `nobody` if nobody has the address.
+    package let user: User.ID
     package let expiresAt: Timestamp
 }
 

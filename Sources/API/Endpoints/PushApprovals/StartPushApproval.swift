@@ -19,10 +19,9 @@ import Push
     }
     if let started {
         // Nobody has no phones: who asks again at once must not find the machine less busy because nobody has the address.
-        let user = started.user ?? User.ID(rawValue: 0)
         let texts = call.language.texts
         response.afterwards = call.notifying(
-            user,
+            started.user,
             PushNotification(
                 .signIn, started.publicID, title: texts.pushTitle, text: texts.pushText, expiresAt: started.expiresAt,
                 at: call.accounts.settings.issuer))
