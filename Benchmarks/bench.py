@@ -19,6 +19,7 @@ import page
 import reads
 import sides
 import startup
+import statements
 import webhooks
 from load import Round, load, middle
 from peer import Peer
@@ -267,9 +268,14 @@ def main() -> None:
         action="store_true",
         help="measure latencies at fixed rates through TLS and HTTP/2, and handshakes",
     )
+    parser.add_argument(
+        "--statements", action="store_true", help="measure the statements of the workloads that have an ideal, one by one"
+    )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
     options = parser.parse_args()
-    everything = not (options.workload or options.curve or options.latency or options.startup)
+    everything = not (
+        options.workload or options.curve or options.latency or options.startup or options.statements
+    )
     workloads = names if everything else options.workload
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
@@ -283,6 +289,7 @@ def main() -> None:
         "workloads": [],
         "growth": [],
         "reads": [],
+        "statements": None,
         "latency": None,
         "startup": None,
     }
@@ -315,6 +322,12 @@ def main() -> None:
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }
                 )
+        if everything or options.statements:
+            rules = [each for each in WORKLOADS if each.name in statements.WORKLOADS]
+            results["statements"] = [statements.measure(bench, learn, each) for each in rules]
+            for each in results["statements"]:
+                print(f"{each['title']}: µs beyond DO 0, {each['round_trip']:.0f}")
+                print("\n".join(f"{one['us']:>8.0f}  {one['sql']}" for one in each["statements"]), flush=True)
         for name, part, wanted in (
             ("startup", startup, everything or options.startup),
             ("latency", latency, everything or options.latency),

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import statistics
 import sys
 from collections.abc import Iterable
 
@@ -10,10 +11,10 @@ HERE = pathlib.Path(__file__).parent
 PAGE = HERE.parent / "docs/performance.md"
 
 
-def table(head: str, rows: Iterable[Iterable[object]]) -> str:
-    """A table of Markdown, whose first column is text."""
+def table(head: str, rows: Iterable[Iterable[object]], texts: int = 1) -> str:
+    """A table of Markdown, whose first columns are text."""
     names = head.split(" | ")
-    lines = [names, ["---", *["---:"] * (len(names) - 1)], *rows]
+    lines = [names, [*["---"] * texts, *["---:"] * (len(names) - texts)], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
@@ -51,6 +52,23 @@ def workloads(results: dict) -> str:
         "workload | requests/s | of the floor | of its ideal | the least, of the ideal | p50 ms | p99 ms | worker CPU ms (floor's) | "
         "database CPU ms (floor's) | nginx CPU ms",
         map(row, results["workloads"]),
+    )
+
+
+def statements(results: dict) -> str:
+    if not (found := results.get("statements")):
+        return "Not measured yet."
+
+    def rows() -> Iterable[list[str]]:
+        for each in found:
+            title = each["title"]
+            for statement in each["statements"]:
+                yield [title, f"`{statement['sql']}`", number(statement["us"], 0)]
+                title = ""
+
+    trip = statistics.median(each["round_trip"] for each in found)
+    return f"`DO 0`, and with it the round trip, takes {trip:.0f} µs here, of which most is waiting.\n\n" + table(
+        "workload | statement | µs", rows(), texts=2
     )
 
 
@@ -164,6 +182,7 @@ PARTS = {
     "growth": growth,
     "machine": machine,
     "workloads": workloads,
+    "statements": statements,
     "latency": latency,
     "handshakes": handshakes,
     "startup": startup,

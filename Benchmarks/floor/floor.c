@@ -7,7 +7,8 @@
    from request to request.
 
    Usage: floor SOCKET PLANS THREADS, with the database in $FLOOR_DATABASE_SOCKET, _NAME, _USER and _PASSWORD_FILE. plans.py
-   writes the plans, and says what their lines mean. With X-Floor-Check, the answer has the number of rows that each
+   writes the plans, and says what their lines mean. With X-Floor-Time, the answer says how many nanoseconds each
+   statement took. With X-Floor-Check, it has the number of rows that each
    statement touched, so that it can be compared with the recording. Plans of ideal.py are not recorded. */
 
 #define _GNU_SOURCE
@@ -236,6 +237,8 @@ struct thread {
     uint64_t request;
     struct timespec clock;
     uint64_t random[2];
+    int is_timed;
+    long long nanoseconds[MAX_STATEMENTS];
 };
 
 static EVP_PKEY *key;
@@ -552,6 +555,13 @@ static void begin(struct thread *thread, const struct plan *plan)
     }
 }
 
+static long long now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
 /* The error, or 0. */
 static unsigned int run_plan(struct thread *thread, const struct plan *plan, const char **message)
 {
@@ -561,7 +571,11 @@ static unsigned int run_plan(struct thread *thread, const struct plan *plan, con
     for (int attempt = 0;; attempt++) {
         int failed = 0, i;
         begin(thread, plan);
-        for (i = 0; i < plan->statements && !failed; i++) failed = run_statement(thread, &plan->statement[i], *results, i);
+        for (i = 0; i < plan->statements && !failed; i++) {
+            long long start = thread->is_timed ? now() : 0;
+            failed = run_statement(thread, &plan->statement[i], *results, i);
+            if (thread->is_timed) thread->nanoseconds[i] = now() - start;
+        }
         if (!failed) return 0;
         MYSQL_STMT *handle = (*results)[i - 1].handle;
         unsigned int code = handle ? mysql_stmt_errno(handle) : mysql_errno(thread->database);
@@ -590,6 +604,7 @@ static void answer(struct thread *thread, FCGX_Request *request)
     const struct plan *plan = NULL;
     for (int i = 0; i < plan_count; i++)
         if (!strcmp(plans[i].name, name)) plan = &plans[i];
+    thread->is_timed = FCGX_GetParam("HTTP_X_FLOOR_TIME", request->envp) != NULL;
     const char *message = "no such plan";
     unsigned int error = plan ? run_plan(thread, plan, &message) : 1;
     if (error) {
@@ -604,6 +619,11 @@ static void answer(struct thread *thread, FCGX_Request *request)
         return;
     }
     FCGX_PutStr(plan->head, (int)plan->head_length, request->out);
+    if (thread->is_timed) {
+        FCGX_FPrintF(request->out, "X-Floor-Times:");
+        for (int i = 0; i < plan->statements; i++) FCGX_FPrintF(request->out, " %lld", thread->nanoseconds[i]);
+        FCGX_FPrintF(request->out, "\r\n");
+    }
     if (plan->answers_row) {
         const struct value *value = thread->results[plan - plans]->kept;
         FCGX_FPrintF(request->out, "Content-Length: %d\r\n\r\n", (int)value->length);

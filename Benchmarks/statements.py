@@ -1,0 +1,104 @@
+"""What each statement of a request takes MariaDB: the floor runs them one by one, also those that Merganser sends together."""
+
+import http.client
+import json
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+import ideal
+import sides
+from plans import Plan, Recording, Statement
+from scene import Request
+from sides import Side
+from workloads import Workload
+
+REQUESTS = 1_000
+WORKLOADS = (
+    "bootstrap-known",
+    "link-conflict",
+    "claim-10",
+    "ingest-1",
+    "properties",
+    "refresh",
+    "userinfo",
+    "introspection",
+)
+BLOCK = re.compile(rb"^BEGIN NOT ATOMIC |; END$")
+CONTROL = (b"START TRANSACTION", b"COMMIT")
+
+
+def measure(bench, learn, workload: Workload) -> dict:
+    """The statements in their order, each with the median of its microseconds beyond those of `DO 0`."""
+    requests = workload.prepare(REQUESTS + 10 if workload.once else 64)
+    alone = learn(bench.recorder, workload, requests[:5])
+    recordings = [replace(each, statements=list(parts(each))) for each in alone.recordings]
+    plan = Plan(workload.name, recordings, 0, workload.chain)
+    path = sides.WORK / "plans"
+    head = next(index for index, line in enumerate(plan.lines) if line.split()[0] in ("sign", "token", "head"))
+    lines = [*plan.lines[:head], *ideal.execute("DO 0"), *plan.lines[head:]]
+    path.write_text("\n".join([f"session {bench.recorder.session}", *lines, ""]))
+    floor = sides.floor(bench.floor_program, path, bench.sockets, 1)
+    try:
+        times = list(zip(*send(floor, workload, requests[5:])))
+    finally:
+        floor.stop()
+    *own, least = [statistics.median(each) / 1e3 for each in times]
+    return {
+        "name": workload.name,
+        "title": workload.title,
+        "round_trip": least,
+        "statements": [
+            {"sql": label(each.sql), "us": max(0, us - least)} for each, us in zip(recordings[-1].statements, own)
+        ],
+    }
+
+
+def parts(recording: Recording) -> Iterator[Statement]:
+    for statement in recording.statements:
+        if not statement.sql.startswith(b"BEGIN NOT ATOMIC "):
+            yield statement
+            continue
+        rest = iter(statement.parameters)
+        for text in BLOCK.sub(b"", statement.sql.strip()).split(b"; "):
+            if text in CONTROL:
+                yield Statement(text, prepared=False)
+                continue
+            own = [next(rest) for _ in range(text.count(b"?"))]
+            has_rows = text.lstrip().startswith(b"SELECT") or b" RETURNING " in text
+            rows = statement.rows if has_rows else []
+            yield Statement(text, True, 0, own, len(rows), statement.insert_id, rows)
+
+
+def send(floor: Side, workload: Workload, requests: Sequence[Request]) -> Iterator[list[int]]:
+    """One after the other over one connection; the first ones prepare the statements."""
+    connection = http.client.HTTPConnection(floor.address, timeout=60)
+    chained: tuple[str, ...] = ()
+    for number, request in zip(range(REQUESTS), requests if workload.once else cycle(requests)):
+        # Whoever needs the answer before begins with one token.
+        fields = chained or request.fields
+        headers = {**request.headers, "X-Floor": ",".join((workload.name, *fields)), "X-Floor-Time": "1"}
+        connection.request(request.method, request.path, request.body or None, headers)
+        response = connection.getresponse()
+        body = response.read()
+        times = response.getheader("X-Floor-Times")
+        if times is None:
+            raise SystemExit(f"error: {workload.name}: {response.status} {body[:200]!r}")
+        if workload.chain:
+            chained = (json.loads(body)[workload.chain], *request.fields[1:])
+        if number >= 20:
+            yield [int(each) for each in times.split()]
+    connection.close()
+
+
+def label(sql: bytes) -> str:
+    """What it does to which tables."""
+    text = " ".join(sql.decode().split())
+    if text.encode() in CONTROL:
+        return text
+    tables = dict.fromkeys(re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE) ([a-z_]{3,})", text))
+    rows = len(re.findall(r"\), \(", text)) + 1
+    lock = next((" " + each for each in ("FOR UPDATE", "LOCK IN SHARE MODE") if text.endswith(each)), "")
+    return f"{text.split()[0]} {', '.join(tables)}{lock}" + (f", {rows} rows" if rows > 1 and text.startswith("INSERT") else "")
