@@ -3,8 +3,8 @@ package import Database
 package import Push
 package import Time
 
-/// The devices of people, as the sender of notifications asks for them. Its connection to the database is kept only while it
-/// asks: mostly nobody is notified, and the connection would count for every instance.
+/// The devices of people, as the sender of notifications asks for them. It has a connection to the database only while there are
+/// notifications: mostly there are none.
 package final class PushTokenDirectory: PushDirectory {
     private let accounts: Accounts
     private let makeDatabase: @Sendable () -> Database

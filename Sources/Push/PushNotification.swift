@@ -57,7 +57,7 @@ package protocol PushDirectory {
     ///
     /// - Parameter time: since when, if Apple says that; a token that was registered later is good.
     func forget(_ token: PushToken, goneSince time: Timestamp?) throws
-    /// Called when nothing has been asked for a while: it may let go of what it holds.
+    /// Called when no notification has been under way for a while: it may let go of what it holds.
     func rest()
 }
 

@@ -219,8 +219,8 @@ struct DatabaseChecks {
 
     private func connections(_ server: Settings) -> Finding {
         // While one instance replaces another, both are connected. Readiness has a connection of its own, and so have
-        // tools.
-        let needed = 2 * (threads + dispatchers + 1) + 10
+        // notifications to phones, and tools.
+        let needed = 2 * (threads + dispatchers + 2) + 10
         let message = "max_connections is \(server.maxConnections); two instances need up to \(needed)"
         return server.maxConnections >= needed
             ? .ok("connections", message)
