@@ -1,3 +1,4 @@
+import Database
 import JSON
 import MariaDB
 import Testing
@@ -64,6 +65,36 @@ import Testing
                 "SELECT COUNT(*) - COUNT(DISTINCT anonymous_id, claimed_at) FROM identity_claims") == 0)
         #expect(
             try app.count("SELECT COUNT(*) - COUNT(DISTINCT app_user_id, claimed_at) FROM identity_claims") == 0)
+    }
+
+    @Test func manyIDsOfOneNewUser() throws {
+        let racers = Racers(app, 8)
+        for round in 0..<10 {
+            let ids = (0..<8).map { "owl_anon_\(round)-\($0)" }
+            for id in ids { _ = app.client().send(ingest(id)) }
+            let answers = try racers.race(ids.map { scene.claim(.string($0), .string("user-\(round)")) })
+            #expect(answers.allSatisfy { $0.status == 200 && $0["events_reassigned_count"] == 2 }, "\(answers)")
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM app_users WHERE merged_into IS NULL") == 10)
+        #expect(try app.count("SELECT COUNT(DISTINCT user_id) FROM events_resolved") == 10)
+        #expect(try app.count("SELECT COUNT(*) FROM events_resolved WHERE user_id LIKE 'user-%'") == 160)
+        try scene.expectClean()
+    }
+
+    /// Somebody makes the user's record after the claim has found none.
+    @Test func theUserAppearsMeanwhile() throws {
+        _ = app.client().send(ingest("owl_anon_1"))
+        let appearing = """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at)
+            SELECT RANDOM_BYTES(16), project_id, 'u', FALSE, first_seen_at, last_seen_at
+            FROM app_users WHERE user_id = 'owl_anon_1'
+            """
+        let answer = try SwapScene(app).send(scene.claim("owl_anon_1", "u"), whileHeld: appearing) { _ in }
+        #expect(answer.status == 200 && answer["events_reassigned_count"] == 2, "\(answer)")
+        #expect(app.statistics.retries.value >= 1)
+        #expect(try app.column("SELECT user_id FROM app_users WHERE merged_into IS NULL") == ["u"])
+        #expect(try app.column("SELECT DISTINCT user_id FROM events_resolved") == ["u"])
+        try scene.expectClean()
     }
 
     @Test func theSameClaimAtOnceIsOneClaim() throws {

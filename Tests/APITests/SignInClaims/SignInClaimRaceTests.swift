@@ -1,4 +1,5 @@
 import AnalyticsJobs
+import Database
 import HTTP
 import JSON
 import TestSupport
@@ -52,6 +53,22 @@ import Testing
         try scene.compaction(grace: .zero).run(scene.database())
         try scene.expectClean()
         #expect(try scene.counters() == scene.countedEvents())
+    }
+
+    /// An app reports events of the account, the first in this project, while it signs in.
+    @Test func theAccountAppearsMeanwhile() throws {
+        let ada = try accounts.identified()
+        _ = app.client().send(ingest("owl_anon_1", "m"))
+        let appearing = """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at)
+            SELECT RANDOM_BYTES(16), project_id, '\(ada.id)', FALSE, first_seen_at, last_seen_at
+            FROM app_users WHERE user_id = 'owl_anon_1'
+            """
+        let answer = try accounts.send(session(ada.subject, claiming: "owl_anon_1"), whileHeld: appearing) { _ in }
+        #expect(answer.status == 200 && answer["claims"]?.array?.first?["outcome"] == "claimed", "\(answer)")
+        #expect(app.statistics.retries.value >= 1)
+        #expect(try owners("m") == ["\(ada.id)"])
+        try scene.expectClean()
     }
 
     /// The owners of what a round reported.
