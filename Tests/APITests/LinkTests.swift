@@ -1,6 +1,8 @@
+import Database
 import HTTP
 import IdentityTokens
 import JSON
+import MariaDB
 import OpenSSL
 import TestSupport
 import Testing
@@ -196,5 +198,43 @@ import Testing
             let answer = link(app.proof("owned"), token: phone.token)
             #expect("\(answer)" == #"422 {"error":"account_deleted","purge_at":"2026-05-31T07:00:00Z"}"#)
         }
+    }
+
+    // MARK: While the request waits for its user
+
+    private func linking(_ subject: String) -> RepeatableRequest {
+        RepeatableRequest(
+            method: .post, path: "/api/v1/me/connected_identities",
+            body: app.proof(subject).adding(["provider": "apple"]), token: phone.token)
+    }
+
+    @Test func aRevokedPAKLinksNothing() throws {
+        let answer = try SwapScene(app).send(linking("subject-1"), whileLocked: phone.userID) { db in
+            try db.execute("UPDATE paks SET revoked_at = ? WHERE user_id = ?", app.time.now, phone.userID)
+        }
+        #expect("\(answer)" == refusal(401, "invalid_token"))
+        #expect(try app.count("SELECT COUNT(*) FROM identities") == 0)
+    }
+
+    /// The account that decides is the one that has the identity by then, and it is locked, too.
+    @Test func theIdentityMoves() throws {
+        let scene = try SwapScene(app)
+        let (before, after) = (try scene.identified(), try scene.identified())
+        let answer = try scene.send(linking(before.subject), whileLocked: phone.userID) { db in
+            try db.execute("UPDATE identities SET user_id = ? WHERE sub = ?", after.id, before.subject)
+            try db.execute("UPDATE users SET deleted_at = ? WHERE id = ?", app.time.now, after.id)
+        }
+        #expect(answer.status == 422 && answer["error"] == "account_deleted", "\(answer)")
+        #expect(app.statistics.retries.value == 1)
+    }
+
+    @Test func theIdentityGoes() throws {
+        let scene = try SwapScene(app)
+        let before = try scene.identified()
+        let answer = try scene.send(linking(before.subject), whileLocked: phone.userID) { db in
+            try db.execute("DELETE FROM identities WHERE sub = ?", before.subject)
+        }
+        #expect(answer.status == 200, "\(answer)")
+        #expect(try app.column("SELECT CONCAT(user_id) FROM identities") == ["\(phone.userID)"])
     }
 }

@@ -43,6 +43,29 @@ import Testing
         try scene.db.execute("UPDATE applications SET owner_user_id = ? WHERE id = ?", user, application.id)
     }
 
+    // MARK: Users and PAKs
+
+    @Test func allUsersComeBeforeThePAK() throws {
+        let (survivor, absorbed) = (try scene.member(), try scene.member())
+        try #require(survivor.id < absorbed.id)
+        try expect(
+            scene.mergeRequest(survivor, try scene.mergeToken(of: absorbed.id)),
+            locks: "SELECT id FROM users WHERE id = \(absorbed.id) FOR UPDATE",
+            before: "SELECT id FROM paks WHERE user_id = \(survivor.id) FOR UPDATE")
+    }
+
+    @Test func theHolderComesBeforeThePAK() throws {
+        let phone = try scene.anonymous()
+        let holder = try scene.identified()
+        try #require(phone.userID < holder.id)
+        let link = RepeatableRequest(
+            method: .post, path: "/api/v1/me/connected_identities",
+            body: app.proof(holder.subject).adding(["provider": "apple"]), token: phone.token)
+        try expect(
+            link, locks: "SELECT id FROM users WHERE id = \(holder.id) FOR UPDATE",
+            before: "SELECT id FROM paks WHERE user_id = \(phone.userID) FOR UPDATE", status: 409)
+    }
+
     // MARK: Merges
 
     @Test func identitiesComeBeforeTheToken() throws {

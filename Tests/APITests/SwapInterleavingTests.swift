@@ -31,6 +31,16 @@ import Time
         #expect(app.statistics.retries.value == 1)
     }
 
+    /// Another sign-in of the owner, who stays the same.
+    @Test func aNewerConsentChangesNothing() throws {
+        let answer = try scene.send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in
+            try db.execute(
+                "UPDATE identities SET consented_at = ? WHERE user_id = ?", app.time.now + .seconds(600), b.id)
+        }
+        #expect(answer["user"]?["id"]?.integer == b.id)
+        #expect(app.statistics.retries.value == 0)
+    }
+
     @Test func theOwnerIsAbsorbed() throws {
         let c = try scene.identified()
         let answer = try scene.send(try scene.swapRequest(a, into: b), whileLocked: b.id) { db in

@@ -3,7 +3,7 @@ import IdentityTokens
 import MariaDB
 
 /// Locks users. A rule that changes anything of an account locks its user first; if it needs several users, in
-/// ascending order of id (accounts §0.4). `lockDeviceAndOwner` locks a device and its owner in one statement.
+/// ascending order of id (accounts §0.4). `lockDeviceAndOwner` locks a device, its owner and its PAKs in one statement.
 extension AccountsTransaction {
     /// Locks users in ascending order of id, and reads their current state. Users that no longer exist are missing from
     /// the result.
@@ -53,15 +53,21 @@ extension AccountsTransaction {
     ) throws -> (caller: User, holder: IdentityHolder?, owner: User?) {
         let user: User
         let others: [User]
+        let holder: IdentityHolder?
         switch caller.credential {
         case .pak(let pak):
-            let sql = Self.lockingWithHolder.with(caller.id, pak, caller.id, token.provider.rawValue, token.subject)
-            (user, others) = try check(caller, in: lockUsersAndPAK(sql))
+            let sql = Self.lockingWithHolder.with(caller.id, token.provider.rawValue, token.subject)
+            let users = try connection.all(sql) { row in try User(from: &row) }
+            try writeOnCluster(users)
+            let found = try connection.holder(of: token, and: pak, of: caller.id)
+            (user, others) = try check(caller, in: (users, found.isLive))
+            holder = found.holder
         case .webSession:
-            let holder = try connection.holder(of: token.provider, token.subject)
-            (user, others) = try lockCaller(caller, and: holder.map { [$0.canonical] } ?? [])
+            let seen = try connection.holder(of: token.provider, token.subject)
+            (user, others) = try lockCaller(caller, and: seen.map { [$0.canonical] } ?? [])
+            holder = try connection.holder(of: token.provider, token.subject)
         }
-        guard let holder = try connection.holder(of: token.provider, token.subject) else { return (user, nil, nil) }
+        guard let holder else { return (user, nil, nil) }
         if holder.canonical == user.id { return (user, holder, user) }
         guard let owner = others.first(where: { $0.id == holder.canonical }) else { throw TransactionMustRestart() }
         return (user, holder, owner)
@@ -93,48 +99,46 @@ extension AccountsTransaction {
         return (user, locked.users.filter { $0.id != caller.id }.sorted { $0.id < $1.id })
     }
 
+    /// Locks users, and after the last of them the caller's PAK, if it is not revoked: whoever revokes a PAK holds its user.
+    ///
     /// - Parameter ids: in ascending order.
     private func lockUsersAndPAK(
         _ ids: [User.ID], _ pak: PAK.ID, of caller: User.ID
     ) throws -> (users: [User], isLive: Bool) {
+        let last = ids[ids.count - 1]
         // One statement for one user and for two.
-        var sql = Self.lockingTwoAndPAK.with(caller, pak, ids[0], ids[ids.count - 1])
+        var sql = Self.lockingTwoAndPAK.with(last, pak, caller, ids[0], last)
         if ids.count > 2 {
-            sql = Self.lockingWithPAK.with(caller, pak)
+            sql = Self.lockingWithPAK.with(last, pak, caller)
             sql.append(" WHERE u.id IN ", oneOf: ids)
             sql.append(" ORDER BY u.id FOR UPDATE")
         }
-        return try lockUsersAndPAK(sql)
-    }
-
-    /// - Returns: also whether the caller's PAK is not revoked: whoever revokes a PAK holds its user.
-    private func lockUsersAndPAK(_ sql: ComposedSQL) throws -> (users: [User], isLive: Bool) {
         var isLive = false
         let users = try connection.all(sql) { row in
-            isLive = try row.read(PAK.ID?.self) != nil || isLive
+            isLive = try row.read(PAK.ID?.self) != nil
             return try User(from: &row)
         }
         try writeOnCluster(users)
+        // The last user may be gone, and with it the row that the PAK would have come with.
+        if users.last?.id != last { isLive = try connection.isLive(pak, of: caller) }
         return (users, isLive)
     }
 
-    /// Locks a PAK right after its user, and therefore looks for it only then (IF): with another user's row it would be locked
-    /// before its own user's.
     private static let lockingWithPAK = ComposedSQL(
         select: "p.id", User.columns,
         from: """
-            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = ? AND p.revoked_at IS NULL
             """)
     private static let lockingTwoAndPAK = ComposedSQL(
         select: "p.id", User.columns,
         from: """
-            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = ? AND p.revoked_at IS NULL
             WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE
             """)
     private static let lockingWithHolder = ComposedSQL(
-        select: "p.id", User.columns,
+        select: User.columns,
         from: """
-            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = u.id AND p.revoked_at IS NULL
+            users u
             WHERE u.id IN (?, (
                 SELECT COALESCE(l.primary_user_id, i.user_id)
                 FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
@@ -157,5 +161,13 @@ extension AccountsTransaction {
         ) { row in try row.read(Int64.self) }
         try connection.writeOnCluster("UPDATE web_sessions SET version = version + 1 WHERE id IN ", [session.id])
         return user?.deletedAt == nil && isLive != nil ? user : nil
+    }
+}
+
+extension Connection {
+    fileprivate func isLive(_ pak: PAK.ID, of user: User.ID) throws -> Bool {
+        try first(
+            "SELECT 1 FROM paks WHERE id = ? AND user_id = ? AND revoked_at IS NULL", pak, user
+        ) { row in try row.read(Int64.self) } != nil
     }
 }

@@ -110,7 +110,7 @@ extension AccountsTransaction {
     ///
     /// - Parameters:
     ///   - token: of an identity whose user is locked and live.
-    ///   - holder: that user, read since it is locked; nil if it was not read since.
+    ///   - holder: who has the identity, read since that user is locked; nil if it was not read since.
     func renewAppleConsent(by token: IdentityToken, of holder: IdentityHolder? = nil) throws {
         guard token.provider == .apple else { return }
         if holder?.consentedAt.map({ $0 >= token.issuedAt }) != true {

@@ -2,6 +2,7 @@ import IdentityTokens
 import JSON
 import MariaDB
 import OpenSSL
+import Time
 
 extension Connection {
     /// The holder of (provider, subject), read without a lock. Before you rely on it, lock the users and read again.
@@ -18,6 +19,33 @@ extension Connection {
                 user: try row.read(), canonical: try row.read(), consentedAt: try row.read(),
                 hasWaitingGrants: try row.read(AppleRevocation.ID?.self) != nil)
         }
+    }
+
+    /// The same, and whether a user has a PAK that is not revoked.
+    func holder(
+        of token: IdentityToken, and pak: PAK.ID, of user: User.ID
+    ) throws -> (isLive: Bool, holder: IdentityHolder?) {
+        try first(
+            """
+            SELECT p.id IS NOT NULL, i.user_id, COALESCE(l.primary_user_id, i.user_id), i.consented_at, r.id
+            FROM (SELECT 1) always
+            LEFT JOIN paks p ON p.id = ? AND p.user_id = ? AND p.revoked_at IS NULL
+            LEFT JOIN identities i ON i.provider = ? AND i.sub = ?
+            LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
+            LEFT JOIN apple_revocations r ON r.sub_digest = ?
+            LIMIT 1
+            """, pak, user, token.provider.rawValue, token.subject, sha256(token.subject.utf8)
+        ) { row in
+            let isLive = try row.read(Bool.self)
+            let (user, canonical) = (try row.read(User.ID?.self), try row.read(User.ID?.self))
+            let (consentedAt, waiting) = (try row.read(Timestamp?.self), try row.read(AppleRevocation.ID?.self))
+            guard let user, let canonical else { return (isLive, nil) }
+            return (
+                isLive,
+                IdentityHolder(
+                    user: user, canonical: canonical, consentedAt: consentedAt, hasWaitingGrants: waiting != nil)
+            )
+        } ?? (false, nil)
     }
 
     /// The canonical user of the live user with this login_email, and whether an authoritative provider vouched for it.

@@ -25,6 +25,9 @@ struct IdentityHolder: Equatable {
     var consentedAt: Timestamp?
     /// Whether tokens that the identity had wait to be revoked at Apple (`takeBackAppleGrants`).
     var hasWaitingGrants: Bool
+
+    /// Whether both are the same users': sign-ins and Apple's revocations change the rest without anybody's lock.
+    static func == (left: Self, right: Self) -> Bool { left.user == right.user && left.canonical == right.canonical }
 }
 
 extension IdentityToken {

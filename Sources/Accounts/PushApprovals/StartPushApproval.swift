@@ -85,7 +85,7 @@ extension AccountsTransaction {
             FROM (SELECT 1) always LEFT JOIN users u ON u.id = ? FOR UPDATE
             """, user
         ) { row in (id: try row.read(User.ID.self), isDeleted: try row.read(Bool.self)) }
-        guard let found, found.id != .nobody else { return (.nobody, false) }
+        guard let found else { return (.nobody, false) }
         try connection.writeOnCluster("UPDATE users SET version = version + 1 WHERE id IN ", [found.id])
         return found
     }

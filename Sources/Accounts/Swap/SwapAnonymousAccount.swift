@@ -62,8 +62,8 @@ extension Accounts {
         let (a, other) = try transaction.lockCaller(caller, and: holder?.canonical)
         if !a.anonymous { throw Failure.nonAnonymousCaller }
         // Read again under the locks: the ticket may have been used, or the identity may have another holder.
-        guard try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proven,
-            try connection.holder(of: proven) == holder
+        let held = try connection.holder(of: proven)
+        guard held == holder, try connection.identity(behind: swap.proof, of: caller, at: transaction.now) == proven
         else { throw TransactionMustRestart() }
         guard let proven else { throw Failure.invalidSwapTicket }
         var b: User
@@ -87,7 +87,7 @@ extension Accounts {
             grants = plan.grants
         }
 
-        if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token, of: holder) }
+        if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token, of: held) }
         let formerName = b.name
         let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
         var scanned = try journaling.map { _ in
