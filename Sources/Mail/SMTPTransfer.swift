@@ -30,6 +30,8 @@ final class SMTPTransfer {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(server.connectTimeout))
         try set(CURLOPT_TIMEOUT_MS, milliseconds(server.timeout))
+        // Else curl waits two minutes for the answer to QUIT when it ends. In seconds; 0 would be none.
+        try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, milliseconds(server.timeout) / 1000))
         let tls = server.security == .startTLSIfOffered ? CURLUSESSL_TRY : CURLUSESSL_ALL
         try set(CURLOPT_USE_SSL, Int(tls.rawValue))
         try set(CURLOPT_SSL_VERIFYPEER, 1)
