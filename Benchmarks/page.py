@@ -67,7 +67,7 @@ def statements(results: dict) -> str:
                 title = ""
 
     trip = statistics.median(each["round_trip"] for each in found)
-    return f"`DO 0`, and with it the round trip, takes {trip:.0f} µs here, of which most is waiting.\n\n" + table(
+    return f"`DO 0`, and with it the round trip, takes {trip:.0f} µs.\n\n" + table(
         "workload | statement | µs", rows(), texts=2
     )
 

@@ -1,17 +1,23 @@
-"""What each statement of a request takes MariaDB: the floor runs them one by one, also those that Merganser sends together."""
+"""What each statement of a request takes: the floor runs them one by one, also those that Merganser sends together.
+
+The floor and MariaDB share one processor meanwhile. Otherwise what a statement takes depends on which processor wakes up.
+"""
 
 import http.client
 import json
+import os
+import pathlib
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import cycle
 
 import ideal
 import sides
 from plans import Plan, Recording, Statement
-from scene import Request
+from scene import RUN, Request
 from sides import Side
 from workloads import Workload
 
@@ -40,9 +46,11 @@ def measure(bench, learn, workload: Workload) -> dict:
     head = next(index for index, line in enumerate(plan.lines) if line.split()[0] in ("sign", "token", "head"))
     lines = [*plan.lines[:head], *ideal.execute("DO 0"), *plan.lines[head:]]
     path.write_text("\n".join([f"session {bench.recorder.session}", *lines, ""]))
+    database = int(pathlib.Path(RUN, "pids/mariadb").read_text().split()[0])
     floor = sides.floor(bench.floor_program, path, bench.sockets, 1)
     try:
-        times = list(zip(*send(floor, workload, requests[5:])))
+        with on_one_processor(database, *(process.pid for process in floor.responders)):
+            times = list(zip(*send(floor, workload, requests[5:])))
     finally:
         floor.stop()
     *own, least = [statistics.median(each) / 1e3 for each in times]
@@ -54,6 +62,25 @@ def measure(bench, learn, workload: Workload) -> dict:
             {"sql": label(each.sql), "us": max(0, us - least)} for each, us in zip(recordings[-1].statements, own)
         ],
     }
+
+
+@contextmanager
+def on_one_processor(*pids: int) -> Iterator[None]:
+    def place(processors: set[int]) -> None:
+        for pid in pids:
+            for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                try:
+                    os.sched_setaffinity(int(task.name), processors)
+                except ProcessLookupError:
+                    # A thread that has ended meanwhile.
+                    continue
+
+    before = os.sched_getaffinity(0)
+    place({min(before)})
+    try:
+        yield
+    finally:
+        place(before)
 
 
 def parts(recording: Recording) -> Iterator[Statement]:
@@ -98,7 +125,7 @@ def label(sql: bytes) -> str:
     text = " ".join(sql.decode().split())
     if text.encode() in CONTROL:
         return text
-    tables = dict.fromkeys(re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE) ([a-z_]{3,})", text))
+    tables = dict.fromkeys(re.findall(r"(?:FROM|JOIN|INTO|(?<!KEY )UPDATE) ([a-z_]{3,})", text))
     rows = len(re.findall(r"\), \(", text)) + 1
     lock = next((" " + each for each in ("FOR UPDATE", "LOCK IN SHARE MODE") if text.endswith(each)), "")
     return f"{text.split()[0]} {', '.join(tables)}{lock}" + (f", {rows} rows" if rows > 1 and text.startswith("INSERT") else "")
