@@ -138,7 +138,8 @@ class Bench:
                 name, settings = workload.otherwise
                 measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
                 started.append(measured[name])
-            rest = requests[RECORDINGS + 1 :] if share else requests
+            # What the least inserts belongs to whoever was recorded, who would have more to do each time.
+            rest = requests[RECORDINGS + 1 :] if share or len(requests) > 2 * RECORDINGS else requests
             own = [name for name in measured if name not in others]
             given = {name: rest[which::count] if share else rest for which, name in enumerate(own)}
             for name, peer in self.peers.items():

@@ -79,7 +79,8 @@ def least(of: Workload, recordings: Sequence[Recording], requests: Sequence[Requ
         read = execute("SELECT body FROM ideal_rows WHERE id = ?", "i f0")
         ids = [str(1 + number * (ROWS // len(requests))) for number in range(len(requests))]
         return [f"plan {LEAST}", *read, head, body], [replace(each, fields=(id,)) for each, id in zip(requests, ids)]
-    if of.ideal not in (workloads.WRITE, workloads.SIGN):
+    # What a swap or a merge inserts can be inserted once.
+    if of.ideal not in (workloads.WRITE, workloads.SIGN) or of.name in ("swap", "merge"):
         return [], []
     inserts = [replace(each, statements=inserted(each), fields=(), headers=[], body=b"{}") for each in recordings]
     if not inserts[0].statements:
