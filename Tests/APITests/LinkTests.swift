@@ -200,6 +200,21 @@ import Testing
         }
     }
 
+    /// Nothing is written for one that is known already.
+    @Test func theOwnersConsentMovesForwardOnly() throws {
+        let owner = try SwapScene(app).identified()
+        func consent(by proof: JSONValue) throws -> String? {
+            #expect(link(proof, token: phone.token).status == 409)
+            return try app.column("SELECT CONCAT(consented_at) FROM identities").first
+        }
+        let early = app.proof(owner.subject)
+        let first = try #require(try consent(by: early))
+        app.time.advance(by: .seconds(60))
+        let second = try #require(try consent(by: app.proof(owner.subject)))
+        #expect(first < second)
+        #expect(try consent(by: early) == second)
+    }
+
     // MARK: While the request waits for its user
 
     private func linking(_ subject: String) -> RepeatableRequest {
