@@ -270,7 +270,7 @@ def main() -> None:
         help="measure latencies at fixed rates through TLS and HTTP/2, and handshakes",
     )
     parser.add_argument(
-        "--statements", action="store_true", help="measure the statements of the workloads that have an ideal, one by one"
+        "--statements", action="store_true", help="measure the statements of eight workloads, one by one"
     )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
     options = parser.parse_args()

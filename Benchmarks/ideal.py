@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import workloads
-from plans import Plan, Recording, Statement
+from plans import Plan, Recording, Statement, parts
 from scene import Request, sql
 from sides import Side, fetch
 from workloads import Workload
@@ -96,13 +96,10 @@ def inserted(recording: Recording) -> list[Statement]:
     Counters are left out: all would wait for one row.
     """
     texts, parameters = [], []
-    for statement in recording.statements:
-        rest = iter(statement.parameters)
-        for text in re.sub(rb"^BEGIN NOT ATOMIC |; END$", b"", statement.sql.strip()).split(b"; "):
-            own = [next(rest) for _ in range(text.count(b"?"))] if statement.prepared else []
-            if text.startswith(b"INSERT") and re.search(rb"ON DUPLICATE KEY UPDATE (?!id = id)", text) is None:
-                texts.append(re.sub(rb"\s+RETURNING .*", b"", text, flags=re.DOTALL))
-                parameters += own
+    for part in (part for statement in recording.statements for part in parts(statement)):
+        if part.sql.startswith(b"INSERT") and re.search(rb"ON DUPLICATE KEY UPDATE (?!id = id)", part.sql) is None:
+            texts.append(re.sub(rb"\s+RETURNING .*", b"", part.sql, flags=re.DOTALL))
+            parameters += part.parameters
     if not texts:
         return []
     block = b"BEGIN NOT ATOMIC START TRANSACTION; " + b"; ".join(texts) + b"; COMMIT; END"

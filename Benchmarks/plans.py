@@ -103,6 +103,22 @@ def read_statements(lines: Sequence[str]) -> list[Statement]:
     return statements
 
 
+def parts(statement: Statement) -> Iterator[Statement]:
+    """The statements that were sent together as one, each with its own arguments; or the statement itself."""
+    if not statement.sql.startswith(b"BEGIN NOT ATOMIC "):
+        yield statement
+        return
+    rest = iter(statement.parameters)
+    for text in statement.sql.strip().removeprefix(b"BEGIN NOT ATOMIC ").removesuffix(b"; END").split(b"; "):
+        if text in (b"START TRANSACTION", b"COMMIT"):
+            yield Statement(text, prepared=False)
+            continue
+        own = [next(rest) for _ in range(text.count(b"?"))]
+        has_rows = text.lstrip().startswith(b"SELECT") or b" RETURNING " in text
+        rows = statement.rows if has_rows else []
+        yield Statement(text, True, 0, own, len(rows), statement.insert_id, rows)
+
+
 def parameter(word: str) -> tuple[str, Value]:
     kind, _, value = word.partition(":")
     return (kind, None) if kind == "n" else (kind, bytes.fromhex(value) if kind in "sb" else value.encode())

@@ -16,7 +16,7 @@ from itertools import cycle
 
 import ideal
 import sides
-from plans import Plan, Recording, Statement
+from plans import Plan, parts
 from scene import RUN, Request
 from sides import Side
 from workloads import Workload
@@ -32,15 +32,16 @@ WORKLOADS = (
     "userinfo",
     "introspection",
 )
-BLOCK = re.compile(rb"^BEGIN NOT ATOMIC |; END$")
-CONTROL = (b"START TRANSACTION", b"COMMIT")
 
 
 def measure(bench, learn, workload: Workload) -> dict:
     """The statements in their order, each with the median of its microseconds beyond those of `DO 0`."""
     requests = workload.prepare(REQUESTS + 10 if workload.once else 64)
     alone = learn(bench.recorder, workload, requests[:5])
-    recordings = [replace(each, statements=list(parts(each))) for each in alone.recordings]
+    recordings = [
+        replace(each, statements=[part for statement in each.statements for part in parts(statement)])
+        for each in alone.recordings
+    ]
     plan = Plan(workload.name, recordings, 0, workload.chain)
     path = sides.WORK / "plans"
     head = next(index for index, line in enumerate(plan.lines) if line.split()[0] in ("sign", "token", "head"))
@@ -83,22 +84,6 @@ def on_one_processor(*pids: int) -> Iterator[None]:
         place(before)
 
 
-def parts(recording: Recording) -> Iterator[Statement]:
-    for statement in recording.statements:
-        if not statement.sql.startswith(b"BEGIN NOT ATOMIC "):
-            yield statement
-            continue
-        rest = iter(statement.parameters)
-        for text in BLOCK.sub(b"", statement.sql.strip()).split(b"; "):
-            if text in CONTROL:
-                yield Statement(text, prepared=False)
-                continue
-            own = [next(rest) for _ in range(text.count(b"?"))]
-            has_rows = text.lstrip().startswith(b"SELECT") or b" RETURNING " in text
-            rows = statement.rows if has_rows else []
-            yield Statement(text, True, 0, own, len(rows), statement.insert_id, rows)
-
-
 def send(floor: Side, workload: Workload, requests: Sequence[Request]) -> Iterator[list[int]]:
     """One after the other over one connection; the first ones prepare the statements."""
     connection = http.client.HTTPConnection(floor.address, timeout=60)
@@ -123,7 +108,7 @@ def send(floor: Side, workload: Workload, requests: Sequence[Request]) -> Iterat
 def label(sql: bytes) -> str:
     """What it does to which tables."""
     text = " ".join(sql.decode().split())
-    if text.encode() in CONTROL:
+    if text in ("START TRANSACTION", "COMMIT"):
         return text
     tables = dict.fromkeys(re.findall(r"(?:FROM|JOIN|INTO|(?<!KEY )UPDATE) ([a-z_]{3,})", text))
     rows = len(re.findall(r"\), \(", text)) + 1

@@ -220,12 +220,7 @@ struct WaitingStatementsTests {
                     ended.signal()
                 }
                 locked.wait()
-                let deadline = ContinuousClock.now + .seconds(30)
-                // MariaDB has to be asked whether a transaction waits: it reports that to nobody.
-                while try !database.hasLockWait(watcher) {
-                    try #require(ContinuousClock.now < deadline, "the rival did not wait for the lock")
-                    usleep(5000)
-                }
+                try database.waitForALockWait(watcher)
             } else {
                 ended.wait()
             }

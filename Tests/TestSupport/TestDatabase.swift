@@ -105,6 +105,17 @@ package final class TestDatabase: Sendable {
         try transactions(connection).contains { $0.contains("\nLOCK WAIT ") }
     }
 
+    /// Waits until a transaction waits for a lock, at most 30 s. MariaDB reports that to nobody, so it is asked again and again.
+    ///
+    /// - Parameter connection: the connection to read with.
+    package func waitForALockWait(_ connection: Connection) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !hasLockWait(connection) {
+            guard ContinuousClock.now < deadline else { throw TestSupportError("no transaction waits for a lock") }
+            usleep(5000)
+        }
+    }
+
     /// Whether a transaction is open, be it of somebody who is gone.
     ///
     /// - Parameter connection: the connection to read with.

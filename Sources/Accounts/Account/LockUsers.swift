@@ -129,12 +129,11 @@ extension AccountsTransaction {
         from: """
             users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = ? AND p.revoked_at IS NULL
             """)
-    private static let lockingTwoAndPAK = ComposedSQL(
-        select: "p.id", User.columns,
-        from: """
-            users u LEFT JOIN paks p ON p.id = IF(u.id = ?, ?, NULL) AND p.user_id = ? AND p.revoked_at IS NULL
-            WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE
-            """)
+    private static let lockingTwoAndPAK = {
+        var sql = lockingWithPAK
+        sql.append(" WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE")
+        return sql
+    }()
     private static let lockingWithHolder = ComposedSQL(
         select: User.columns,
         from: """

@@ -26,7 +26,7 @@ struct IdentityHolder: Equatable {
     /// Whether tokens that the identity had wait to be revoked at Apple (`takeBackAppleGrants`).
     var hasWaitingGrants: Bool
 
-    /// Whether both are the same users': sign-ins and Apple's revocations change the rest without anybody's lock.
+    /// Whether both are the same users'. The rest may be another one by the time it is read again, which decides nothing.
     static func == (left: Self, right: Self) -> Bool { left.user == right.user && left.canonical == right.canonical }
 }
 

@@ -61,10 +61,7 @@ extension TestApp {
     }
 
     /// Waits until a transaction waits for a lock of another one.
-    func waitForALockWait(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let db = try database.connect()
-        try wait(sourceLocation) { try database.hasLockWait(db) }
-    }
+    func waitForALockWait() throws { try database.waitForALockWait(database.connect()) }
 
     /// Runs a body with a client that would wait for locks for a minute, and checks that it waited for none.
     func withPatientClient<Result>(
