@@ -70,7 +70,7 @@ extension Routes {
 
         // Tokens
         Route(.post, "/oauth/device_authorization", .client, authorizeDevice),
-        Route(.post, "/oauth/token", .client, crossOrigin: true, issueTokens),
+        Route(.post, "/oauth/token", .tokenClient, crossOrigin: true, issueTokens),
         Route(.post, "/oauth/revoke", .client, crossOrigin: true, revokeToken),
         Route(.post, "/oauth/introspect", .introspectingClient, introspectToken),
 

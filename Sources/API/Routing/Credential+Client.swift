@@ -7,7 +7,7 @@ import Text
 extension Credential<Application> {
     /// A relying party, by its credentials in the form or in the Authorization header (accounts §2.5).
     static let client = Credential(.client) { call in
-        let credentials = try call.basicCredentials ?? call.formCredentials()
+        let credentials = try call.clientCredentials()
         return try call.database.read { try call.accounts.authenticateClient(credentials, $0) }
     }
 
@@ -47,7 +47,7 @@ enum IntrospectionRequest {
 extension Credential<IntrospectionRequest> {
     /// A client that has a secret. If it presents a live access token of its own, one statement reads both.
     static let introspectingClient = Credential(.confidentialClient(basicOnly: false)) { call in
-        let credentials = try call.basicCredentials ?? call.formCredentials()
+        let credentials = try call.clientCredentials()
         if let token = try? call.form.required("token"),
             let found = try call.database.read({ try call.accounts.introspect(token, by: credentials, $0) })
         {
@@ -58,6 +58,12 @@ extension Credential<IntrospectionRequest> {
 }
 
 extension Call {
+    /// What the client presents in the Authorization header or else in the form, not yet checked.
+    func clientCredentials() throws -> ClientCredentials {
+        try basicCredentials
+            ?? ClientCredentials(clientID: try form.required("client_id"), secret: try form.value("client_secret"))
+    }
+
     /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.
     ///
     /// - Throws: `invalid_request` if the form has a secret too, or another client_id; `invalid_client` if the header
@@ -78,9 +84,5 @@ extension Call {
             }
             return ClientCredentials(clientID: clientID, secret: secret.isEmpty ? nil : secret)
         }
-    }
-
-    fileprivate func formCredentials() throws -> ClientCredentials {
-        ClientCredentials(clientID: try form.required("client_id"), secret: try form.value("client_secret"))
     }
 }

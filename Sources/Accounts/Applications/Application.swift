@@ -1,4 +1,4 @@
-package import Time
+import Time
 
 /// A registered OAuth client: a relying party (accounts §2.1).
 package struct Application: Sendable {
@@ -48,7 +48,5 @@ package struct Application: Sendable {
     package var isActive: Bool { status == .active }
 
     /// Whether token answers should warn the developer about dropped scopes (accounts §2.5).
-    package func hasScopeDrift(at now: Timestamp) -> Bool {
-        scopeDroppedAt.map { now < $0 + AuthorizationFault.driftMemory } ?? false
-    }
+    func hasScopeDrift(at now: Timestamp) -> Bool { AuthorizationFault.isDrift(scopeDroppedAt, at: now) }
 }

@@ -29,6 +29,35 @@ extension Accounts {
     }
 }
 
+/// The client of a grant, read with the grant's subject.
+struct GrantedClient: Sendable {
+    let clientID: String
+    private let clientType: Application.ClientType
+    private let secrets: ClientSecrets
+    /// When a scope was last dropped from one of its requests.
+    private let scopeDroppedAt: Timestamp?
+
+    /// Of an application `a` and its fault `d` of that name.
+    static let columns: StaticString = """
+        a.client_id, a.client_type, a.secret_digest, a.previous_secret_digest, a.previous_secret_expires_at,
+        d.last_seen_at
+        """
+
+    init(from row: inout Row) throws {
+        clientID = try row.read()
+        clientType = Application.ClientType(rawValue: try row.read()) ?? .public
+        secrets = try ClientSecrets(from: &row)
+        scopeDroppedAt = try row.read()
+    }
+
+    /// - Throws: `invalid_client`, as `authenticateClient` does.
+    func check(_ secret: String?, at now: Timestamp) throws(OAuthError) {
+        try secrets.check(secret, of: clientType, at: now)
+    }
+
+    func hasScopeDrift(at now: Timestamp) -> Bool { AuthorizationFault.isDrift(scopeDroppedAt, at: now) }
+}
+
 /// The digests of what a client proves itself with; a public client has none.
 struct ClientSecrets: Sendable {
     /// SHA-256.

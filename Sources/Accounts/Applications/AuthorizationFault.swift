@@ -11,7 +11,12 @@ package enum AuthorizationFault: String, Sendable, CaseIterable {
     /// How long `/diagnose` shows a fault.
     package static let memory = Duration.seconds(86_400)
     /// How long token answers warn about a dropped scope.
-    package static let driftMemory = Duration.seconds(7 * 86_400)
+    private static let driftMemory = Duration.seconds(7 * 86_400)
+
+    /// - Parameter droppedAt: when a scope was last dropped, if ever.
+    static func isDrift(_ droppedAt: Timestamp?, at now: Timestamp) -> Bool {
+        droppedAt.map { now < $0 + driftMemory } ?? false
+    }
 }
 
 extension Connection {

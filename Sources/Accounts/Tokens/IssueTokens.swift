@@ -21,30 +21,30 @@ extension Accounts {
             grant, scopes, authenticatedAt: authenticatedAt, sid: sid, current: refreshToken)
         try use(family.id)
         guard
-            let (response, activity) = try tokenResponse(
-                family, scopes, for: application, refreshToken: refreshToken, nonce: nonce, in: transaction)
+            let subject = try transaction.connection.subject(of: grant, withAddresses: scopes.needAddressesInIDToken)
         else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
-        return .issued(body: response.json(), activity: activity)
+        let (response, activity) = try tokenResponse(
+            family, scopes, of: subject, for: application.clientID, refreshToken: refreshToken, nonce: nonce,
+            in: transaction)
+        return .issued(
+            body: response.json(), activity: activity, hasScopeDrift: application.hasScopeDrift(at: transaction.now))
     }
 
-    /// An access token and an id_token (accounts §2.7), with a new refresh token. Nil if the grant is not live.
+    /// An access token and an id_token (accounts §2.7), with a new refresh token.
     ///
     /// - Parameters:
     ///   - scopes: the access token's, at most the family's.
+    ///   - subject: that of the family's grant.
     ///   - nonce: from the authorize request; only in the answer to its code.
     func tokenResponse(
-        _ family: TokenFamily, _ scopes: Scopes, for application: Application, refreshToken: Secret, nonce: String?,
-        in transaction: AccountsTransaction
-    ) throws -> (TokenResponse, TokenActivity?)? {
-        let withAddresses = scopes.contains("openid") && scopes.needAddresses
-        guard let subject = try transaction.connection.subject(of: family.grant, withAddresses: withAddresses) else {
-            return nil
-        }
+        _ family: TokenFamily, _ scopes: Scopes, of subject: Subject, for clientID: String, refreshToken: Secret,
+        nonce: String?, in transaction: AccountsTransaction
+    ) throws -> (TokenResponse, TokenActivity?) {
         let signer = try signingKeys.signer(transaction.connection)
         let issuedAt = transaction.now.seconds
         let lifetime = TokenFamily.accessTokenLifetime.components.seconds
         let common: Subject.Members = [
-            ("iss", .string(settings.issuer)), ("sub", .string(subject.sub)), ("aud", .string(application.clientID)),
+            ("iss", .string(settings.issuer)), ("sub", .string(subject.sub)), ("aud", .string(clientID)),
             ("exp", .integer(issuedAt + lifetime)), ("iat", .integer(issuedAt)),
         ]
         let accessToken = try signer.sign(
@@ -52,7 +52,7 @@ extension Accounts {
                 JSONObject(
                     common + [
                         ("jti", .string(Base64URL.encode(family.handle + randomBytes(8)))),
-                        ("client_id", .string(application.clientID)), ("scope", .string(scopes.text)),
+                        ("client_id", .string(clientID)), ("scope", .string(scopes.text)),
                         ("canonical_sub", .string(subject.canonicalSub)),
                     ])), type: "at+jwt")
         var idToken: String?

@@ -10,25 +10,59 @@ extension Accounts {
     /// lost answer or two simultaneous refreshes do not end the session. With the key of its rotation it gets that answer
     /// for a day (accounts §3.8). An older token revokes the family.
     ///
-    /// - Parameters:
-    ///   - scope: the request's `scope`; at most what was granted.
-    ///   - key: the request's Idempotency-Key.
+    /// The client of a current token is read with its subject, and not before.
+    ///
+    /// - Throws: `invalid_client`, as `authenticateClient` does, before anything is changed.
     package func refresh(
-        _ presented: String, scope: String?, key: RefreshKey?, by application: Application,
-        in transaction: AccountsTransaction
+        _ request: RefreshRequest, by credentials: ClientCredentials, in transaction: AccountsTransaction
     ) throws -> TokenOutcome {
-        let token = Secret(presented: presented)
-        let keyDigest = key?.digest(with: token)
-        guard let state = try transaction.lockFamily(ofToken: token.digest, withKey: keyDigest),
-            state.application == application.id, state.isLive
-        else { return .refused(.unknownRefreshToken) }
+        let token = Secret(presented: request.token)
+        let keyDigest = request.key?.digest(with: token)
+        let state = try transaction.lockFamily(ofToken: token.digest, withKey: keyDigest)
+        if let state, state.isCurrent(token, at: transaction.now),
+            let scopes = try? request.scopes(of: state.family),
+            let (subject, client) = try transaction.connection.subjectAndClient(
+                of: state.family.grant, withAddresses: scopes.needAddressesInIDToken),
+            client.clientID == credentials.clientID
+        {
+            try client.check(credentials.secret, at: transaction.now)
+            let successor = Secret(.plain)
+            let (response, activity) = try tokenResponse(
+                state.family, scopes, of: subject, for: client.clientID, refreshToken: successor, nonce: nil,
+                in: transaction)
+            let answer = response.json()
+            try transaction.rotate(
+                state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row),
+                scope: request.scope, keyDigest: keyDigest)
+            return .issued(
+                body: answer, activity: activity, hasScopeDrift: client.hasScopeDrift(at: transaction.now))
+        }
+        let application = try authenticateClient(credentials, transaction.connection)
+        return try repeatOrRefuse(request, token, keyDigest, state, by: application, in: transaction)
+    }
 
-        if let keyDigest, let sealed = state.answer(to: token, withKey: keyDigest, scope: scope, at: transaction.now) {
+    /// The answer to whatever is not a current token of the client with scopes that it may have.
+    private func repeatOrRefuse(
+        _ request: RefreshRequest, _ token: Secret, _ keyDigest: [UInt8]?, _ state: FamilyState?,
+        by application: Application, in transaction: AccountsTransaction
+    ) throws -> TokenOutcome {
+        guard let state, state.application == application.id, state.isLive else {
+            return .refused(.unknownRefreshToken)
+        }
+        func repeated(_ sealed: [UInt8]) throws -> TokenOutcome {
+            .issued(
+                body: try serverKey.open(sealed, for: state.family.row), activity: nil,
+                hasScopeDrift: application.hasScopeDrift(at: transaction.now))
+        }
+
+        if let keyDigest,
+            let sealed = state.answer(to: token, withKey: keyDigest, scope: request.scope, at: transaction.now)
+        {
             // Within a day a grant can end in more ways than by its families.
             guard try transaction.connection.subject(of: state.family.grant, withAddresses: false) != nil else {
                 return .refused(.unknownRefreshToken)
             }
-            return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
+            return try repeated(sealed)
         }
         guard transaction.now < state.tokenExpiresAt else { return .refused(.unknownRefreshToken) }
         // The clean-up of the release before may have erased the answer early. Whoever has the key is no thief.
@@ -36,36 +70,49 @@ extension Accounts {
             return .refused(.unknownRefreshToken)
         }
         if token.digest != state.currentDigest {
-            if let sealed = state.answer(to: token, scope: scope, at: transaction.now) {
-                return .issued(body: try serverKey.open(sealed, for: state.family.row), activity: nil)
+            if let sealed = state.answer(to: token, scope: request.scope, at: transaction.now) {
+                return try repeated(sealed)
             }
             try revoke(state.family.id, of: state.family.grant, application, because: .refreshReuse, in: transaction)
             return .refused(OAuthError(.invalidGrant, "the refresh token was already used; its family is revoked"))
         }
+        do throws(OAuthError) { _ = try request.scopes(of: state.family) } catch { return .refused(error) }
+        // The token is current, but what it was granted for has ended.
+        return .refused(.unknownRefreshToken)
+    }
+}
 
-        let scopes: Scopes
-        do throws(OAuthError) {
-            scopes = try scope.map { text throws(OAuthError) in try Scopes(requested: text) } ?? state.family.scopes
-        } catch {
-            return .refused(error)
+/// What a client asks with a refresh token (RFC 6749 §6).
+package struct RefreshRequest: Sendable {
+    package let token: String
+    /// At most what was granted; nil for all of it.
+    package let scope: String?
+    /// The request's Idempotency-Key.
+    package let key: RefreshKey?
+
+    package init(token: String, scope: String?, key: RefreshKey?) {
+        self.token = token
+        self.scope = scope
+        self.key = key
+    }
+
+    /// - Throws: `invalid_scope`.
+    fileprivate func scopes(of family: TokenFamily) throws(OAuthError) -> Scopes {
+        guard let scope else { return family.scopes }
+        let scopes = try Scopes(requested: scope)
+        guard !scopes.isEmpty, scopes.isCovered(by: family.scopes) else {
+            throw OAuthError(.invalidScope, "scope must not exceed the granted scopes")
         }
-        guard !scopes.isEmpty, scopes.isCovered(by: state.family.scopes) else {
-            return .refused(OAuthError(.invalidScope, "scope must not exceed the granted scopes"))
-        }
-        let successor = Secret(.plain)
-        guard
-            let (response, activity) = try tokenResponse(
-                state.family, scopes, for: application, refreshToken: successor, nonce: nil, in: transaction)
-        else { return .refused(.unknownRefreshToken) }
-        let answer = response.json()
-        try transaction.rotate(
-            state.family, to: successor, sealedAnswer: serverKey.seal(answer, for: state.family.row), scope: scope,
-            keyDigest: keyDigest)
-        return .issued(body: answer, activity: activity)
+        return scopes
     }
 }
 
 extension FamilyState {
+    /// Whether the token is the one that its family has now.
+    fileprivate func isCurrent(_ token: Secret, at now: Timestamp) -> Bool {
+        isLive && token.digest == currentDigest && now < tokenExpiresAt
+    }
+
     /// The sealed answer that retired the token, for as long as its immediate predecessor gets it without a key.
     fileprivate func answer(to token: Secret, scope: String?, at now: Timestamp) -> [UInt8]? {
         guard let answerExpiresAt, now <= answerExpiresAt else { return nil }

@@ -9,34 +9,40 @@ extension Connection {
     ///
     /// - Parameter withAddresses: whether it is needed if the user's address is verified.
     package func subject(of grant: Grant.ID, withAddresses: Bool) throws -> Subject? {
-        let rows =
-            if withAddresses {
-                try all(
-                    """
-                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                           g.last_used_at, u.previously_anonymous, u.has_merges, i.email
-                    FROM grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
-                    LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified
-                    WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active'
-                      AND (u.deleted_at IS NULL OR u.has_merges)
-                    """, grant
-                ) { row in try UsualSubject(from: &row, withAddress: true) }
-            } else {
-                try all(
-                    """
-                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                           g.last_used_at, u.previously_anonymous, u.has_merges
-                    FROM grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
-                    WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active'
-                      AND (u.deleted_at IS NULL OR u.has_merges)
-                    """, grant
-                ) { row in try UsualSubject(from: &row, withAddress: false) }
-            }
-        guard let usual = rows.first else { return nil }
-        return usual.isWhole ? Subject(rows) : try mergedSubject(of: grant)
+        try subjectAndClient(of: grant, withAddresses: withAddresses)?.subject
     }
+
+    /// The same, with the client that the grant was given to.
+    func subjectAndClient(
+        of grant: Grant.ID, withAddresses: Bool
+    ) throws -> (subject: Subject, client: GrantedClient)? {
+        let sql = withAddresses ? Self.selectUsualWithAddresses : Self.selectUsual
+        let rows = try all(sql.with(grant)) { row in
+            (
+                subject: try UsualSubject(from: &row, withAddress: withAddresses),
+                client: try GrantedClient(from: &row)
+            )
+        }
+        guard let usual = rows.first else { return nil }
+        if usual.subject.isWhole { return (Subject(rows.map(\.subject)), usual.client) }
+        return try mergedSubject(of: grant).map { ($0, usual.client) }
+    }
+
+    private static let selectUsual = ComposedSQL(
+        select: Subject.ownColumns, "u.previously_anonymous, u.has_merges", GrantedClient.columns,
+        from: """
+            grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+            LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
+            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+            """)
+    private static let selectUsualWithAddresses = ComposedSQL(
+        select: Subject.ownColumns, "u.previously_anonymous, u.has_merges, i.email", GrantedClient.columns,
+        from: """
+            grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+            LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
+            LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified
+            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+            """)
 
     func mergedSubject(of grant: Grant.ID) throws -> Subject? {
         var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "grants g ")

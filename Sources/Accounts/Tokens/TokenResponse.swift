@@ -20,8 +20,10 @@ package struct TokenResponse: Encodable, Sendable {
 
 /// The result of a token request. A refusal is committed too, because it may have revoked a family.
 package enum TokenOutcome: Sendable {
-    /// - Parameter activity: set if it should be recorded.
-    case issued(body: [UInt8], activity: TokenActivity?)
+    /// - Parameters:
+    ///   - activity: set if it should be recorded.
+    ///   - hasScopeDrift: whether the answer should warn the developer about dropped scopes (accounts §2.5).
+    case issued(body: [UInt8], activity: TokenActivity?, hasScopeDrift: Bool)
     case refused(OAuthError)
 }
 

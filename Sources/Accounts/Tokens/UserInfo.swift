@@ -4,6 +4,9 @@ import Text
 extension Scopes {
     /// Whether their claims say if the user's address is verified.
     var needAddresses: Bool { contains("email") || contains("identity:level") }
+
+    /// The same of an id_token, which is there with `openid` only.
+    var needAddressesInIDToken: Bool { contains("openid") && needAddresses }
 }
 
 extension Subject {

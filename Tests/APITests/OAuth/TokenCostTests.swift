@@ -51,14 +51,14 @@ import Testing
         // The client; BEGIN with the code's grant, its lock, the code's; family, token, the code's use, the person; COMMIT.
         #expect(try cost { scene.exchange(code, by: rp) } == 9)
         let tokens = try scene.signIn(rp, as: person)
-        // The client; BEGIN with the token's family; the person; COMMIT with token and family.
-        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 4)
-        // The client; BEGIN with the token's family; COMMIT.
+        // BEGIN with the token's family; the client with the person; COMMIT with token and family.
+        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 3)
+        // BEGIN with the token's family; the client; COMMIT.
         #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 3)
         let key = String(repeating: "k", count: 22)
         let keyed = try scene.signIn(rp, as: person)
         // A key costs nothing where it is kept; where it is asked for, whether the person's grant still lives.
-        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 4)
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 3)
         #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 4)
         // The client; BEGIN; the token; COMMIT.
         #expect(try cost { scene.revoke(tokens.access, by: rp) } == 4)

@@ -251,6 +251,37 @@ import Time
         #expect(scene.refresh(next.refresh, by: open).status == 200)
     }
 
+    /// Whatever the token is, and whatever else is wrong: the client is authenticated before anything is said or changed.
+    @Test(arguments: [false, true]) func aRefreshAuthenticatesItsClientFirst(isConfidential: Bool) throws {
+        let rp = isConfidential ? confidential : open
+        let retired = try scene.signIn(rp, as: person)
+        let current = try Tokens(scene.refresh(retired.refresh, by: rp))
+        let others = try scene.signIn(isConfidential ? open : confidential, as: person)
+        scene.app.time.advance(by: .seconds(31))
+        func like(_ id: String, _ secret: String?) -> TestClient {
+            TestClient(id: rp.id, clientID: id, secret: secret, redirectURI: rp.redirectURI)
+        }
+        let wrong = isConfidential ? [like(rp.clientID, "x"), like(rp.clientID, nil)] : [like(rp.clientID, "x")]
+        let requests: [[(String, String?)]] =
+            [current.refresh, retired.refresh, others.refresh, "unknown"].map { scene.refreshForm($0) } + [
+                scene.refreshForm(current.refresh, scope: "openid phone"), [("grant_type", "refresh_token")],
+                scene.refreshForm(current.refresh) + [("scope", "openid"), ("scope", "email")],
+            ]
+        for client in wrong + [like("logi_unknown", rp.secret), like("é", rp.secret)] {
+            for request in requests { #expect(try refusal(request, as: client) == "401 invalid_client") }
+            #expect(
+                try scene.refresh(current.refresh, by: client, key: "short").oauthRefusal() == "401 invalid_client")
+        }
+        for status in ["pending", "suspended"] {
+            try scene.app.change("UPDATE applications SET status = ?", status)
+            for request in requests { #expect(try refusal(request, as: rp) == "401 invalid_client") }
+        }
+        try scene.app.change("UPDATE applications SET status = 'active'")
+        let next = try Tokens(scene.refresh(current.refresh, by: rp))
+        #expect(scene.userInfo(next.access).status == 200)
+        #expect(try scene.app.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
+    }
+
     @Test func aRefreshTokenLivesThirtyDaysFromItsOwnIssue() throws {
         var tokens = try scene.signIn(open, as: person)
         scene.app.time.advance(by: .seconds(30 * 86_400 - 1))
