@@ -10,7 +10,8 @@ extension Accounts {
     /// lost answer or two simultaneous refreshes do not end the session. With the key of its rotation it gets that answer
     /// for a day (accounts §3.8). An older token revokes the family.
     ///
-    /// The client of a current token is read with its subject, and not before.
+    /// The client of a current token is read with its subject, and not before: whoever has a token waits for its family's
+    /// lock, also without the client's secret.
     ///
     /// - Throws: `invalid_client`, as `authenticateClient` does, before anything is changed.
     package func refresh(
@@ -23,9 +24,9 @@ extension Accounts {
             let scopes = try? request.scopes(of: state.family),
             let (subject, client) = try transaction.connection.subjectAndClient(
                 of: state.family.grant, withAddresses: scopes.needAddressesInIDToken),
-            client.clientID == credentials.clientID
+            client.clientID.utf8.elementsEqual(credentials.clientID.utf8)
         {
-            try client.check(credentials.secret, at: transaction.now)
+            try client.check(credentials.secret, at: clock.now)
             let successor = Secret(.plain)
             let (response, activity) = try tokenResponse(
                 state.family, scopes, of: subject, for: client.clientID, refreshToken: successor, nonce: nil,
@@ -98,8 +99,7 @@ package struct RefreshRequest: Sendable {
 
     /// - Throws: `invalid_scope`.
     fileprivate func scopes(of family: TokenFamily) throws(OAuthError) -> Scopes {
-        guard let scope else { return family.scopes }
-        let scopes = try Scopes(requested: scope)
+        let scopes = try scope.map { text throws(OAuthError) in try Scopes(requested: text) } ?? family.scopes
         guard !scopes.isEmpty, scopes.isCovered(by: family.scopes) else {
             throw OAuthError(.invalidScope, "scope must not exceed the granted scopes")
         }

@@ -282,6 +282,16 @@ import Time
         #expect(try scene.app.count("SELECT COUNT(*) FROM refresh_families WHERE revoked_at IS NOT NULL") == 0)
     }
 
+    /// KELVIN SIGN is canonically equivalent to K, but is another byte sequence.
+    @Test func aClientIDIsComparedByteForByte() throws {
+        try scene.app.change("UPDATE applications SET client_id = 'Kiosk' WHERE id = ?", open.id)
+        let kiosk = TestClient(id: open.id, clientID: "Kiosk", secret: nil, redirectURI: open.redirectURI)
+        let tokens = try scene.signIn(kiosk, as: person)
+        #expect(
+            try refusal(scene.refreshForm(tokens.refresh) + [("client_id", "\u{212A}iosk")]) == "401 invalid_client")
+        #expect(scene.refresh(tokens.refresh, by: kiosk).status == 200)
+    }
+
     @Test func aRefreshTokenLivesThirtyDaysFromItsOwnIssue() throws {
         var tokens = try scene.signIn(open, as: person)
         scene.app.time.advance(by: .seconds(30 * 86_400 - 1))

@@ -1,6 +1,5 @@
 import Accounts
 import Database
-import ErrorCodes
 import HTTP
 import Logging
 
@@ -21,7 +20,7 @@ import Logging
 }
 
 extension Call {
-    /// Runs a rule in one transaction, and commits its refusals too. Then records that tokens were issued.
+    /// Runs a rule in one transaction, and commits the refusals that it returns. Then records that tokens were issued.
     fileprivate func answerWithTokens(_ rule: (AccountsTransaction) throws -> TokenOutcome) throws -> Response {
         var noted: TokenActivity?
         let response = try commit { transaction in

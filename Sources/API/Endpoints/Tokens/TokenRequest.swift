@@ -1,5 +1,4 @@
 import Accounts
-import Database
 import ErrorCodes
 import HTTP
 
@@ -13,7 +12,8 @@ enum TokenRequest {
 }
 
 extension Credential<TokenRequest> {
-    /// A client with a complete request. What the request lacks is said to an authenticated client only.
+    /// A client, or a complete refresh, whose rule authenticates the client. What a request lacks is said to an authenticated
+    /// client only.
     static let tokenClient = Credential(.client) { call in
         let credentials = try call.clientCredentials()
         if case "refresh_token"?? = try? call.form.value("grant_type"), let refresh = try? call.refreshRequest() {
