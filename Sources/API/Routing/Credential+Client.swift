@@ -7,8 +7,7 @@ import Text
 extension Credential<Application> {
     /// A relying party, by its credentials in the form or in the Authorization header (accounts §2.5).
     static let client = Credential(.client) { call in
-        let credentials = try call.clientCredentials()
-        return try call.database.read { try call.accounts.authenticateClient(credentials, $0) }
+        try call.authenticateClient(call.clientCredentials())
     }
 
     /// A client that has a secret.
@@ -62,6 +61,11 @@ extension Call {
     func clientCredentials() throws -> ClientCredentials {
         try basicCredentials
             ?? ClientCredentials(clientID: try form.required("client_id"), secret: try form.value("client_secret"))
+    }
+
+    /// - Throws: `invalid_client`.
+    func authenticateClient(_ credentials: ClientCredentials) throws -> Application {
+        try database.read { try accounts.authenticateClient(credentials, $0) }
     }
 
     /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.

@@ -85,11 +85,11 @@ extension Accounts {
 
 /// What a client asks with a refresh token (RFC 6749 §6).
 package struct RefreshRequest: Sendable {
-    package let token: String
+    let token: String
     /// At most what was granted; nil for all of it.
-    package let scope: String?
+    let scope: String?
     /// The request's Idempotency-Key.
-    package let key: RefreshKey?
+    let key: RefreshKey?
 
     package init(token: String, scope: String?, key: RefreshKey?) {
         self.token = token

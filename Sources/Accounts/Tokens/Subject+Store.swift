@@ -19,7 +19,7 @@ extension Connection {
         let sql = withAddresses ? Self.selectUsualWithAddresses : Self.selectUsual
         let rows = try all(sql.with(grant)) { row in
             (
-                subject: try UsualSubject(from: &row, withAddress: withAddresses),
+                subject: try UsualSubject(from: &row, withAddress: true),
                 client: try GrantedClient(from: &row)
             )
         }
@@ -28,21 +28,24 @@ extension Connection {
         return try mergedSubject(of: grant).map { ($0, usual.client) }
     }
 
-    private static let selectUsual = ComposedSQL(
-        select: Subject.ownColumns, "u.previously_anonymous, u.has_merges", GrantedClient.columns,
-        from: """
-            grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
-            LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
-            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+    private static let selectUsual = usual(addresses: "NULL", "")
+    private static let selectUsualWithAddresses = usual(
+        addresses: "i.email", " LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified")
+
+    private static func usual(addresses: StaticString, _ join: StaticString) -> ComposedSQL {
+        var sql = ComposedSQL(
+            select: Subject.ownColumns, "u.previously_anonymous, u.has_merges", addresses, GrantedClient.columns,
+            from: """
+                grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+                LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
+                """)
+        sql.append(join)
+        sql.append(
+            """
+             WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
             """)
-    private static let selectUsualWithAddresses = ComposedSQL(
-        select: Subject.ownColumns, "u.previously_anonymous, u.has_merges, i.email", GrantedClient.columns,
-        from: """
-            grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
-            LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
-            LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified
-            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
-            """)
+        return sql
+    }
 
     func mergedSubject(of grant: Grant.ID) throws -> Subject? {
         var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "grants g ")
@@ -55,8 +58,8 @@ extension Connection {
 
 /// What a statement without subqueries reads of a grant's subject. It has a row for each verified address of the user.
 ///
-/// The statement joins the grant's own user, and ends with the user's `previously_anonymous` and `has_merges`. If the user
-/// has merged accounts, it need not even be the canonical one.
+/// The statement joins the grant's own user, and reads the user's `previously_anonymous` and `has_merges` after `ownColumns`. If
+/// the user has merged accounts, it need not even be the canonical one.
 struct UsualSubject {
     fileprivate private(set) var own: Subject
     private let hasMerges: Bool

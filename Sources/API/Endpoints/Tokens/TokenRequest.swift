@@ -19,7 +19,7 @@ extension Credential<TokenRequest> {
         if case "refresh_token"?? = try? call.form.value("grant_type"), let refresh = try? call.refreshRequest() {
             return .refresh(refresh, credentials)
         }
-        let application = try Credential<Application>.client.check(call)
+        let application = try call.authenticateClient(credentials)
         switch try call.form.required("grant_type") {
         case "authorization_code":
             let exchange = CodeExchange(
