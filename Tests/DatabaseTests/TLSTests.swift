@@ -34,12 +34,13 @@ struct TLSTests {
     }
 
     @Test func verifiedOrRefused() throws {
-        let port = try freePort()
         try certify("DNS:localhost,IP:127.0.0.1")
-        let server = try MariaDBServer(options: [
-            "--skip-networking=0", "--bind-address=127.0.0.1", "--port=\(port)", "--ssl-ca=\(folder.path)/ca.pem",
-            "--ssl-cert=\(folder.path)/server.pem", "--ssl-key=\(folder.path)/server.key",
-        ])
+        let (server, port) = try onFreePort { port in
+            try MariaDBServer(options: [
+                "--skip-networking=0", "--bind-address=127.0.0.1", "--port=\(port)", "--ssl-ca=\(folder.path)/ca.pem",
+                "--ssl-cert=\(folder.path)/server.pem", "--ssl-key=\(folder.path)/server.key",
+            ])
+        }
         let administrator = try Connection(server.options())
         try administrator.query("CREATE USER tls@'%' IDENTIFIED BY 's3cr3t' REQUIRE SSL")
 
@@ -62,10 +63,11 @@ struct TLSTests {
     }
 
     @Test func aServerWithoutTLSIsRefused() throws {
-        let port = try freePort()
-        let server = try MariaDBServer(options: [
-            "--skip-networking=0", "--bind-address=127.0.0.1", "--port=\(port)", "--skip-ssl",
-        ])
+        let (server, port) = try onFreePort { port in
+            try MariaDBServer(options: [
+                "--skip-networking=0", "--bind-address=127.0.0.1", "--port=\(port)", "--skip-ssl",
+            ])
+        }
         try Connection(server.options()).query("CREATE USER tls@'%' IDENTIFIED BY 's3cr3t'")
         try refused(options(port, "ca"))
         var plain = options(port, "ca")

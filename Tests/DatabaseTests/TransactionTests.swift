@@ -259,7 +259,7 @@ struct TransactionTests {
         try watcher.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
         var attempts = 0
         #expect(throws: TransactionFailure.self) {
-            try subject.transaction(RetryPolicy(attempts: 100, patience: .milliseconds(1500))) { db in
+            try subject.transaction(RetryPolicy(attempts: 100, patience: .milliseconds(1900))) { db in
                 attempts += 1
                 try db.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
             }

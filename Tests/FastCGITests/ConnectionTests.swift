@@ -40,7 +40,7 @@ import Threads
         let busy = (0..<16).map { [server = fixture.server] _ in
             Thread {
                 guard let client = try? server.connect() else { return }
-                while !isOver.load(ordering: .relaxed), (try? client.ask("GET", "/late/5"))?.status == 200 {
+                while !isOver.load(ordering: .relaxed), (try? client.ask("GET", "/late/20"))?.status == 200 {
                     answers.add(1, ordering: .relaxed)
                 }
             }
@@ -50,7 +50,7 @@ import Threads
         }
         let new = try (0..<16).map { _ in try fixture.server.connect() }
         let before = answers.load(ordering: .relaxed)
-        for client in new { try client.send(FastCGIClient.request("GET", "/late/5")) }
+        for client in new { try client.send(FastCGIClient.request("GET", "/late/20")) }
         for client in new { #expect(try client.receiveAnswer()?.status == 200) }
         let meanwhile = answers.load(ordering: .relaxed) - before
         isOver.store(true, ordering: .relaxed)

@@ -41,11 +41,11 @@ import Testing
     }
 
     @Test func whatIsUnderWayAtTheLimitIsAnswered() throws {
-        let fixture = try EchoFixture(threads: 2, drainLimit: .milliseconds(300))
+        let fixture = try EchoFixture(threads: 2, drainLimit: .seconds(1))
         let kept = try fixture.server.connect()
         #expect(try kept.ask()?.status == 200)
         let slow = try fixture.server.connect()
-        try slow.send(FastCGIClient.request("GET", "/late/1500"))
+        try slow.send(FastCGIClient.request("GET", "/late/4000"))
         fixture.server.process.terminate()
         #expect(try slow.receiveAnswer()?.status == 200)
         #expect(try slow.receiveEnd(), "its connection is not kept")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func whoIsSilentAtTheLimitHoldsItUpNoLongerThanAtOtherTimes() throws {
-        let fixture = try EchoFixture(threads: 2, receiveTimeout: .seconds(1), drainLimit: .milliseconds(300))
+        let fixture = try EchoFixture(threads: 2, receiveTimeout: .seconds(3), drainLimit: .seconds(1))
         let stuck = try fixture.server.connect()
         try stuck.send(FastCGIClient.beginRequest())
         #expect(try fixture.server.end() == Drained(requests: 0, cut: 0, aborted: 1))

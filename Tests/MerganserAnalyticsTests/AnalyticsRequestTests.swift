@@ -145,7 +145,7 @@ import Testing
         reporter.track("with a file", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
         #expect(await !reporter.flush())
         reporter.track("later")
-        for _ in 0..<500 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
+        for _ in 0..<3000 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") == 1)
@@ -165,7 +165,7 @@ import Testing
         reporter.track("with a file", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
         #expect(await gate.waitForArrival())
         reporter.track("later")
-        for _ in 0..<500 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
+        for _ in 0..<3000 where try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") < 1 {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(try deployment.count("SELECT COUNT(*) FROM events WHERE message = 'later'") == 1)
@@ -277,7 +277,7 @@ import Testing
         let reporter = try deployment.reporter { config in
             config.onLoss = { _ in
                 // By whom ever waits for the caller; the call itself is over at once.
-                for _ in 0..<500 where isCalling.withLock({ $0 }) { usleep(1000) }
+                for _ in 0..<10_000 where isCalling.withLock({ $0 }) { usleep(1000) }
                 tell.yield(isCalling.withLock { $0 })
             }
         }
@@ -309,7 +309,7 @@ import Testing
 /// Carries requests, and notes the files that it uploads.
 private final class RecordingTransport: Transport {
     let uploads = Locked<[Data]>([])
-    private let carrier = URLSessionTransport(timeout: .seconds(60))
+    private let carrier = URLSessionTransport(timeout: .seconds(600))
 
     var timeout: Duration { carrier.timeout }
 

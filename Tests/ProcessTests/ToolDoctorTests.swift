@@ -79,8 +79,10 @@ import Threads
             "--wsrep-node-name=db1", "--wsrep-node-address=127.0.0.1", "--binlog-format=ROW",
         ]
         func findings(_ more: [String], provider: String = "") throws -> Findings {
-            let galera = "gmcast.listen_addr=tcp://127.0.0.1:\(try freePort()); \(provider)"
-            let server = try MariaDBServer(options: options + ["--wsrep-provider-options=\(galera)"] + more)
+            let (server, _) = try onFreePort { port in
+                let galera = "gmcast.listen_addr=tcp://127.0.0.1:\(port); \(provider)"
+                return try MariaDBServer(options: options + ["--wsrep-provider-options=\(galera)"] + more)
+            }
             let installation = try Installation(database: TestDatabase(on: server, migrated: true))
             return try Findings(installation.tool("doctor", "--json"))
         }
@@ -245,27 +247,29 @@ import Threads
 
         /// - Parameter servers: the lines of the nodes.
         init(_ servers: String) throws {
-            folder = try TemporaryDirectory()
-            port = try freePort()
-            socket = folder.file("admin.sock")
-            try folder.write(
-                """
-                global
-                    stats socket \(socket) level admin
-                defaults
-                    mode tcp
-                    timeout connect 1s
-                    timeout client 1m
-                    timeout server 1m
-                listen merganser_database
-                    bind 127.0.0.1:\(port)
-                \(servers)
+            let folder = try TemporaryDirectory()
+            let socket = folder.file("admin.sock")
+            let (process, port) = try onFreePort { port in
+                try folder.write(
+                    """
+                    global
+                        stats socket \(socket) level admin
+                    defaults
+                        mode tcp
+                        timeout connect 1s
+                        timeout client 1m
+                        timeout server 1m
+                    listen merganser_database
+                        bind 127.0.0.1:\(port)
+                    \(servers)
 
-                """, to: "haproxy.cfg")
-            process = try ChildProcess(
-                "/usr/sbin/haproxy", ["-db", "-f", folder.file("haproxy.cfg")], deathSignal: SIGTERM)
-            try process.wait(for: "its stats socket") { [socket] in connectToUnixSocket(socket).map { close($0) } != nil
+                    """, to: "haproxy.cfg")
+                let process = try ChildProcess(
+                    "/usr/sbin/haproxy", ["-db", "-f", folder.file("haproxy.cfg")], deathSignal: SIGTERM)
+                try process.wait(for: "its stats socket") { connectToUnixSocket(socket).map { close($0) } != nil }
+                return process
             }
+            (self.folder, self.socket, self.process, self.port) = (folder, socket, process, port)
         }
 
         func tell(_ command: String) throws {

@@ -180,7 +180,7 @@ import Time
     /// A connection may be dead without a word, and still be open here: what comes next goes over another one.
     @Test func aServerThatHangsIsLeft() throws {
         var settings = settings
-        settings.timeout = .milliseconds(500)
+        settings.timeout = .seconds(3)
         let queue = queue(settings)
         server.reply(.silence)
         send(by: queue)

@@ -31,28 +31,20 @@ package final class Nginx: Sendable {
     ///   - configuration: the whole `nginx.conf` for the port, except `user`, `pid` and `daemon`. Relative paths start
     ///     at `directory`.
     package init(links: [String: String] = [:], _ configuration: (_ port: UInt16) throws -> String) throws {
-        directory = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         for (name, path) in links { try directory.link(name, to: path) }
-        var attempts = 0
-        while true {
-            let port = try freePort()
+        let (process, port) = try onFreePort { port in
             let file = try directory.write(try configuration(port), to: "nginx.conf")
             let process = try ChildProcess(
                 Nginx.program, Nginx.arguments(prefix: directory.path, configuration: file), deathSignal: SIGTERM)
             do {
                 try process.wait(for: "nginx on port \(port)") { accepts(port) }
-                self.port = port
-                self.process = process
-                return
             } catch {
-                // Between being found free and being bound, a port may be taken by somebody else.
-                attempts += 1
-                let log = directory.text("error.log")
-                guard log.contains("Address already in use"), attempts < 5 else {
-                    throw TestSupportError("\(error)\(log)")
-                }
+                throw TestSupportError("\(error)\(directory.text("error.log"))")
             }
+            return process
         }
+        (self.directory, self.process, self.port) = (directory, process, port)
     }
 
     deinit { try? stop() }
@@ -81,6 +73,25 @@ package final class Nginx: Sendable {
             "-p", prefix, "-e", "\(prefix)/error.log", "-c", configuration, "-g",
             "daemon off; pid \(prefix)/nginx.pid;\(user)",
         ]
+    }
+}
+
+/// Starts a server on a free loopback port.
+///
+/// - Parameter start: throws what the server says if it does not start. If that says that the address is in use, it is
+///   called again with another port.
+/// - Returns: the server and its port.
+package func onFreePort<Server>(_ start: (_ port: UInt16) throws -> Server) throws -> (Server, UInt16) {
+    var attempts = 0
+    while true {
+        let port = try freePort()
+        do {
+            return (try start(port), port)
+        } catch {
+            // Between being found free and being bound, a port may be taken by somebody else.
+            attempts += 1
+            guard "\(error)".contains("Address already in use"), attempts < 5 else { throw error }
+        }
     }
 }
 

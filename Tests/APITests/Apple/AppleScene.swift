@@ -96,7 +96,7 @@ final class AppleScene {
     @discardableResult
     func dispatch(with service: Service? = nil) throws -> Int {
         var options = Dispatcher.Options(isDevelopment: true)
-        options.transfer.timeout = .milliseconds(500)
+        options.transfer.timeout = .seconds(3)
         options.time = { [time = app.time] _ in time.now }
         return try Dispatcher(
             (service ?? app.service).accounts, Database(app.database.options), options, statistics: statistics

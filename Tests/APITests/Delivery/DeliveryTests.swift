@@ -113,7 +113,7 @@ import Time
     func everythingElseThan2xxIsAFailure(reply: LocalHTTPServer.Reply, attempt: String) throws {
         let receiver = try scene.receiver { _ in reply }
         let id = try scene.event(for: receiver)
-        try scene.dispatch { $0.transfer.timeout = .seconds(1) }
+        try scene.dispatch { $0.transfer.timeout = .seconds(5) }
         #expect(try scene.attempts(receiver.id) == ["1 \(attempt)"])
         let row = try scene.row(id)
         #expect(row.attempts == 1 && !row.isDelivered && !row.isDead)

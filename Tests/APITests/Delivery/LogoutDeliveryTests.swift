@@ -99,7 +99,7 @@ import Time
         try scene.app.addSigningKey()
         let (server, application) = try receiver { _ in reply }
         try signOut(at: application)
-        try scene.dispatch { $0.transfer.timeout = .seconds(1) }
+        try scene.dispatch { $0.transfer.timeout = .seconds(5) }
         #expect(try queue() == ["1 10"])
         #expect(server.requests.count == 1)
         #expect(counts.attempts[outcome] == 1 && counts.attempts.values.reduce(0, +) == 1)

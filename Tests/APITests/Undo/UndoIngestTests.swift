@@ -68,6 +68,8 @@ import Time
         for (id, phone) in zip(ids, [ada, bea]) { try claim(id, by: phone) }
         let changes = Mutex<[Span]>([])
         let isDone = Atomic(false)
+        // How many reports were answered.
+        let served = Atomic(0)
         // By user id and by the id of the device, and in one batch.
         let names = [
             ["\(ada.userID)"], [ids[0]], ["\(bea.userID)"], [ids[1]], ["\(ada.userID)", "\(bea.userID)"] + ids,
@@ -81,7 +83,10 @@ import Time
                     let span = Span(what: what, begin: begin, end: .now)
                     changes.withLock { $0.append(span) }
                     app.time.advance(by: .milliseconds(7))
-                    usleep(20_000)
+                    // Each reporter has at most one report under way that ran beside the change. The other three are
+                    // certain.
+                    let enough = served.load(ordering: .acquiring) + names.count + 3
+                    do { try app.wait { served.load(ordering: .acquiring) >= enough } } catch { Issue.record(error) }
                 }
                 for _ in 0..<Self.rounds {
                     var merge: MergeID?
@@ -98,6 +103,7 @@ import Time
                     scene.ingest(names[thread].map { scene.event("\(message) of \($0)", of: $0) }))
                 #expect(answer.status == 200, "\(answer)")
                 spans.append(Span(what: message, begin: begin, end: .now))
+                served.add(1, ordering: .releasing)
             }
             return spans
         }
