@@ -229,9 +229,11 @@ def tickets(anonymous: list[Phone]) -> list[str]:
     sql(f"""
         INSERT INTO users (name, login_email)
         SELECT 'Somebody', CONCAT('{name}.', seq, '@example.com') FROM seq_1_to_{len(made)};
+        -- Triggers on identities write users, so the statement must not read them.
+        CREATE TEMPORARY TABLE somebody SELECT id, login_email FROM users WHERE login_email LIKE '{name}.%';
         INSERT INTO identities (user_id, provider, sub, email, email_verified)
-        SELECT id, 'apple', SUBSTRING_INDEX(login_email, '@', 1), login_email, TRUE FROM users
-        WHERE login_email LIKE '{name}.%';""")
+        SELECT id, 'apple', SUBSTRING_INDEX(login_email, '@', 1), login_email, TRUE FROM somebody;
+        DROP TEMPORARY TABLE somebody;""")
     rows = [
         f"(UNHEX('{hashlib.sha256(ticket.encode()).hexdigest()}'), {phone.user}, 'apple', '{name}.{number}',"
         " NOW(3) + INTERVAL 1 DAY)"

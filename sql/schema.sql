@@ -499,7 +499,6 @@ CREATE TABLE `event_attachments` (
   `created_at` datetime(3) NOT NULL,
   `deleted_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
-  KEY `event_attachments_client_event` (`app_id`,`event_client_id`,`event_id`),
   KEY `event_attachments_client_created` (`app_id`,`event_client_id`,`deleted_at`,`created_at`),
   KEY `event_attachments_project` (`project_id`,`created_at`),
   KEY `event_attachments_user` (`app_user_id`,`deleted_at`),
@@ -510,6 +509,7 @@ CREATE TABLE `event_attachments` (
   KEY `event_attachments_pending` (`uploaded_at`,`created_at`),
   KEY `event_attachments_frozen` (`project_id`,`frozen_user_id`),
   KEY `event_attachments_issue` (`app_id`,`issue_id`,`deleted_at`,`created_at`),
+  KEY `event_attachments_client_event` (`app_id`,`event_id`,`event_client_id`),
   CONSTRAINT `event_attachments_user_fk` FOREIGN KEY (`app_user_id`) REFERENCES `app_users` (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
@@ -691,6 +691,36 @@ CREATE TABLE `identities` (
   KEY `identities_email` (`email`,`user_id`),
   CONSTRAINT `identities_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TRIGGER identities_addresses_delete AFTER DELETE ON identities FOR EACH ROW
+BEGIN
+    IF OLD.email_verified AND OLD.email IS NOT NULL THEN
+        UPDATE users u
+        SET u.verified_addresses = (SELECT JSON_ARRAYAGG(i.email) FROM identities i
+                                    WHERE i.user_id = u.id AND i.email_verified AND i.email IS NOT NULL)
+        WHERE u.id = OLD.user_id;
+    END IF;
+END;
+
+CREATE TRIGGER identities_addresses_insert AFTER INSERT ON identities FOR EACH ROW
+BEGIN
+    IF NEW.email_verified AND NEW.email IS NOT NULL THEN
+        UPDATE users u
+        SET u.verified_addresses = (SELECT JSON_ARRAYAGG(i.email) FROM identities i
+                                    WHERE i.user_id = u.id AND i.email_verified AND i.email IS NOT NULL)
+        WHERE u.id = NEW.user_id;
+    END IF;
+END;
+
+CREATE TRIGGER identities_addresses_update AFTER UPDATE ON identities FOR EACH ROW
+BEGIN
+    IF NOT (NEW.user_id = OLD.user_id AND NEW.email_verified = OLD.email_verified AND NEW.email <=> OLD.email) THEN
+        UPDATE users u
+        SET u.verified_addresses = (SELECT JSON_ARRAYAGG(i.email) FROM identities i
+                                    WHERE i.user_id = u.id AND i.email_verified AND i.email IS NOT NULL)
+        WHERE u.id IN (OLD.user_id, NEW.user_id);
+    END IF;
+END;
 
 CREATE TABLE `identity_claims` (
   `id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
@@ -1114,6 +1144,7 @@ CREATE TABLE `refresh_families` (
   `sid` binary(16) DEFAULT NULL,
   `answer_key_digest` binary(32) DEFAULT NULL,
   `answer_key_expires_at` datetime(3) DEFAULT NULL,
+  `has_revoked_tokens` tinyint(1) NOT NULL DEFAULT 0,
   PRIMARY KEY (`id`),
   UNIQUE KEY `refresh_families_handle` (`handle`),
   UNIQUE KEY `refresh_families_answer_key` (`answer_key_digest`),
@@ -1146,6 +1177,12 @@ CREATE TABLE `revoked_access_tokens` (
   PRIMARY KEY (`jti`),
   KEY `revoked_access_tokens_expires` (`expires_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
+
+CREATE TRIGGER revoked_access_tokens_mark AFTER INSERT ON revoked_access_tokens FOR EACH ROW
+BEGIN
+    -- A jti begins with the handle of its family.
+    UPDATE refresh_families SET has_revoked_tokens = TRUE WHERE handle = LEFT(NEW.jti, 16) AND NOT has_revoked_tokens;
+END;
 
 CREATE TABLE `schema_migrations` (
   `number` int(10) unsigned NOT NULL,
@@ -1220,6 +1257,7 @@ CREATE TABLE `users` (
   `postal_code` varchar(32) DEFAULT NULL,
   `verified_level` tinyint(3) unsigned NOT NULL DEFAULT 0,
   `has_merges` tinyint(1) NOT NULL DEFAULT 0,
+  `verified_addresses` mediumtext DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `users_live_login_email` (`live_login_email`),
   KEY `users_inactive` (`anonymous`,`last_active_at`),

@@ -7,7 +7,7 @@ enum UnreadTriggers {
     /// All tables that have triggers.
     static let tables: [StaticString] = [
         "absorbed_subs", "agent_approval_history", "api_keys", "apps", "audit_log", "devices", "event_attachments",
-        "identity_links", "projects", "webhook_outbox",
+        "identities", "identity_links", "projects", "revoked_access_tokens", "webhook_outbox",
     ]
 
     /// Makes this server open anew the tables that the failed statement names.

@@ -2,7 +2,7 @@
 ///
 /// A statement ends with a `;` that is the last character of its line, except in quotes and comments. The body of a
 /// trigger goes from a line that is just `BEGIN` to a line that is just `END;`, both without indentation. A `;` within
-/// it does not end the statement.
+/// it does not end the statement. A compound statement is such a body by itself, and its line is `BEGIN NOT ATOMIC`.
 enum Script {
     static func statements(of sql: String) -> [String] {
         var statements: [String] = []
@@ -16,7 +16,9 @@ enum Script {
             if statement.isEmpty, code == .nothing { continue }
             statement += line
             statement.append(newline)
-            if isBetweenTokens, line.elementsEqual("BEGIN".utf8) { isInBody = true }
+            if isBetweenTokens, ["BEGIN", "BEGIN NOT ATOMIC"].contains(where: { line.elementsEqual($0.utf8) }) {
+                isInBody = true
+            }
             if isBetweenTokens, line.elementsEqual("END;".utf8) { isInBody = false }
             if code == .end, !isInBody {
                 statements.append(text(statement))

@@ -25,6 +25,10 @@ struct ScriptTests {
                 "CREATE TRIGGER x\nBEGIN\n    SET a = 1;\n    BEGIN\n        SET b = 2;\n    END;\nEND;\nSELECT 1;",
                 ["CREATE TRIGGER x\nBEGIN\n    SET a = 1;\n    BEGIN\n        SET b = 2;\n    END;\nEND", "SELECT 1"]
             ),
+            (
+                "BEGIN NOT ATOMIC\n    SET a = 1;\n    SET b = 2;\nEND;\nSELECT 1;",
+                ["BEGIN NOT ATOMIC\n    SET a = 1;\n    SET b = 2;\nEND", "SELECT 1"]
+            ),
             ("SELECT '\nBEGIN\n';\nSELECT 2;", ["SELECT '\nBEGIN\n'", "SELECT 2"]),
         ] as [(String, [String])])
     func statements(_ sql: String, _ expected: [String]) {
@@ -36,7 +40,8 @@ struct ScriptTests {
             #expect(!migration.statements.isEmpty)
             for statement in migration.statements {
                 #expect(
-                    statement.contains(#/^(CREATE|ALTER|DROP|INSERT|UPDATE|DELETE|RENAME) /#), "\(migration.fileName)")
+                    statement.contains(#/^(CREATE|ALTER|DROP|INSERT|UPDATE|DELETE|RENAME|BEGIN NOT ATOMIC)\s/#),
+                    "\(migration.fileName)")
             }
         }
     }

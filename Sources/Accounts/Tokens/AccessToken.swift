@@ -43,44 +43,26 @@ extension Connection {
     /// Nil if the token, its family or its grant is revoked, its application is not active, or its user is deleted. That is a
     /// column of the usual statement: the optimizer would weigh each condition, for one row that is found anyway.
     fileprivate func accessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
-        let rows =
-            if signed.scopes.needAddresses {
-                try all(
-                    """
-                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                           g.last_used_at, u.previously_anonymous, u.has_merges, i.email, a.id, a.first_party,
-                           f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.status = 'active' AND r.jti IS NULL
-                           AND (u.deleted_at IS NULL OR u.has_merges)
-                    FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
-                    JOIN users u ON u.id = g.user_id LEFT JOIN revoked_access_tokens r ON r.jti = ?
-                    LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified
-                    WHERE f.handle = ?
-                    """, signed.id, signed.familyHandle
-                ) { row in try UsualAccessToken(from: &row, withAddress: true) }
-            } else {
-                try all(
-                    """
-                    SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
-                           u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                           g.last_used_at, u.previously_anonymous, u.has_merges, a.id, a.first_party,
-                           f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.status = 'active' AND r.jti IS NULL
-                           AND (u.deleted_at IS NULL OR u.has_merges)
-                    FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
-                    JOIN users u ON u.id = g.user_id LEFT JOIN revoked_access_tokens r ON r.jti = ?
-                    WHERE f.handle = ?
-                    """, signed.id, signed.familyHandle
-                ) { row in try UsualAccessToken(from: &row, withAddress: false) }
-            }
-        guard let usual = rows.first, usual.isLive else { return nil }
-        guard usual.subject.isWhole else { return try mergedAccessToken(signed) }
+        let usual = try first(
+            """
+            SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.verified_addresses, u.phone_number, u.address,
+                   u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
+                   g.last_used_at, u.previously_anonymous, u.has_merges, a.id, a.first_party, f.has_revoked_tokens,
+                   f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.status = 'active'
+                   AND (u.deleted_at IS NULL OR u.has_merges)
+            FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
+            JOIN users u ON u.id = g.user_id
+            WHERE f.handle = ?
+            """, signed.familyHandle
+        ) { row in try UsualAccessToken(from: &row) }
+        guard let usual, usual.isLive else { return nil }
+        guard !usual.hasRevokedTokens, let subject = usual.subject.whole else { return try unusualAccessToken(signed) }
         return AccessToken(
-            signed: signed, application: usual.application, isFirstParty: usual.isFirstParty,
-            subject: Subject(rows.map(\.subject)))
+            signed: signed, application: usual.application, isFirstParty: usual.isFirstParty, subject: subject)
     }
 
-    /// The same of a user who has merged accounts.
-    private func mergedAccessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
+    /// The same of a user who has merged accounts, or of a family with tokens that were revoked alone.
+    private func unusualAccessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
         var sql = ComposedSQL(
             select: Subject.ownColumns, Subject.mergeColumns, "a.id, a.first_party",
             from: "refresh_families f JOIN grants g ON g.id = f.grant_id ")
@@ -98,18 +80,21 @@ extension Connection {
     }
 }
 
-/// A row of the usual statement.
+/// The row of the usual statement.
 private struct UsualAccessToken {
     let subject: UsualSubject
     let application: Application.ID
     let isFirstParty: Bool
+    /// Whether tokens of its family were revoked alone. Never taken back.
+    let hasRevokedTokens: Bool
     /// Also if the user is deleted, who has merged accounts: then it need not be the canonical one.
     let isLive: Bool
 
-    init(from row: inout Row, withAddress: Bool) throws {
-        subject = try UsualSubject(from: &row, withAddress: withAddress)
+    init(from row: inout Row) throws {
+        subject = try UsualSubject(from: &row)
         application = try row.read()
         isFirstParty = try row.read()
+        hasRevokedTokens = try row.read()
         isLive = try row.read()
     }
 }

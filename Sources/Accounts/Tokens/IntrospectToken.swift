@@ -60,7 +60,8 @@ extension Introspection {
 /// A live access token with the confidential client that it was issued to.
 private struct ClientToken {
     let secrets: ClientSecrets
-    /// Nil if the user has merged accounts, who may be another one then, and deleted.
+    /// Nil if the user has merged accounts, who may be another one then, and deleted; or if tokens of the family were revoked
+    /// alone.
     let subject: (sub: String, canonicalSub: String)?
 }
 
@@ -71,12 +72,12 @@ extension Connection {
         return try first(
             """
             SELECT a.secret_digest, a.previous_secret_digest, a.previous_secret_expires_at,
-                   g.sub, u.id, u.has_merges
+                   g.sub, u.id, u.has_merges OR f.has_revoked_tokens
             FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
-            JOIN users u ON u.id = g.user_id LEFT JOIN revoked_access_tokens r ON r.jti = ?
+            JOIN users u ON u.id = g.user_id
             WHERE f.handle = ? AND a.client_id = ? AND f.revoked_at IS NULL AND g.revoked_at IS NULL
-              AND a.client_type = 'confidential' AND a.status = 'active' AND r.jti IS NULL AND (u.deleted_at IS NULL OR u.has_merges)
-            """, signed.id, signed.familyHandle, clientID
+              AND a.client_type = 'confidential' AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+            """, signed.familyHandle, clientID
         ) { row in
             let secrets = try ClientSecrets(from: &row)
             let (sub, user) = (try row.read(String.self), try row.read(User.ID.self))

@@ -21,7 +21,7 @@ extension Accounts {
             grant, scopes, authenticatedAt: authenticatedAt, sid: sid, current: refreshToken)
         try use(family.id)
         guard
-            let subject = try transaction.connection.subject(of: grant, withAddresses: scopes.needAddressesInIDToken)
+            let subject = try transaction.connection.subject(of: grant)
         else { throw OAuthError(.invalidGrant, "the authorization was revoked") }
         let (response, activity) = try tokenResponse(
             family, scopes, of: subject, for: application.clientID, refreshToken: refreshToken, nonce: nonce,

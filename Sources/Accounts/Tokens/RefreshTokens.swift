@@ -22,8 +22,7 @@ extension Accounts {
         let state = try transaction.lockFamily(ofToken: token.digest, withKey: keyDigest)
         if let state, state.isCurrent(token, at: transaction.now),
             let scopes = try? request.scopes(of: state.family),
-            let (subject, client) = try transaction.connection.subjectAndClient(
-                of: state.family.grant, withAddresses: scopes.needAddressesInIDToken),
+            let (subject, client) = try transaction.connection.subjectAndClient(of: state.family.grant),
             client.clientID.utf8.elementsEqual(credentials.clientID.utf8)
         {
             try client.check(credentials.secret, at: clock.now)
@@ -60,7 +59,7 @@ extension Accounts {
             let sealed = state.answer(to: token, withKey: keyDigest, scope: request.scope, at: transaction.now)
         {
             // Within a day a grant can end in more ways than by its families.
-            guard try transaction.connection.subject(of: state.family.grant, withAddresses: false) != nil else {
+            guard try transaction.connection.subject(of: state.family.grant) != nil else {
                 return .refused(.unknownRefreshToken)
             }
             return try repeated(sealed)

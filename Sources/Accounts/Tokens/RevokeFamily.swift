@@ -9,7 +9,7 @@ extension Accounts {
         in transaction: AccountsTransaction
     ) throws {
         guard try transaction.revoke(family) else { return }
-        guard let subject = try transaction.connection.subject(of: grant, withAddresses: false) else { return }
+        guard let subject = try transaction.connection.subject(of: grant) else { return }
         transaction.audit(
             .tokensRevoked, user: subject.canonical, actor: .application(application.id),
             ["client_id": .string(application.clientID), "reason": .string(reason.rawValue)])

@@ -6,46 +6,27 @@ import Time
 extension Connection {
     /// Reads the subject of a grant in one statement, unless its user has merged accounts. Nil if the grant is gone or revoked,
     /// its application is not active, or its user is deleted.
-    ///
-    /// - Parameter withAddresses: whether it is needed if the user's address is verified.
-    package func subject(of grant: Grant.ID, withAddresses: Bool) throws -> Subject? {
-        try subjectAndClient(of: grant, withAddresses: withAddresses)?.subject
+    package func subject(of grant: Grant.ID) throws -> Subject? {
+        try subjectAndClient(of: grant)?.subject
     }
 
     /// The same, with the client that the grant was given to.
-    func subjectAndClient(
-        of grant: Grant.ID, withAddresses: Bool
-    ) throws -> (subject: Subject, client: GrantedClient)? {
-        let sql = withAddresses ? Self.selectUsualWithAddresses : Self.selectUsual
-        let rows = try all(sql.with(grant)) { row in
-            (
-                subject: try UsualSubject(from: &row, withAddress: true),
-                client: try GrantedClient(from: &row)
-            )
+    func subjectAndClient(of grant: Grant.ID) throws -> (subject: Subject, client: GrantedClient)? {
+        let usual = try first(Self.selectUsual.with(grant)) { row in
+            (subject: try UsualSubject(from: &row), client: try GrantedClient(from: &row))
         }
-        guard let usual = rows.first else { return nil }
-        if usual.subject.isWhole { return (Subject(rows.map(\.subject)), usual.client) }
+        guard let usual else { return nil }
+        if let subject = usual.subject.whole { return (subject, usual.client) }
         return try mergedSubject(of: grant).map { ($0, usual.client) }
     }
 
-    private static let selectUsual = usual(addresses: "NULL", "")
-    private static let selectUsualWithAddresses = usual(
-        addresses: "i.email", " LEFT JOIN identities i ON i.user_id = u.id AND i.email_verified")
-
-    private static func usual(addresses: StaticString, _ join: StaticString) -> ComposedSQL {
-        var sql = ComposedSQL(
-            select: Subject.ownColumns, "u.previously_anonymous, u.has_merges", addresses, GrantedClient.columns,
-            from: """
-                grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
-                LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
-                """)
-        sql.append(join)
-        sql.append(
-            """
-             WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+    private static let selectUsual = ComposedSQL(
+        select: Subject.ownColumns, UsualSubject.marks, GrantedClient.columns,
+        from: """
+            grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
+            LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
+            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
             """)
-        return sql
-    }
 
     func mergedSubject(of grant: Grant.ID) throws -> Subject? {
         var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "grants g ")
@@ -56,37 +37,30 @@ extension Connection {
     }
 }
 
-/// What a statement without subqueries reads of a grant's subject. It has a row for each verified address of the user.
-///
-/// The statement joins the grant's own user, and reads the user's `previously_anonymous` and `has_merges` after `ownColumns`. If
-/// the user has merged accounts, it need not even be the canonical one.
+/// What a statement without subqueries reads of a grant's subject. It joins the grant's own user: if that user has merged
+/// accounts, it need not even be the canonical one.
 struct UsualSubject {
-    fileprivate private(set) var own: Subject
+    private let own: Subject
     private let hasMerges: Bool
-    fileprivate let address: String?
 
-    /// Whether it says everything. Without merges a sub is that of its own user.
-    var isWhole: Bool { !hasMerges && own.isCanonical }
+    /// What `init(from:)` reads of the user `u`, after `Subject.ownColumns`.
+    static let marks: StaticString = "u.previously_anonymous, u.has_merges"
 
-    /// - Parameter withAddress: whether a verified address comes next.
-    init(from row: inout Row, withAddress: Bool) throws {
-        own = try Subject(own: &row)
+    /// Nil if it does not say everything. Without merges a sub is that of its own user.
+    var whole: Subject? { hasMerges || !own.isCanonical ? nil : own }
+
+    init(from row: inout Row) throws {
+        var own = try Subject(own: &row)
         own.previouslyAnonymous = try row.read(Bool.self) && !own.anonymous
+        self.own = own
         hasMerges = try row.read()
-        address = withAddress ? try row.read() : nil
     }
 }
 
 extension Subject {
-    /// - Parameter rows: of one grant, at least one.
-    init(_ rows: [UsualSubject]) {
-        self = rows[0].own
-        settleEmail(verifiedBy: rows.compactMap(\.address))
-    }
-
     /// The columns that `init(own:)` reads, of a grant `g`, its application `a` and a user `u`.
     static let ownColumns: StaticString = """
-        g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.phone_number, u.address,
+        g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.verified_addresses, u.phone_number, u.address,
         u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
         g.last_used_at
         """
@@ -94,7 +68,6 @@ extension Subject {
     /// With `ownColumns`, the columns that `init(from:)` reads, of a grant `g` with `joins`. For nearly everyone the last two
     /// are empty, and looking for them costs more than all the rest: see `UsualSubject`.
     static let mergeColumns: StaticString = """
-        (SELECT JSON_ARRAYAGG(i.email) FROM identities i WHERE i.user_id = u.id AND i.email_verified),
         NOT u.anonymous AND (
             EXISTS (SELECT 1 FROM users was WHERE was.id = CAST(g.sub AS UNSIGNED)
                     AND (was.anonymous OR was.previously_anonymous))
@@ -119,13 +92,12 @@ extension Subject {
 
     init(from row: inout Row) throws {
         self = try Subject(own: &row)
-        settleEmail(verifiedBy: Self.addresses(try row.read()))
         previouslyAnonymous = try row.read()
         linkedSubs = Self.merge(
             try Self.linkedSubs(try row.read()), try Self.linkedSubs(try row.read()), except: canonicalSub)
     }
 
-    /// Without merges. `settleEmail` must follow.
+    /// Without merges.
     fileprivate init(own row: inout Row) throws {
         sub = try row.read()
         canonical = try row.read()
@@ -133,6 +105,7 @@ extension Subject {
         name = try row.read()
         nickname = try row.read()
         email = EmailAddress.present(try row.read())
+        let verifiedAddresses = try Self.addresses(row.read())
         phoneNumber = try row.read()
         address = try row.read()
         postalCode = try row.read()
@@ -144,10 +117,11 @@ extension Subject {
         emailVerified = false
         previouslyAnonymous = false
         linkedSubs = []
+        settleEmail(verifiedBy: verifiedAddresses)
     }
 
     /// Decides what the user's address is worth. Addresses are compared here, because SQL's LOWER folds more than ASCII.
-    fileprivate mutating func settleEmail(verifiedBy addresses: [String]) {
+    private mutating func settleEmail(verifiedBy addresses: [String]) {
         emailVerified =
             email.map(FoldedAddress.init(_:)).map { email in
                 addresses.contains { FoldedAddress($0) == email }

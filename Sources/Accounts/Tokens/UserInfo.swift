@@ -1,14 +1,6 @@
 package import JSON
 import Text
 
-extension Scopes {
-    /// Whether their claims say if the user's address is verified.
-    var needAddresses: Bool { contains("email") || contains("identity:level") }
-
-    /// The same of an id_token, which is there with `openid` only.
-    var needAddressesInIDToken: Bool { contains("openid") && needAddresses }
-}
-
 extension Subject {
     /// The answer of the userinfo endpoint (accounts §2.8, §2.9).
     package func userInfo(_ scopes: Scopes) -> JSONValue {

@@ -86,7 +86,7 @@ enum JournaledTable: String, CaseIterable {
                 .time("purge_at"), .text("phone_number"), .text("address"), .text("postal_code"),
                 .integer("verified_level"),
             ],
-            derived: ["has_merges"],
+            derived: ["has_merges", "verified_addresses"],
             rows: ["users r WHERE r.id = ?"]),
         .identities: Definition(
             name: "identities", key: [.integer("id")], owner: "user_id",

@@ -101,6 +101,7 @@ extension AnalyticsTransaction {
                 """, rows: links.map { [$0.id, $0.owner, app.id, $0.event.clientEventID] })
             return
         }
+        if try !anyAttachmentWaits(of: app) { return }
         // Hexadecimal digits and numbers need no escapes.
         let list = links.map { placed in
             let owner = placed.owner.map { String($0.rawValue) } ?? "null"
@@ -116,6 +117,21 @@ extension AnalyticsTransaction {
             SET a.event_id = UNHEX(j.event), a.app_user_id = COALESCE(a.app_user_id, j.owner)
             WHERE a.event_id IS NULL AND a.deleted_at IS NULL
             """, "[\(list)]", app.id)
+    }
+
+    /// Whether any attachment of the app has no event yet, also one that another transaction is reserving now: this one waits for
+    /// its lock. If one is stored, nothing is locked, so that ingests do not wait for each other.
+    private func anyAttachmentWaits(of app: App) throws -> Bool {
+        try connection.first(
+            """
+            SELECT CASE
+                WHEN EXISTS (SELECT 1 FROM event_attachments FORCE INDEX (event_attachments_client_event)
+                             WHERE app_id = ? AND event_id IS NULL) THEN TRUE
+                ELSE EXISTS (SELECT 1 FROM event_attachments FORCE INDEX (event_attachments_client_event)
+                             WHERE app_id = ? AND event_id IS NULL LOCK IN SHARE MODE)
+            END
+            """, app.id, app.id
+        ) { row in try row.read() } ?? false
     }
 
     func noteSupportedLanguages(of events: [PlacedEvent], _ app: App) throws {

@@ -377,6 +377,48 @@ import Time
         #expect(try link() == "\(event) u")
     }
 
+    /// A reservation has found no event, and is not committed when the event is ingested: alone, or in a batch, which first asks
+    /// if anything waits.
+    @Test(arguments: [1, 5]) func anUncommittedReservationIsWaitedFor(events: Int) throws {
+        let reservation = try app.database.connect()
+        try reservation.begin()
+        try reservation.execute(
+            """
+            INSERT INTO event_attachments (id, project_id, app_id, event_client_id, original_filename, content_type,
+                                           size_bytes, sha256, is_dev, created_at)
+            VALUES (RANDOM_BYTES(16), ?, ?, ?, 'f', 't', 5, SHA2('f', 256), 0, NOW(3))
+            """, scene.project, scene.appID, UUID(uuid(events)))
+        let scene = scene
+        let answer = Monitor<Int?>(nil)
+        let thread = Thread {
+            let batch = (1...events).map { scene.event(of: "u", id: $0) }
+            let status = scene.app.client().send(scene.ingest(batch)).status
+            answer.change { $0 = status }
+        }
+        try app.waitForALockWait()
+        try reservation.commit()
+        thread.join()
+        #expect(answer.withLock { $0 } == 200)
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT(user_id, (SELECT e.client_event_id FROM events e WHERE e.id = t.event_id) = t.event_client_id)
+                FROM event_attachments_resolved t
+                """) == ["u1"])
+    }
+
+    /// A batch links what waits for its events, and leaves alone what waits for others.
+    @Test func aBatchLinksTheAttachmentsOfItsEventsOnly() throws {
+        for number in [2, 4, 9] { _ = try scene.reserve(client, bytes, ["client_event_id": .string(uuid(number))]) }
+        #expect(client.send(scene.ingest((1...5).map { scene.event(of: "u", id: $0) })).status == 200)
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT(COALESCE((SELECT e.client_event_id FROM events e WHERE e.id = t.event_id) = t.event_client_id, 0))
+                FROM event_attachments t ORDER BY event_client_id
+                """) == ["1", "1", "0"])
+    }
+
     @Test func reservationsAndEventsMeetInWhateverOrderTheyCome() throws {
         let (scene, bytes) = (scene, bytes)
         let answers = app.race(4, rounds: 40) { client, thread, round in

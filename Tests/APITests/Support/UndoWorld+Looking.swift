@@ -27,6 +27,8 @@ extension UndoWorld {
         "users.version", "users.last_active_at", "devices.last_seen_at", "applications.version", "grants.last_used_at",
         // Never taken back.
         "users.has_merges",
+        // What the identities are then; `subjectProblems` compares them.
+        "users.verified_addresses",
     ]
 
     /// Everything that an undo has to bring back.
