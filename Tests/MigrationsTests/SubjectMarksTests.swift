@@ -45,6 +45,44 @@ import Threads
         #expect(text == #"["Å\"1@example.com"]"#)
     }
 
+    /// The locks of a batch end with it; and what is unlinked while it waits stays unlinked.
+    @Test func aBatchReadsUnderItsOwnLocks() throws {
+        let db = try connect()
+        try migrate()
+        // The migration's statement again, with the triggers already there.
+        try db.execute("INSERT INTO users (id) SELECT seq FROM seq_1_to_3000")
+        try db.execute(
+            """
+            INSERT INTO identities (user_id, provider, sub, email, email_verified)
+            SELECT seq, 'apple', seq, CONCAT(seq, '@example.com'), TRUE FROM seq_1_to_3000
+            """)
+        try db.execute("UPDATE users SET verified_addresses = NULL")
+        let fill = try #require(migrations[37].statements.first { $0.hasPrefix("BEGIN NOT ATOMIC") })
+        let (unlinking, other) = (try database.connect(), try database.connect())
+        try unlinking.begin()
+        try unlinking.execute("SELECT id FROM users WHERE id IN (2500, 2501) FOR UPDATE")
+        let database = database
+        let failure = Monitor<String?>(nil)
+        let thread = Thread {
+            do {
+                let db = try database.connect()
+                try db.execute("SET innodb_lock_wait_timeout = 60")
+                _ = try db.query(fill)
+            } catch { failure.change { $0 = "\(error)" } }
+        }
+        try database.waitForALockWait(other)
+        #expect(
+            try other.first("SELECT verified_addresses FROM users WHERE id = 1 FOR UPDATE") { row in
+                try row.read(String?.self)
+            } == #"["1@example.com"]"#)
+        // Over NULL, which no later writer repairs.
+        try unlinking.execute("DELETE FROM identities WHERE user_id = 2500")
+        try unlinking.commit()
+        thread.join()
+        #expect(failure.withLock { $0 } == nil)
+        #expect(try db.otherAddresses() == [])
+    }
+
     /// Locks a user, as whoever changes an identity does, and links, changes, moves and unlinks meanwhile.
     @Test func theReleaseBeforeWritesMeanwhile() throws {
         let (users, db) = (64, try connect())

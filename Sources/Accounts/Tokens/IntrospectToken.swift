@@ -68,22 +68,25 @@ private struct ClientToken {
 extension Connection {
     /// Nil if it is not a token of that client, or not valid any more, as in `check`.
     fileprivate func token(_ signed: SignedAccessToken, of clientID: String) throws -> ClientToken? {
-        guard clientID.isASCII else { return nil }
-        return try first(
+        let found = try first(
             """
             SELECT a.secret_digest, a.previous_secret_digest, a.previous_secret_expires_at,
-                   g.sub, u.id, u.has_merges OR f.has_revoked_tokens
+                   g.sub, u.id, u.has_merges OR f.has_revoked_tokens, a.client_id,
+                   f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.client_type = 'confidential' AND a.status = 'active'
+                   AND (u.deleted_at IS NULL OR u.has_merges)
             FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
             JOIN users u ON u.id = g.user_id
-            WHERE f.handle = ? AND a.client_id = ? AND f.revoked_at IS NULL AND g.revoked_at IS NULL
-              AND a.client_type = 'confidential' AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
-            """, signed.familyHandle, clientID
+            WHERE f.handle = ?
+            """, signed.familyHandle
         ) { row in
             let secrets = try ClientSecrets(from: &row)
             let (sub, user) = (try row.read(String.self), try row.read(User.ID.self))
-            return ClientToken(
+            let token = ClientToken(
                 secrets: secrets, subject: try row.read(Bool.self) ? nil : (sub, String(user.rawValue)))
+            return (token: token, clientID: try row.read(String.self), isLive: try row.read(Bool.self))
         }
+        guard let found, found.isLive, found.clientID.utf8.elementsEqual(clientID.utf8) else { return nil }
+        return found.token
     }
 
     /// The current refresh token of a family of the application, if it can be used now.

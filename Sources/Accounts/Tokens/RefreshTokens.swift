@@ -1,5 +1,6 @@
 import ErrorCodes
 import JSON
+import MariaDB
 import OpenSSL
 import Time
 
@@ -46,7 +47,9 @@ extension Accounts {
         _ request: RefreshRequest, _ token: Secret, _ keyDigest: [UInt8]?, _ state: FamilyState?,
         by application: Application, in transaction: AccountsTransaction
     ) throws -> TokenOutcome {
-        guard let state, state.application == application.id, state.isLive else {
+        guard let state, state.isLive,
+            try transaction.connection.application(of: state.family.grant) == application.id
+        else {
             return .refused(.unknownRefreshToken)
         }
         func repeated(_ sealed: [UInt8]) throws -> TokenOutcome {
@@ -79,6 +82,12 @@ extension Accounts {
         do throws(OAuthError) { _ = try request.scopes(of: state.family) } catch { return .refused(error) }
         // The token is current, but what it was granted for has ended.
         return .refused(.unknownRefreshToken)
+    }
+}
+
+extension Connection {
+    fileprivate func application(of grant: Grant.ID) throws -> Application.ID? {
+        try first("SELECT application_id FROM grants WHERE id = ?", grant) { row in try row.read() }
     }
 }
 

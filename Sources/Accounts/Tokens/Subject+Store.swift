@@ -13,19 +13,21 @@ extension Connection {
     /// The same, with the client that the grant was given to.
     func subjectAndClient(of grant: Grant.ID) throws -> (subject: Subject, client: GrantedClient)? {
         let usual = try first(Self.selectUsual.with(grant)) { row in
-            (subject: try UsualSubject(from: &row), client: try GrantedClient(from: &row))
+            (subject: try UsualSubject(from: &row), client: try GrantedClient(from: &row), isLive: try row.read(Bool.self))
         }
-        guard let usual else { return nil }
+        guard let usual, usual.isLive else { return nil }
         if let subject = usual.subject.whole { return (subject, usual.client) }
         return try mergedSubject(of: grant).map { ($0, usual.client) }
     }
 
+    /// What must be true is a column, as in `accessToken`.
     private static let selectUsual = ComposedSQL(
         select: Subject.ownColumns, UsualSubject.marks, GrantedClient.columns,
+        "g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)",
         from: """
             grants g JOIN applications a ON a.id = g.application_id JOIN users u ON u.id = g.user_id
             LEFT JOIN application_faults d ON d.application_id = a.id AND d.fault = 'scope_dropped'
-            WHERE g.id = ? AND g.revoked_at IS NULL AND a.status = 'active' AND (u.deleted_at IS NULL OR u.has_merges)
+            WHERE g.id = ?
             """)
 
     func mergedSubject(of grant: Grant.ID) throws -> Subject? {

@@ -33,7 +33,6 @@ extension TokenFamily {
 /// The state of the family that a presented token belongs to.
 struct FamilyState {
     var family: TokenFamily
-    var application: Application.ID
     var isLive: Bool
     var currentDigest: [UInt8]?
     var predecessorDigest: [UInt8]?
@@ -68,32 +67,42 @@ extension AccountsTransaction {
     ///
     /// - Parameter keyDigest: the digest of the token and its key together. If the token has expired, it finds the answer.
     func lockFamily(ofToken digest: [UInt8], withKey keyDigest: [UInt8]?) throws -> FamilyState? {
-        // The rows of a subquery are not locked. A token's row never changes; it can only be deleted.
-        try connection.first(
-            """
-            SELECT f.id, f.grant_id, (SELECT g.application_id FROM grants g WHERE g.id = f.grant_id), f.handle, f.scopes,
-                   COALESCE(f.authenticated_at, f.created_at), f.sid, f.revoked_at IS NULL, f.current_digest,
-                   f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope, f.answer_key_digest,
-                   f.answer_key_expires_at, (SELECT t.expires_at FROM refresh_tokens t WHERE t.digest = ?)
-            FROM refresh_families f
-            WHERE f.id = COALESCE((SELECT t.refresh_family_id FROM refresh_tokens t WHERE t.digest = ?),
-                                  (SELECT k.id FROM refresh_families k WHERE k.answer_key_digest = ?))
-              AND f.handle IS NOT NULL
-            FOR UPDATE
-            """, digest, digest, keyDigest
-        ) { row in
-            let (id, grant, application) = (
-                try row.read(TokenFamily.ID.self), try row.read(Grant.ID.self), try row.read(Application.ID.self)
-            )
-            return FamilyState(
-                family: TokenFamily(
-                    id: id, grant: grant, handle: try row.read(), scopes: Scopes(try row.read()),
-                    authenticatedAt: try row.read(), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))),
-                application: application, isLive: try row.read(), currentDigest: try row.read(),
-                predecessorDigest: try row.read(), sealedAnswer: try row.read(), answerExpiresAt: try row.read(),
-                answeredScope: try row.read(), answerKeyDigest: try row.read(), answerKeyExpiresAt: try row.read(),
-                tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
+        let found = try connection.first(Self.lockByToken.with(digest)) { row in try readFamily(&row) }
+        if found == nil, let keyDigest {
+            return try connection.first(Self.lockByKey.with(keyDigest)) { row in try readFamily(&row) } ?? nil
         }
+        return found ?? nil
+    }
+
+    /// Without a lock on the token's row, which never changes; it can only be deleted.
+    private static let lockByToken = ComposedSQL(
+        select: familyColumns, "t.expires_at",
+        from: """
+            (SELECT refresh_family_id, expires_at FROM refresh_tokens WHERE digest = ?) t
+            JOIN refresh_families f ON f.id = t.refresh_family_id FOR UPDATE
+            """)
+
+    private static let lockByKey = ComposedSQL(
+        select: familyColumns, "NULL", from: "refresh_families f WHERE f.answer_key_digest = ? FOR UPDATE")
+
+    private static let familyColumns: StaticString = """
+        f.id, f.grant_id, f.handle, f.scopes, COALESCE(f.authenticated_at, f.created_at), f.sid, f.revoked_at IS NULL,
+        f.current_digest, f.predecessor_digest, f.sealed_answer, f.answer_expires_at, f.answered_scope,
+        f.answer_key_digest, f.answer_key_expires_at
+        """
+
+    /// Nil for a family of the first releases, which has no handle.
+    private func readFamily(_ row: inout Row) throws -> FamilyState? {
+        let (id, grant) = (try row.read(TokenFamily.ID.self), try row.read(Grant.ID.self))
+        guard let handle = try row.read([UInt8]?.self) else { return nil }
+        return FamilyState(
+            family: TokenFamily(
+                id: id, grant: grant, handle: handle, scopes: Scopes(try row.read()),
+                authenticatedAt: try row.read(), sid: try row.read([UInt8]?.self).map(SessionID.init(bytes:))),
+            isLive: try row.read(), currentDigest: try row.read(), predecessorDigest: try row.read(),
+            sealedAnswer: try row.read(), answerExpiresAt: try row.read(), answeredScope: try row.read(),
+            answerKeyDigest: try row.read(), answerKeyExpiresAt: try row.read(),
+            tokenExpiresAt: try row.read(Timestamp?.self) ?? now)
     }
 
     /// Replaces the family's current token.

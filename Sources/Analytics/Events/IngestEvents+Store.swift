@@ -119,8 +119,8 @@ extension AnalyticsTransaction {
             """, "[\(list)]", app.id)
     }
 
-    /// Whether any attachment of the app has no event yet, also one that another transaction is reserving now: this one waits for
-    /// its lock. If one is stored, nothing is locked, so that ingests do not wait for each other.
+    /// Whether any attachment of the app has no event yet. If one is stored, nothing is locked, so that ingests do not wait for each
+    /// other. Otherwise this waits for each one that another transaction is reserving, whose look for its event may be over.
     private func anyAttachmentWaits(of app: App) throws -> Bool {
         try connection.first(
             """

@@ -53,13 +53,13 @@ import Testing
         let tokens = try scene.signIn(rp, as: person)
         // BEGIN with the token's family; the client with the person; COMMIT with token and family.
         #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 3)
-        // BEGIN with the token's family; the client; COMMIT.
-        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 3)
+        // BEGIN with the token's family; the client; the grant's application; COMMIT.
+        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 4)
         let key = String(repeating: "k", count: 22)
         let keyed = try scene.signIn(rp, as: person)
         // A key costs nothing where it is kept; where it is asked for, whether the person's grant still lives.
         #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 3)
-        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 4)
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 5)
         // The client; BEGIN; the token; COMMIT.
         #expect(try cost { scene.revoke(tokens.access, by: rp) } == 4)
         // The client; BEGIN with the token's family, its end; COMMIT.

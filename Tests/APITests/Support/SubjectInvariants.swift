@@ -5,7 +5,8 @@ import MariaDB
 extension Connection {
     /// What must be true of the marks of subjects at any time: whoever a link or an absorbed sub names has `users.has_merges`, and
     /// without it the usual statement says of every grant what the one for merged accounts says; `users.verified_addresses` are
-    /// those of the user's identities; and each family with a revoked token has `refresh_families.has_revoked_tokens`.
+    /// those of the user's identities; and each live family with a revoked token has
+    /// `refresh_families.has_revoked_tokens`.
     func subjectProblems() throws -> [String] {
         var problems = try all(
             """
@@ -24,7 +25,7 @@ extension Connection {
         problems += try all(
             """
             SELECT f.id FROM refresh_families f JOIN revoked_access_tokens r ON f.handle = LEFT(r.jti, 16)
-            WHERE NOT f.has_revoked_tokens
+            WHERE NOT f.has_revoked_tokens AND f.revoked_at IS NULL
             """
         ) { row in "family \(try row.read(Int.self)) has revoked tokens, but no mark" }
         for grant in try all("SELECT id FROM grants", read: { row in try row.read(Grant.ID.self) }) {
