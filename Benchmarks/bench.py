@@ -205,11 +205,20 @@ def machine() -> dict:
     }
 
 
-def save(results: dict) -> None:
-    """Writes the results. What was not measured this time stays. Rounds and threads are those of the workloads."""
+def save(results: dict, everything: bool) -> None:
+    """
+    Writes the results. What was not measured this time stays. Rounds and threads are those of the workloads. What is measured
+    anew on another processor than the rest has its name.
+    """
     if RESULTS.exists():
         before = json.loads(RESULTS.read_text())
         measured = results["workloads"]
+        if not everything and before["machine"]["model"] != results["machine"]["model"]:
+            for part in ("workloads", "growth", "reads", "statements"):
+                for each in results[part] or ():
+                    each["processor"] = results["machine"]["model"]
+            for name in ("machine", "date"):
+                results[name] = before[name]
         for part in ("workloads", "growth", "reads"):
             results[part] = merged(before.get(part, []), results[part])
         kept = () if measured else ("rounds", "seconds", "threads")
@@ -351,7 +360,7 @@ def main() -> None:
     if "webhooks" in workloads:
         results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
     if everything or options.save:
-        save(results)
+        save(results, everything)
     if failed:
         raise SystemExit("error: these could not be measured: " + ", ".join(failed))
 

@@ -25,11 +25,25 @@ def number(value: float | None, digits: int = 2) -> str:
 def machine(results: dict) -> str:
     found = results["machine"]
     mariadb = re.search(r"Ver (\S+)", found["mariadb"])
-    return (
+    text = (
         f"{results['date']}, {found['cpus']} CPUs ({found['model']}), Linux {found['kernel']}, "
         f"{found['nginx'].removeprefix('nginx version: ')}, MariaDB {mariadb[1] if mariadb else found['mariadb']}; "
         f"{results['threads']} worker threads; medians of {results['rounds']} rounds of {results['seconds']} s."
     )
+    others: dict[str, list[str]] = {}
+    for each in [*results["workloads"], *results.get("growth", []), *results.get("reads", [])]:
+        if model := each.get("processor"):
+            titles = others.setdefault(model, [])
+            if (title := each.get("title", each.get("read"))) not in titles:
+                titles.append(title)
+    for each in results.get("statements") or ():
+        if model := each.get("processor"):
+            titles = others.setdefault(model, [])
+            if (title := "the statements one by one") not in titles:
+                titles.append(title)
+    for model, titles in others.items():
+        text += f"\n\nMeasured anew on another processor ({model}), so that only their ratios compare with the rest: {'; '.join(titles)}."
+    return text
 
 
 def workloads(results: dict) -> str:
