@@ -13,7 +13,10 @@ extension Connection {
     /// The same, with the client that the grant was given to.
     func subjectAndClient(of grant: Grant.ID) throws -> (subject: Subject, client: GrantedClient)? {
         let usual = try first(Self.selectUsual.with(grant)) { row in
-            (subject: try UsualSubject(from: &row), client: try GrantedClient(from: &row), isLive: try row.read(Bool.self))
+            (
+                subject: try UsualSubject(from: &row), client: try GrantedClient(from: &row),
+                isLive: try row.read(Bool.self)
+            )
         }
         guard let usual, usual.isLive else { return nil }
         if let subject = usual.subject.whole { return (subject, usual.client) }

@@ -1,5 +1,4 @@
 import Analytics
-import Foundation
 import HTTP
 import JSON
 import MariaDB
