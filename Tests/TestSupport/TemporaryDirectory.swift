@@ -12,9 +12,15 @@ package final class TemporaryDirectory: Sendable {
 
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// The file may be a program. Foundation would let a process that another test starts now inherit it, open for writing, and as
+    /// long as that process lives, nobody could run the program (ETXTBSY).
     @discardableResult
     package func write(_ text: String, to name: String) throws -> String {
-        try text.write(toFile: file(name), atomically: false, encoding: .utf8)
+        let descriptor = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw TestSupportError("open \(file(name))", code: errno) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try handle.write(contentsOf: Data(text.utf8))
+        try handle.close()
         return file(name)
     }
 
