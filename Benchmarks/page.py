@@ -30,19 +30,17 @@ def machine(results: dict) -> str:
         f"{found['nginx'].removeprefix('nginx version: ')}, MariaDB {mariadb[1] if mariadb else found['mariadb']}; "
         f"{results['threads']} worker threads; medians of {results['rounds']} rounds of {results['seconds']} s."
     )
-    others: dict[str, list[str]] = {}
-    for each in [*results["workloads"], *results.get("growth", []), *results.get("reads", [])]:
-        if model := each.get("processor"):
-            titles = others.setdefault(model, [])
-            if (title := each.get("title", each.get("read"))) not in titles:
-                titles.append(title)
-    for each in results.get("statements") or ():
-        if model := each.get("processor"):
-            titles = others.setdefault(model, [])
-            if (title := "the statements one by one") not in titles:
-                titles.append(title)
+    others: dict[str, dict[str, None]] = {}
+    for part in ("workloads", "growth", "reads", "statements"):
+        for each in results.get(part) or ():
+            if model := each.get("processor"):
+                title = "the statements one by one" if part == "statements" else each.get("title", each.get("read"))
+                others.setdefault(model, {})[title] = None
     for model, titles in others.items():
-        text += f"\n\nMeasured anew on another processor ({model}), so that only their ratios compare with the rest: {'; '.join(titles)}."
+        text += (
+            f"\n\nThese were measured later, on another processor ({model}). Only their ratios compare with the rest: "
+            f"{'; '.join(titles)}."
+        )
     return text
 
 

@@ -61,8 +61,7 @@ enum JournaledTable: String, CaseIterable {
         var needed: [Column] = []
         /// All the others, but generated and derived ones.
         let others: [Column]
-        /// Columns that triggers write from the rows that refer to a row. They are neither kept nor brought back. A family that
-        /// comes back is revoked, so nobody asks for its revoked tokens.
+        /// Columns that triggers write from the rows that refer to a row. They are neither kept nor brought back.
         var derived: [StaticString] = []
         /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user. Each
         /// names its index: weighing four of them costs more than reading the rows.
@@ -135,6 +134,7 @@ enum JournaledTable: String, CaseIterable {
                 .binary("predecessor_digest"), .binary("sealed_answer"), .time("answer_expires_at"),
                 .text("answered_scope"), .binary("sid"), .binary("answer_key_digest"), .time("answer_key_expires_at"),
             ],
+            // A family that comes back is revoked, so nobody asks for its revoked tokens.
             derived: ["has_revoked_tokens"],
             rows: ["grants g STRAIGHT_JOIN refresh_families r ON r.grant_id = g.id WHERE g.user_id = ?"],
             parent: "r.grant_id", parentTable: .grants),
