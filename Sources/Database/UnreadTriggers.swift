@@ -3,9 +3,9 @@ import MariaDB
 /// A node of a cluster that aborts a statement while it opens a table with triggers may keep the table open without them
 /// (MariaDB 10.11.19). From then on, every statement that writes through that open table fails with 1064, until the table
 /// is opened anew.
-enum UnreadTriggers {
+package enum UnreadTriggers {
     /// All tables that have triggers.
-    static let tables: [StaticString] = [
+    package static let tables: [StaticString] = [
         "absorbed_subs", "agent_approval_history", "api_keys", "apps", "audit_log", "devices", "event_attachments",
         "identities", "identity_links", "projects", "revoked_access_tokens", "webhook_outbox",
     ]

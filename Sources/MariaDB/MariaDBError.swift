@@ -58,8 +58,9 @@ extension MariaDBError {
     /// another node's commit may be the reason; the repeated transaction sees it.
     package var isBrokenReference: Bool { [1451, 1452].contains(code) }
 
-    /// The server has opened a table without being able to read its triggers; only opening it anew helps.
-    package var isUnreadTrigger: Bool { code == 1064 && message.contains("trigger has an error in its body") }
+    /// The server has opened a table without being able to read its triggers; only opening it anew helps. The message begins
+    /// with the trigger's name, if the server got as far as that, or with "Unknown trigger".
+    package var isUnreadTrigger: Bool { code == 1064 && message.contains(" has an error in its body: ") }
 
     static func clusterAbort(sql: String) -> Self {
         MariaDBError(

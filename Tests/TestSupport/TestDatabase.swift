@@ -136,6 +136,30 @@ package final class TestDatabase: Sendable {
         }
     }
 
+    /// How far a server has read a table's triggers when it is interrupted.
+    package enum TriggerReading: CaseIterable, Sendable {
+        case beforeTheirNames, afterTheirNames
+    }
+
+    /// Makes the server open a table without its triggers, as a node that aborted a statement may have. The file is whole again
+    /// before anybody else looks.
+    package func openWithoutTriggers(_ table: String, _ reading: TriggerReading) throws {
+        let watcher = try connect()
+        let folder = try watcher.query("SELECT @@datadir")[0][0].text
+        let file = folder + "/\(name)/\(table).TRG"
+        let whole = try String(contentsOfFile: file, encoding: .utf8)
+        let lines = whole.split(separator: "\n").map { line in
+            guard line.hasPrefix("triggers=") else { return String(line) }
+            return switch reading {
+            case .beforeTheirNames: "triggers=''"
+            case .afterTheirNames: String(line).replacing("FOR EACH ROW", with: "FOR EACH ROW interrupted")
+            }
+        }
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        defer { try? whole.write(toFile: file, atomically: true, encoding: .utf8) }
+        try watcher.executeScript("FLUSH LOCAL TABLES \(table); SELECT * FROM \(table)")
+    }
+
     /// Every row of every table, one a line, sorted by table and columns, to compare before and after.
     package func dump() throws -> String {
         let db = try connect()
