@@ -25,7 +25,7 @@ from load import Round, load, middle
 from peer import Peer
 from peer_django import DjangoPeer
 from plans import Plan
-from scene import Request, tell_ids_apart
+from scene import RUN, Request, tell_ids_apart
 from sides import Recorder, Side, fetch
 from workloads import WORKLOADS, Workload
 
@@ -95,16 +95,21 @@ class Bench:
         requests = workload.prepare(share * count * self.rounds + RECORDINGS + 1 if share else 64)
         while len(requests) < RECORDINGS:
             requests += requests
-        with self.floor(workload, requests) as (floor, least):
-            return self.rounds_of(workload, floor, requests, least, share, count)
+        with self.floor(workload, requests) as (floor, bars):
+            return self.rounds_of(workload, floor, requests, bars, share, count)
 
     @contextmanager
-    def floor(self, workload: Workload, requests: list[Request]) -> Iterator[tuple[Side, list[Request]]]:
-        """The floor with the workload's plan, that of its ideal and the least, checked; and the requests of the least."""
+    def floor(self, workload: Workload, requests: list[Request]) -> Iterator[tuple[Side, dict[str, list[Request]]]]:
+        """The floor with the plans of the workload and of what it is compared with, checked; and the requests of the latter."""
         plan = learn(self.recorder, workload, requests[:RECORDINGS])
         path = sides.WORK / "plans"
         best = ideal.plan(workload.ideal, plan.recordings) if workload.ideal else []
-        lines, least = ideal.least(workload, plan.recordings, requests[:64])
+        lines, bars = [], {}
+        for name, make in ((ideal.LEAST, ideal.least), (ideal.RULE, ideal.rule)):
+            own, sent = make(workload, plan.recordings, requests[:64])
+            lines += own
+            if sent:
+                bars[name] = sent
         path.write_text("\n".join([f"session {self.recorder.session}", *plan.lines, *best, *lines, ""]))
         floor = sides.floor(self.floor_program, path, self.sockets, self.threads)
         try:
@@ -112,16 +117,23 @@ class Bench:
                 check(floor, plan, requests[min(RECORDINGS, len(requests) - 1)])
             if workload.ideal:
                 ideal.check(floor, workload.ideal, ideal.rows(workload.ideal, plan.last))
-            for request in least[:1] * 2:
-                response, body = fetch(floor, request, {"X-Floor": ",".join((ideal.LEAST, *request.fields))})
-                if response.status != workload.status:
-                    raise SystemExit(f"error: the least of {workload.name}: {response.status} {body[:200]!r}")
-            yield floor, least
+            for name, sent in bars.items():
+                for request in sent[:1] * 2:
+                    response, body = fetch(floor, request, {"X-Floor": ",".join((name, *request.fields))})
+                    if response.status != workload.status:
+                        raise SystemExit(f"error: {name} of {workload.name}: {response.status} {body[:200]!r}")
+            yield floor, bars
         finally:
             floor.stop()
 
     def rounds_of(
-        self, workload: Workload, floor: Side, requests: list[Request], least: list[Request], share: int, count: int
+        self,
+        workload: Workload,
+        floor: Side,
+        requests: list[Request],
+        bars: dict[str, list[Request]],
+        share: int,
+        count: int,
     ) -> dict[str, list[Round]]:
         measured = {"floor": floor, "merganser": self.merganser}
         started = []
@@ -131,9 +143,9 @@ class Bench:
             if workload.ideal:
                 measured["ideal"] = floor
                 others["ideal"] = ideal.workload(workload, workload.ideal), ideal.requests(workload.ideal)
-            if least:
-                measured["least"] = floor
-                others["least"] = ideal.workload(workload, ideal.LEAST), least
+            for name, sent in bars.items():
+                measured[name] = floor
+                others[name] = ideal.workload(workload, name), sent
             if workload.otherwise:
                 name, settings = workload.otherwise
                 measured[name] = sides.merganser("merganser-otherwise", self.sockets, self.threads, **settings)
@@ -240,11 +252,13 @@ def merged(before: list[dict], measured: list[dict]) -> list[dict]:
     return [new.pop(name(each), each) for each in before] + list(new.values())
 
 
-def main() -> None:
-    names = [*(workload.name for workload in WORKLOADS), "webhooks"]
+NAMES = [*(workload.name for workload in WORKLOADS), "webhooks"]
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument(
-        "--workload", choices=names, action="append", default=[], help="measure only this workload; may be repeated"
+        "--workload", choices=NAMES, action="append", default=[], help="measure only this workload; may be repeated"
     )
     parser.add_argument(
         "--curve", choices=(*growth.NAMES, "reads"), action="append", default=[], help="measure only this growth; may be repeated"
@@ -282,11 +296,18 @@ def main() -> None:
         "--statements", action="store_true", help="measure the statements of eight workloads, one by one"
     )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    # scripts/bench asks first if they are right.
+    if not RUN:
+        return
     everything = not (
         options.workload or options.curve or options.latency or options.startup or options.statements
     )
-    workloads = names if everything else options.workload
+    workloads = NAMES if everything else options.workload
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
     bench = Bench(options.rounds, options.seconds)
@@ -327,7 +348,10 @@ def main() -> None:
                         "title": workload.title,
                         "ratio": ratio(rounds["merganser"], rounds["floor"]),
                         "ideal_ratio": ratio(rounds["merganser"], rounds["ideal"]) if workload.ideal else None,
-                        "least_ratio": ratio(rounds["least"], rounds["ideal"]) if "least" in rounds else None,
+                        **{
+                            f"{bar}_ratio": ratio(rounds[bar], rounds["ideal"]) if bar in rounds else None
+                            for bar in (ideal.LEAST, ideal.RULE)
+                        },
                         **{name: asdict(middle(side)) for name, side in rounds.items()},
                         "rounds": [[asdict(each) for each in side] for side in rounds.values()],
                     }

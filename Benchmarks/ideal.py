@@ -7,6 +7,8 @@
                   reads need
     least         with the workload's own requests and answers: the rows that it inserts, in one statement, or one row read by
                   its primary key. It has no rule: it locks nothing, and updates nothing
+    rule          the least that may decide anything: first one row is read under its lock, by its primary key, and this row is
+                  updated with what is inserted
 """
 
 import json
@@ -26,7 +28,7 @@ ANSWER, ROW = 400, 256
 HEAD = "head " + b"Status: 200 OK\r\nContent-Type: application/json\r\n".hex()
 DONE = [HEAD, "body " + json.dumps({"status": "ok"}).encode().hex()]
 INSERT = b"INSERT INTO events "
-LEAST = "least"
+LEAST, RULE = "least", "rule"
 
 
 def make_tables() -> None:
@@ -36,6 +38,8 @@ def make_tables() -> None:
         INSERT INTO ideal_rows SELECT seq, REPEAT('x', {ANSWER}) FROM seq_1_to_{ROWS};
         CREATE OR REPLACE TABLE ideal_writes (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, created_at DATETIME(3) NOT NULL,
                                               body VARCHAR({ROW}) NOT NULL);
+        CREATE OR REPLACE TABLE ideal_locks (id BIGINT UNSIGNED PRIMARY KEY, version INT UNSIGNED NOT NULL, body VARCHAR({ROW}) NOT NULL);
+        INSERT INTO ideal_locks SELECT seq, 0, REPEAT('x', {ROW}) FROM seq_1_to_{ROWS};
         CREATE OR REPLACE TABLE ideal_events LIKE events;
         ALTER TABLE ideal_events REMOVE PARTITIONING;
         ALTER TABLE ideal_events DROP PRIMARY KEY, DROP KEY events_client_event, DROP KEY events_user, DROP KEY events_app,
@@ -74,36 +78,74 @@ def plan(name: str, recordings: Sequence[Recording]) -> list[str]:
 
 def least(of: Workload, recordings: Sequence[Recording], requests: Sequence[Request]) -> tuple[list[str], list[Request]]:
     """The lines of the plan, and the requests; none if such a workload inserts no rows."""
-    head, body = Plan(LEAST, [replace(each, statements=[]) for each in recordings]).lines[-2:]
     if of.ideal == workloads.READ:
         read = execute("SELECT body FROM ideal_rows WHERE id = ?", "i f0")
         ids = [str(1 + number * (ROWS // len(requests))) for number in range(len(requests))]
-        return [f"plan {LEAST}", *read, head, body], [replace(each, fields=(id,)) for each, id in zip(requests, ids)]
-    # What a swap or a merge inserts can be inserted once.
-    if of.ideal not in (workloads.WRITE, workloads.SIGN) or of.name in ("swap", "merge"):
+        return own(of, recordings, LEAST, read), [replace(each, fields=(id,)) for each, id in zip(requests, ids)]
+    texts, parameters = inserts(of, recordings)
+    if not texts:
         return [], []
-    inserts = [replace(each, statements=inserted(each), fields=(), headers=[], body=b"{}") for each in recordings]
-    if not inserts[0].statements:
+    return own(of, recordings, LEAST, block("START TRANSACTION", *texts, "COMMIT", parameters=parameters)), [
+        replace(each, fields=()) for each in requests
+    ]
+
+
+def rule(of: Workload, recordings: Sequence[Recording], requests: Sequence[Request]) -> tuple[list[str], list[Request]]:
+    """As `least`, for workloads that write."""
+    if not writes(of):
         return [], []
-    plan, *insert = [line for line in Plan(LEAST, inserts).lines if line.split()[0] not in ("head", "body")]
+    texts, parameters = inserts(of, recordings)
+    lock = block("START TRANSACTION", "SELECT version, body FROM ideal_locks WHERE id = ? FOR UPDATE", parameters=["i f0"])
+    update = "UPDATE ideal_locks SET version = version + 1 WHERE id = ?"
+    write = block(*texts, update, "COMMIT", parameters=[*parameters, "i f0"])
+    # So many that two hardly ever lock the same row.
+    ids = [str(1 + number) for number in range(0, ROWS, 10)]
+    sent = [replace(requests[number % len(requests)], fields=(id,)) for number, id in enumerate(ids)]
+    return own(of, recordings, RULE, [*lock, *write]), sent
+
+
+def own(of: Workload, recordings: Sequence[Recording], name: str, statements: Sequence[str]) -> list[str]:
+    """The lines of a plan with the workload's own answer, and its signatures."""
+    head, body = Plan(name, [replace(each, statements=[]) for each in recordings]).lines[-2:]
     sign = [f"sign {of.signatures}"] if of.signatures else []
-    return [plan, *insert, *sign, head, body], [replace(each, fields=()) for each in requests]
+    return [f"plan {name}", *statements, *sign, head, body]
+
+
+def block(*texts: str, parameters: Sequence[str]) -> list[str]:
+    """Statements that are sent together."""
+    return execute(f"BEGIN NOT ATOMIC {'; '.join(texts)}; END", *parameters)
+
+
+def writes(of: Workload) -> bool:
+    """What a swap or a merge inserts can be inserted once."""
+    return of.ideal in (workloads.WRITE, workloads.SIGN) and of.name not in ("swap", "merge")
+
+
+def inserts(of: Workload, recordings: Sequence[Recording]) -> tuple[list[str], list[str]]:
+    """The statements that insert what a request inserts, and the lines of their parameters."""
+    if not writes(of):
+        return [], []
+    # As one statement, so that no parameter is explained by what another one did.
+    joined = [
+        Statement(b"", prepared=True, parameters=[each for part in inserted(recording) for each in part.parameters])
+        for recording in recordings
+    ]
+    found = [replace(each, statements=[one], fields=(), headers=[], body=b"{}") for each, one in zip(recordings, joined)]
+    lines = [line.strip() for line in Plan(LEAST, found).lines if line.startswith(" ")]
+    return [re.sub(r"\s+RETURNING .*", "", part.sql.decode(), flags=re.DOTALL) for part in inserted(recordings[0])], lines
 
 
 def inserted(recording: Recording) -> list[Statement]:
-    """One statement for all rows that a request inserts. What it learned from a read is a constant.
+    """The statements that insert rows. What they learned from a read is a constant.
 
     Counters are left out: all would wait for one row.
     """
-    texts, parameters = [], []
-    for part in (part for statement in recording.statements for part in parts(statement)):
-        if part.sql.startswith(b"INSERT") and re.search(rb"ON DUPLICATE KEY UPDATE (?!id = id)", part.sql) is None:
-            texts.append(re.sub(rb"\s+RETURNING .*", b"", part.sql, flags=re.DOTALL))
-            parameters += part.parameters
-    if not texts:
-        return []
-    block = b"BEGIN NOT ATOMIC START TRANSACTION; " + b"; ".join(texts) + b"; COMMIT; END"
-    return [Statement(block, prepared=True, parameters=parameters)]
+    return [
+        part
+        for statement in recording.statements
+        for part in parts(statement)
+        if part.sql.startswith(b"INSERT") and re.search(rb"ON DUPLICATE KEY UPDATE (?!id = id)", part.sql) is None
+    ]
 
 
 def bulk(recording: Recording) -> list:
@@ -121,7 +163,7 @@ def check(floor: Side, name: str, rows: int) -> None:
 
 def workload(of: Workload, name: str) -> Workload:
     """How the requests are sent: over as many connections as those of the workload."""
-    status = of.status if name == LEAST else 200
+    status = of.status if name in (LEAST, RULE) else 200
     return Workload(name, "", lambda count: [], status, connections=of.connections)
 
 

@@ -53,6 +53,7 @@ def workloads(results: dict) -> str:
             number(each["ratio"]),
             number(each.get("ideal_ratio")),
             number(each.get("least_ratio")),
+            number(each.get("rule_ratio")),
             number(ours["p50"]),
             number(ours["p99"]),
             f"{ours['worker_cpu']:.3f} ({floor['worker_cpu']:.3f})",
@@ -61,8 +62,8 @@ def workloads(results: dict) -> str:
         ]
 
     return table(
-        "workload | requests/s | of the floor | of its ideal | the least, of the ideal | p50 ms | p99 ms | worker CPU ms (floor's) | "
-        "database CPU ms (floor's) | nginx CPU ms",
+        "workload | requests/s | of the floor | of its ideal | the least, of the ideal | a rule, of the ideal | p50 ms | p99 ms | "
+        "worker CPU ms (floor's) | database CPU ms (floor's) | nginx CPU ms",
         map(row, results["workloads"]),
     )
 

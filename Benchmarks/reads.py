@@ -3,17 +3,16 @@ a filter that nothing matches.
 """
 
 import base64
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote
 
-from scene import Phone, Refused, Request, anonymous_phone, make_room, send, sql
+from scene import Phone, Refused, Request, anonymous_phone, make_room, send, setting, sql
 from workloads import administrator, applications, batch, get
 
-AGENT_KEY, PROJECT = os.environ["MERGANSER_AGENT_KEY"], os.environ["MERGANSER_PROJECT_ID"]
+AGENT_KEY, PROJECT = setting("MERGANSER_AGENT_KEY"), setting("MERGANSER_PROJECT_ID")
 TRIES = 5
 # Rows: of events, and of all other tables.
 SIZES = ((200_000, 20_000), (10_000_000, 1_000_000))

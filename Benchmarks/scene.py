@@ -12,8 +12,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-URL = os.environ["MERGANSER_URL"]
-RUN = os.environ["MERGANSER_RUN"]
+
+def setting(name: str) -> str:
+    """A variable that the instance sets. Without an instance it is empty, which is enough to read the arguments."""
+    return os.environ.get(name, "")
+
+
+URL = setting("MERGANSER_URL")
+RUN = setting("MERGANSER_RUN")
 ADDRESS = urlsplit(URL).netloc
 
 

@@ -5,7 +5,6 @@ import concurrent.futures
 import gzip
 import hashlib
 import json
-import os
 import secrets
 import time
 import uuid
@@ -14,13 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from agents import Agent, agents, pending
-from scene import URL, Phone, Request, anonymous_phone, merganserctl, parallel, post, send, sql
+from scene import URL, Phone, Request, anonymous_phone, merganserctl, parallel, post, send, setting, sql
 
-CLIENT_KEY = os.environ["MERGANSER_CLIENT_KEY"]
-BUNDLE_ID = os.environ["MERGANSER_BUNDLE_ID"]
-PUBLIC_CLIENT = os.environ["MERGANSER_CLIENT_ID"]
-CONFIDENTIAL_CLIENT = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_ID"]
-CONFIDENTIAL_SECRET = os.environ["MERGANSER_CONFIDENTIAL_CLIENT_SECRET"]
+CLIENT_KEY = setting("MERGANSER_CLIENT_KEY")
+BUNDLE_ID = setting("MERGANSER_BUNDLE_ID")
+PUBLIC_CLIENT = setting("MERGANSER_CLIENT_ID")
+CONFIDENTIAL_CLIENT = setting("MERGANSER_CONFIDENTIAL_CLIENT_ID")
+CONFIDENTIAL_SECRET = setting("MERGANSER_CONFIDENTIAL_CLIENT_SECRET")
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 PEOPLE = 64
 DEVICES = 2_000
