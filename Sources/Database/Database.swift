@@ -42,8 +42,8 @@ package final class Database {
         if current != nil { statistics.openConnections.add(-1) }
     }
 
-    /// One or more reads in autocommit mode. If the connection is lost, they run once more on a new one, so the closure
-    /// may run twice. So they do on a cluster when a definition on any node ends them (1213).
+    /// One or more reads in autocommit mode. If the connection is lost, they run once more on a new one. On a cluster they run
+    /// again if a definition on any node ends them (1213). So the closure may run several times.
     ///
     /// Throws the closure's error, or `TransactionFailure.unreachable`.
     package func read<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -102,7 +102,7 @@ package final class Database {
     }
 
     /// Reads that all see one instant: `START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY` at REPEATABLE READ,
-    /// always rolled back. The closure may run twice, as in `read`.
+    /// always rolled back. The closure may run several times, as in `read`.
     package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {
         try exclusively {
             try onceMoreWhenLost { connection in
@@ -242,21 +242,24 @@ package final class Database {
         do { try connection.rollback() } catch { disconnect() }
     }
 
+    /// A release changes a few tables one after the other, and each change may end a read.
+    private static let mostAborts = 5
+
     private func onceMoreWhenLost<T>(_ body: (Connection) throws -> T) throws -> T {
-        var isRepeated = false
+        var (wasLost, aborts) = (false, 0)
         while true {
             let connection = try connect()
             do {
                 return try body(connection)
             } catch {
                 if let lost = connection.lost {
-                    guard !isRepeated else { throw TransactionFailure.unreachable(lost) }
+                    guard !wasLost else { throw TransactionFailure.unreachable(lost) }
+                    wasLost = true
                 } else {
-                    guard !isRepeated, connection.isClusterNode, (error as? MariaDBError)?.code == 1213 else {
-                        throw error
-                    }
+                    let isAborted = connection.isClusterNode && (error as? MariaDBError)?.code == 1213
+                    guard isAborted, aborts < Self.mostAborts else { throw error }
+                    aborts += 1
                 }
-                isRepeated = true
             }
         }
     }

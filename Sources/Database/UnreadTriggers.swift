@@ -1,4 +1,4 @@
-import MariaDB
+package import MariaDB
 
 /// A node of a cluster that aborts a statement while it opens a table with triggers may keep the table open without them
 /// (MariaDB 10.11.19). From then on, every statement that writes through that open table fails with 1064, until the table
@@ -14,7 +14,7 @@ package enum UnreadTriggers {
     ///
     /// InnoDB does not repair tables: of REPAIR only the closing of the table remains, which needs no privilege but
     /// SELECT and INSERT, unlike FLUSH. LOCAL: other nodes have opened their own.
-    static func forget(after error: MariaDBError, on connection: Connection) throws(MariaDBError) {
+    package static func forget(after error: MariaDBError, on connection: Connection) throws(MariaDBError) {
         // A trigger of the one writes the other.
         let isNested = error.sql.contains("event_attachments")
         for table in tables
