@@ -146,7 +146,8 @@ class Fleet:
         self.cluster.wait_until_synced()
         for machine in self.machines:
             primary = machine.order[0]
-            wait_until(lambda: machine.database() == primary, 30, f"{machine.host.name} writes to {primary}")
+            # HAProxy returns to it after 15 s of good checks, and one that is not begins them anew.
+            wait_until(lambda: machine.database() == primary, 90, f"{machine.host.name} writes to {primary}")
 
 
 def migrate(database: pathlib.Path, installation: pathlib.Path) -> None:

@@ -110,6 +110,16 @@ class Node:
         rows = dict(self.sql(f"SHOW GLOBAL STATUS WHERE Variable_name IN ({quoted})"))
         return [rows[f"wsrep_{name}"] for name in names]
 
+    def has_caught_up(self) -> bool:
+        """Whether it has applied what was committed before this call; not if that takes longer than a server waits."""
+        try:
+            self.sql("SET SESSION wsrep_sync_wait = 15; SELECT COUNT(*) FROM mysql.user")
+        except DrillError as error:
+            if "ERROR 1205" not in str(error):
+                raise
+            return False
+        return True
+
     def answers(self) -> bool:
         try:
             return self.sql("SELECT 1") == [("1",)]
@@ -184,7 +194,7 @@ class Cluster:
     def settle(self, nodes: Iterable[Node] | None = None) -> None:
         """Until all have applied what was committed before this call."""
         for node in nodes or self.nodes:
-            node.sql("SET SESSION wsrep_sync_wait = 15; SELECT COUNT(*) FROM mysql.user")
+            wait_until(node.has_caught_up, 90, f"{node.name} applies what was committed")
 
     def differences(self) -> list[str]:
         """The tables whose rows are not the same on all machines, when nothing is written any more."""

@@ -88,6 +88,8 @@ class ReleaseDrill:
         self.receivers = [Receiver(instance, f"{way} {number}", work=0.1) for number in range(1, 4)]
         self.crowd = Crowd(instance, [receiver.application for receiver in self.receivers])
         self.kill: Kill | None = None
+        # By the database's clock.
+        self.killed = ""
         self.drains: list[float] = []
 
     def run(self) -> list[str]:
@@ -170,7 +172,9 @@ class ReleaseDrill:
         began = time.monotonic()
         self.instance.kill(server(color), signal.SIGKILL)
         self.instance.wait_for_end(server(color), 10)
-        return Kill(began, time.monotonic())
+        ended = time.monotonic()
+        [(self.killed,)] = self.instance.sql("SELECT NOW(3)")
+        return Kill(began, ended)
 
     def migrate(self) -> None:
         """Applies one more migration than this release has, with its own tool, while a long transaction runs."""
@@ -190,7 +194,9 @@ class ReleaseDrill:
         """What the killed instance was sending is sent again when its lease ends: in the short form, at once."""
         if self.options.short:
             wait_for_deliveries(self.receivers, 5)
-            self.instance.sql("UPDATE webhook_outbox SET next_attempt_at = NOW(3) WHERE lease IS NOT NULL")
+            # A lease is for a minute; those that began later are of instances that still send.
+            self.instance.sql(f"""UPDATE webhook_outbox SET next_attempt_at = NOW(3)
+                WHERE lease IS NOT NULL AND next_attempt_at <= '{self.killed}' + INTERVAL 60 SECOND""")
 
     def judge_deliveries(self) -> list[str]:
         problems = [problem for receiver in self.receivers for problem in receiver.problems()]
