@@ -108,7 +108,7 @@ extension TestApp {
 
     /// A row as imports may have left it, or as an operator changed it.
     func change(_ sql: StaticString, _ arguments: (any Bindable)?...) throws {
-        try database.connect().execute(sql, arguments: arguments)
+        try database.connect().write(sql, arguments: arguments)
     }
 
     /// The first column of a query as text, NULL as "NULL".

@@ -16,7 +16,7 @@ extension SwapScene {
     }
 
     func identity(_ subject: String, _ provider: Provider = .apple, of user: Int) throws {
-        try db.execute(
+        try db.write(
             "INSERT INTO identities (user_id, provider, sub, linked_at) VALUES (?, ?, ?, ?)", user, provider.rawValue,
             subject, app.time.now)
     }
@@ -36,7 +36,7 @@ extension SwapScene {
     }
 
     func pak(_ token: String, of user: Int, on device: Int?) throws {
-        try db.execute(
+        try db.write(
             """
             INSERT INTO paks (user_id, device_id, digest, scopes, created_at)
             VALUES (?, ?, UNHEX(SHA2(?, 256)), 'profile:read profile:write account:delete', ?)

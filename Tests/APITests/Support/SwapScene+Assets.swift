@@ -22,11 +22,11 @@ extension SwapScene {
             INSERT INTO grants (user_id, application_id, sub, scopes, created_at, revoked_at)
             VALUES (?, ?, ?, 'openid profile', ?, ?)
             """, user, rp.id, sub ?? "\(user)", app.time.now, revoked ? app.time.now : nil)
-        try db.execute(
+        try db.write(
             """
             INSERT INTO authorization_codes (grant_id, digest, expires_at, used_at) VALUES (?, UNHEX(SHA2(?, 256)), ?, ?)
             """, id, "code-\(id)", app.time.now + .seconds(300), revoked ? app.time.now : nil)
-        try db.execute(
+        try db.write(
             "INSERT INTO refresh_families (grant_id, revoked_at) VALUES (?, ?)", id, revoked ? app.time.now : nil)
         return id
     }

@@ -22,7 +22,7 @@ extension SwapScene {
     /// A merge session token as the endpoint issues it, but for its copy.
     func mergeToken(of user: Int) throws -> String {
         let token = "ltgt_" + padded(next(), 43)
-        try db.execute(
+        try db.write(
             """
             INSERT INTO merge_tokens (digest, user_id, created_at, expires_at) VALUES (UNHEX(SHA2(?, 256)), ?, ?, ?)
             """, token, user, app.time.now, app.time.now + .seconds(300))
@@ -59,14 +59,14 @@ extension SwapScene {
         try notification(requested: user)
         try notification(requested: user, approved: user)
         try phone(of: user)
-        try db.execute("UPDATE applications SET owner_user_id = ? WHERE id = ?", user, try relyingParty().id)
-        try db.execute("INSERT INTO login_events (user_id, event) VALUES (?, 'web_login')", user)
-        try db.execute(
+        try db.write("UPDATE applications SET owner_user_id = ? WHERE id = ?", user, try relyingParty().id)
+        try db.write("INSERT INTO login_events (user_id, event) VALUES (?, 'web_login')", user)
+        try db.write(
             """
             INSERT INTO absorbed_subs (application_id, sub, canonical_user_id, via, was_anonymous, occurred_at)
             VALUES (?, ?, ?, 'anonymous_swap', TRUE, ?)
             """, shared.id, "swapped-\(user)", user, app.time.now)
-        try db.execute(
+        try db.write(
             "INSERT INTO web_sessions (digest, user_id, expires_at) VALUES (UNHEX(SHA2(?, 256)), ?, ?)",
             "session-\(user)", user, app.time.now + .seconds(3600))
         _ = try ticket(for: user, subject: "whoever-\(user)")

@@ -26,7 +26,7 @@ extension SwapScene {
 
     func ticket(for user: Int, _ provider: Provider = .apple, subject: String) throws -> String {
         let ticket = "swt_" + padded(next(), 43)
-        try db.execute(
+        try db.write(
             """
             INSERT INTO swap_tickets (digest, user_id, provider, sub, created_at, expires_at)
             VALUES (UNHEX(SHA2(?, 256)), ?, ?, ?, ?, ?)

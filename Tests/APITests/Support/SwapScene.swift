@@ -49,7 +49,7 @@ final class SwapScene {
     }
 
     func insert(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Int {
-        try db.execute(sql, arguments: arguments).lastInsertID
+        try db.write(sql, arguments: arguments).lastInsertID
     }
 }
 
