@@ -38,7 +38,8 @@ def make_tables() -> None:
         INSERT INTO ideal_rows SELECT seq, REPEAT('x', {ANSWER}) FROM seq_1_to_{ROWS};
         CREATE OR REPLACE TABLE ideal_writes (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, created_at DATETIME(3) NOT NULL,
                                               body VARCHAR({ROW}) NOT NULL);
-        CREATE OR REPLACE TABLE ideal_locks (id BIGINT UNSIGNED PRIMARY KEY, version INT UNSIGNED NOT NULL, body VARCHAR({ROW}) NOT NULL);
+        CREATE OR REPLACE TABLE ideal_locks (id BIGINT UNSIGNED PRIMARY KEY, version INT UNSIGNED NOT NULL,
+                                             body VARCHAR({ROW}) NOT NULL);
         INSERT INTO ideal_locks SELECT seq, 0, REPEAT('x', {ROW}) FROM seq_1_to_{ROWS};
         CREATE OR REPLACE TABLE ideal_events LIKE events;
         ALTER TABLE ideal_events REMOVE PARTITIONING;
@@ -117,7 +118,7 @@ def block(*texts: str, parameters: Sequence[str]) -> list[str]:
 
 
 def writes(of: Workload) -> bool:
-    """What a swap or a merge inserts can be inserted once."""
+    """Whether its rows can be inserted again and again. Those of a swap or a merge can be inserted once."""
     return of.ideal in (workloads.WRITE, workloads.SIGN) and of.name not in ("swap", "merge")
 
 

@@ -47,7 +47,7 @@ package final class Database {
     ///
     /// Throws the closure's error, or `TransactionFailure.unreachable`.
     package func read<T>(_ body: (Connection) throws -> T) throws -> T {
-        try exclusively { try onceMoreWhenLost(body) }
+        try exclusively { try repeatedIfInterrupted(body) }
     }
 
     /// Waits until the node of a cluster that this thread is connected to has applied everything that had been committed
@@ -88,8 +88,8 @@ package final class Database {
         try find(isMissing: { if case .success(nil) = $0 { true } else { false } }, body)
     }
 
-    /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. If the connection
-    /// is lost, it runs once more on a new one, so running it twice must do no harm.
+    /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. It is repeated as a
+    /// `read` is, so running it several times must do no harm.
     ///
     /// Throws as `read` does.
     package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -105,7 +105,7 @@ package final class Database {
     /// always rolled back. The closure may run several times, as in `read`.
     package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {
         try exclusively {
-            try onceMoreWhenLost { connection in
+            try repeatedIfInterrupted { connection in
                 try connection.beginSnapshot()
                 defer { rollback(connection) }
                 return try body(connection)
@@ -171,7 +171,7 @@ package final class Database {
     private func attempt<T>(_ policy: RetryPolicy, _ body: (Connection) throws -> T) throws -> Attempt<T> {
         let connection: Connection
         do {
-            connection = try onceMoreWhenLost { connection in
+            connection = try repeatedIfInterrupted { connection in
                 try connection.begin()
                 return connection
             }
@@ -245,7 +245,8 @@ package final class Database {
     /// A release changes a few tables one after the other, and each change may end a read.
     private static let mostAborts = 5
 
-    private func onceMoreWhenLost<T>(_ body: (Connection) throws -> T) throws -> T {
+    /// Runs the closure once more if the connection is lost, and again each time a definition ends it on a cluster.
+    private func repeatedIfInterrupted<T>(_ body: (Connection) throws -> T) throws -> T {
         var (wasLost, aborts) = (false, 0)
         while true {
             let connection = try connect()

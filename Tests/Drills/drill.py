@@ -66,10 +66,12 @@ class Drill:
         """Waits; in the short form, what waits to be delivered is due that much sooner instead."""
         if not self.is_short:
             return time.sleep(seconds)
-        # What is being sent stays with whoever sends it.
-        for rows, column in (("webhook_outbox", "next_attempt_at"), ("webhook_failures", "probe_at")):
-            waiting = " WHERE lease IS NULL" if rows == "webhook_outbox" else ""
-            self.instance.sql(f"UPDATE {rows} SET {column} = {column} - INTERVAL {seconds} SECOND{waiting}")
+        for table, column, waiting in (
+            # What is being sent stays with whoever sends it.
+            ("webhook_outbox", "next_attempt_at", "lease IS NULL"),
+            ("webhook_failures", "probe_at", "TRUE"),
+        ):
+            self.instance.sql(f"UPDATE {table} SET {column} = {column} - INTERVAL {seconds} SECOND WHERE {waiting}")
 
     def signal_server(self, number: signal.Signals) -> None:
         self.instance.kill(server(self.instance.serving()), number)
