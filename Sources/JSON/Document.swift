@@ -1,14 +1,14 @@
 internal import Text
 
 /// A parsed text: one node for each value and each member name, in the order of the text.
-final class Document {
+final class Document: Sendable {
     static let maximumDepth = 64
 
-    enum Kind: UInt8 {
+    enum Kind: UInt8, Sendable {
         case null, `false`, `true`, integer, fraction, string, escapedString, array, object
     }
 
-    struct Node {
+    struct Node: Sendable {
         var kind: Kind
         /// The bytes the node covers; for a string those between its quotes.
         var start: Int32

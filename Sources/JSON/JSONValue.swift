@@ -85,7 +85,7 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Document {
-    fileprivate func value(_ node: Int) -> JSONValue {
+    func value(_ node: Int) -> JSONValue {
         switch kind(node) {
         case .null: .null
         case .false: .bool(false)

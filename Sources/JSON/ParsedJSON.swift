@@ -10,6 +10,9 @@ package struct ParsedJSON {
         }
     }
 
+    /// The text, read where it stands.
+    package var root: ParsedValue { ParsedValue(0, of: document) }
+
     /// The text as a value, by the rules of `Decodable.init(json:)`.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONError) -> Value {
         do {

@@ -26,7 +26,7 @@ struct EventChecksTests {
         horizon: Timestamp = Timestamp(seconds: 0)
     ) throws -> NewEvent {
         var times = EventTimes(at: Self.now, maximumAge: maximumAge) { horizon }
-        return try NewEvent(entry, of: platform, within: &times)
+        return try NewEvent(parsed(entry), of: platform, within: &times)
     }
 
     private func fault(
@@ -80,10 +80,20 @@ struct EventChecksTests {
         arguments: [
             "tomorrow", "2026-02-30", "2026-05-12T25:00:00Z", "1969-12-31T23:59:59.999Z", -1, -0.5, 8.65e15, 1e300,
             true,
-            ["2026-05-12"], [:], .number(.infinity), .integer(.max),
+            ["2026-05-12"], [:], .integer(.max),
         ] as [JSONValue])
     func noTime(value: JSONValue) {
         #expect(fault(Self.event(["timestamp": value])) == "timestamp must be a valid ISO 8601 date")
+    }
+
+    @Test func aNumberBeyondAllDoublesIsNoTime() throws {
+        let text = String(decoding: Self.event(["timestamp": 1]).json(), as: UTF8.self)
+        let entry = try ParsedJSON(Array(text.dropLast(2).utf8) + Array("1e400}".utf8)).root
+        #expect(entry.object?["timestamp"] == .number(.infinity))
+        var times = EventTimes(at: Self.now, maximumAge: nil) { Timestamp(seconds: 0) }
+        #expect(throws: EventFault("timestamp must be a valid ISO 8601 date")) {
+            try NewEvent(entry, of: .apple, within: &times)
+        }
     }
 
     @Test(
@@ -133,11 +143,11 @@ struct EventChecksTests {
             reads += 1
             return Timestamp(seconds: 0)
         }
-        _ = try NewEvent(Self.complete, of: .apple, within: &times)
-        _ = try NewEvent(Self.event(["timestamp": "2026-05-01"]), of: .apple, within: &times)
+        _ = try NewEvent(parsed(Self.complete), of: .apple, within: &times)
+        _ = try NewEvent(parsed(Self.event(["timestamp": "2026-05-01"])), of: .apple, within: &times)
         #expect(reads == 0)
         for _ in 1...3 {
-            _ = try NewEvent(Self.event(["timestamp": "2026-04-30"]), of: .apple, within: &times)
+            _ = try NewEvent(parsed(Self.event(["timestamp": "2026-04-30"])), of: .apple, within: &times)
         }
         #expect(reads == 1)
     }

@@ -11,7 +11,7 @@ struct EventCopyTests {
             "message": .string(message), "level": "info", "session_id": "01234567-89ab-cdef-0123-456789abcdef",
             "custom_attributes": attributes,
         ]
-        return EventCopy(of: try NewEvent(entry, of: .apple, within: &times))
+        return EventCopy(of: try NewEvent(parsed(entry), of: .apple, within: &times))
     }
 
     private func metric(

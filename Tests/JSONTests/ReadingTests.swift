@@ -122,6 +122,33 @@ import Testing
         #expect(try parsed.decode() == JSONValue.object(JSONObject([("secret", "\u{FFFD}"), ("list", ["x"])])))
     }
 
+    /// Like an object that was copied.
+    @Test(
+        arguments: [
+            (#"{"a":1,"ab":2,"b":3}"#, 1), (#"{"a":1,"a":[2]}"#, [2]), (#"{"x":{"a":1},"y":[{"a":2}]}"#, nil),
+            (#"{"\u0061":1}"#, 1), (#"{"a":1,"\u0061":"z"}"#, "z"), (#"{"b\u0061":1}"#, nil), (#"{"a":null}"#, .null),
+            (#"{"a":{"a":1},"b":2}"#, ["a": 1]), ("{}", nil), (#"[{"a":1}]"#, nil), (#""a""#, nil),
+        ] as [(String, JSONValue?)])
+    func membersAreReadInPlace(text: String, value: JSONValue?) throws {
+        let root = try ParsedJSON(Array(text.utf8)).root
+        #expect(root.object?["a"] == value)
+        #expect(root.object?.member("a")?.value == value)
+        #expect(try root.value == JSONValue(text: text))
+        if case .object(let copy) = root.value { #expect(copy["a"] == value) } else { #expect(root.object == nil) }
+    }
+
+    @Test func namesReadInPlaceAreComparedByteForByte() throws {
+        let object = try #require(try ParsedJSON(Array("{\"caf\u{E9}\":1}".utf8)).root.object)
+        #expect(object["caf\u{E9}"] == 1 && object["cafe\u{301}"] == nil)
+    }
+
+    @Test func elementsAreReadInPlace() throws {
+        let elements = try ParsedJSON(Array(#"[1,[2,3],{"a":[4]},"x"]"#.utf8)).root.elements
+        #expect(elements?.map(\.value) == [1, [2, 3], ["a": [4]], "x"])
+        #expect(try ParsedJSON(Array("[]".utf8)).root.elements?.isEmpty == true)
+        #expect(try ParsedJSON(Array(#"{"a":[]}"#.utf8)).root.elements == nil)
+    }
+
     @Test func whatDecidesReadsOtherwiseAsAnyValue() throws {
         let value = try Deciding(text: #"{"list":["\ud83d\ude00"],"name":"\ud83d","x":"\ud83d"}"#)
         #expect(value.secret == nil && value.list == ["😀"] && value.name == "\u{FFFD}")

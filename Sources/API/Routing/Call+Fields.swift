@@ -8,18 +8,21 @@ extension Call {
     ///
     /// - Throws: `UnusableBody` if the media type or the JSON text cannot be read.
     func fields() throws -> JSONObject {
-        if body.isEmpty { return JSONObject([]) }
+        guard case .object(let object) = try parsedFields()?.value else { return JSONObject([]) }
+        return object
+    }
+
+    /// The same members, read where they stand: for batches.
+    func batchFields() throws -> ParsedObject? { try parsedFields()?.object }
+
+    private func parsedFields() throws -> ParsedValue? {
+        if body.isEmpty { return nil }
         switch request.headers.first("content-type")?.mediaType {
-        case "text/plain": return JSONObject([])
+        case "text/plain": return nil
         case "application/json": break
         default: throw UnusableBody.mediaType
         }
-        do {
-            guard case .object(let object) = try JSONValue(json: body) else { return JSONObject([]) }
-            return object
-        } catch {
-            throw UnusableBody.malformedJSON
-        }
+        do { return try ParsedJSON(body).root } catch { throw UnusableBody.malformedJSON }
     }
 
     /// The client's country (analytics §2.7): two letters, or nil.

@@ -3,12 +3,12 @@ package import Time
 
 /// The events of one request, before they are checked.
 package struct EventBatch: Sendable {
-    private let entries: [JSONValue]
+    private let entries: [ParsedValue]
 
     /// - Parameter value: the member `events` (analytics §8.1, checks 1 and 2; §9).
     /// - Throws: `invalid` if it is not an array, is empty, or has more than 100 entries (1000 in an import).
-    package init(_ value: JSONValue?, isImport: Bool = false) throws(Refusal) {
-        guard let entries = value?.array, !entries.isEmpty else { throw .invalid("events array is required") }
+    package init(_ value: ParsedValue?, isImport: Bool = false) throws(Refusal) {
+        guard let entries = value?.elements, !entries.isEmpty else { throw .invalid("events array is required") }
         let limit = isImport ? 1000 : 100
         if entries.count > limit {
             throw .invalid(isImport ? "Maximum import batch size is \(limit)" : "Maximum batch size is \(limit)")
@@ -17,7 +17,7 @@ package struct EventBatch: Sendable {
     }
 
     /// Whether the unique key cannot find the duplicates of an entry, which gets a new time whenever it arrives.
-    var hasUndated: Bool { entries.contains { ($0["timestamp"] ?? .null) == .null } }
+    var hasUndated: Bool { entries.contains { ($0.object?["timestamp"] ?? .null) == .null } }
 
     /// Reads and checks every entry (§8.2).
     ///

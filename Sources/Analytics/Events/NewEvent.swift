@@ -58,8 +58,8 @@ package final class NewEvent: Sendable {
     ///
     /// - Parameter platform: the platform of the sending app.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
-    package init(_ entry: JSONValue, of platform: AppPlatform, within times: inout EventTimes) throws {
-        guard case .object(let fields) = entry else { throw EventFault("must be an object") }
+    package init(_ entry: ParsedValue, of platform: AppPlatform, within times: inout EventTimes) throws {
+        guard let fields = entry.object else { throw EventFault("must be an object") }
         guard let message = fields["message"]?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")
         }
@@ -123,7 +123,7 @@ package final class NewEvent: Sendable {
 }
 
 /// The fields of an event.
-extension JSONObject {
+extension ParsedObject {
     /// The value of an optional field; nil if it is absent, `null` or `""`.
     fileprivate func value(_ name: String) -> JSONValue? {
         switch self[name] {

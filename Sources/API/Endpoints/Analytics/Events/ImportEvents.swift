@@ -19,11 +19,11 @@ private struct ImportReply: Encodable {
 
 /// `POST /v1/import` (analytics §9).
 @Sendable func importEvents(_ call: Call, _ key: APIKey) throws -> Response {
-    let fields = try call.fields()
+    let fields = try call.batchFields()
     guard key.kind == .import else {
         throw Refusal.forbidden("This endpoint requires an import API key (owl_import_*)")
     }
-    let batch = try EventBatch(fields["events"], isImport: true)
+    let batch = try EventBatch(fields?.member("events"), isImport: true)
     let source = EventSource(key: key.id, app: try key.ingestApp(), country: nil)
     return .json(.ok, ImportReply(try call.analytics.importEvents(batch, from: source, call.database)))
 }

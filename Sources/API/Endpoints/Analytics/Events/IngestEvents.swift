@@ -20,10 +20,10 @@ private struct IngestReply: Encodable {
 /// `POST /v1/ingest` (analytics §8).
 @Sendable func ingestEvents(_ call: Call, _ proof: KeyProof) throws -> Response {
     let key = proof.key
-    let fields = try call.fields()
-    let batch = try EventBatch(fields["events"])
+    let fields = try call.batchFields()
+    let batch = try EventBatch(fields?.member("events"))
     let app = try key.ingestApp()
-    try app.check(bundleID: fields["bundle_id"]?.string)
+    try app.check(bundleID: fields?["bundle_id"]?.string)
     let source = EventSource(key: key.id, app: app, country: call.country(for: app))
     return .json(.ok, IngestReply(try call.analytics.ingest(batch, from: source, proof, call.database)))
 }

@@ -1,0 +1,81 @@
+/// One value of a parsed text, read where it stands: only what somebody asks for is copied. For batches, of which much is read
+/// once.
+package struct ParsedValue: Sendable {
+    private let document: Document
+    private let node: Int
+
+    init(_ node: Int, of document: Document) {
+        self.document = document
+        self.node = node
+    }
+
+    /// The elements in order; nil unless it is an array.
+    package var elements: [ParsedValue]? {
+        guard document.kind(node) == .array else { return nil }
+        return document.elements(node).map { ParsedValue($0, of: document) }
+    }
+
+    /// Nil unless it is an object.
+    package var object: ParsedObject? {
+        document.kind(node) == .object ? ParsedObject(node, of: document) : nil
+    }
+
+    /// A copy.
+    package var value: JSONValue { document.value(node) }
+}
+
+/// An object whose members are read where they stand.
+package struct ParsedObject: Sendable {
+    private let document: Document
+    private let node: Int
+
+    fileprivate init(_ node: Int, of document: Document) {
+        self.document = document
+        self.node = node
+    }
+
+    /// The last member of that name, compared byte for byte. Looks through all members.
+    package func member(_ name: String) -> ParsedValue? {
+        document.member(name, of: node).map { ParsedValue($0, of: document) }
+    }
+
+    /// A copy of that member.
+    package subscript(name: String) -> JSONValue? { document.member(name, of: node).map(document.value) }
+}
+
+extension Document {
+    /// The node of a member's value.
+    ///
+    /// A batch asks for each of twenty names among as many members, so the arrays are held once and not for each comparison.
+    fileprivate func member(_ name: String, of object: Int) -> Int? {
+        let (bytes, nodes) = (bytes, nodes)
+        let (text, node, name) = (bytes.span, nodes.span, name.utf8Span.span)
+        var found: Int?
+        var child = object + 1
+        let end = Int(node[object].next)
+        while child < end {
+            let (start, length) = (Int(node[child].start), Int(node[child].end - node[child].start))
+            let isNamed =
+                if node[child].kind == .escapedString {
+                    isString(child, name)
+                } else {
+                    // Most names differ in length already.
+                    length == name.count && isEqual(text.extracting(start..<start + length), name)
+                }
+            if isNamed { found = child + 1 }
+            child = Int(node[child + 1].next)
+        }
+        return found
+    }
+
+    private func isString(_ node: Int, _ text: Span<UInt8>) -> Bool {
+        let utf8 = utf8(node)
+        return isEqual(utf8.span, text)
+    }
+}
+
+private func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
+}
