@@ -96,7 +96,7 @@ def rule(of: Workload, recordings: Sequence[Recording], requests: Sequence[Reque
     if not writes(of):
         return [], []
     texts, parameters = inserts(of, recordings)
-    lock = block("START TRANSACTION", "SELECT version, body FROM ideal_locks WHERE id = ? FOR UPDATE", parameters=["i f0"])
+    lock = [query("START TRANSACTION"), *execute("SELECT version, body FROM ideal_locks WHERE id = ? FOR UPDATE", "i f0")]
     update = "UPDATE ideal_locks SET version = version + 1 WHERE id = ?"
     write = block(*texts, update, "COMMIT", parameters=[*parameters, "i f0"])
     # So many that two hardly ever lock the same row.

@@ -130,7 +130,6 @@ package final class Database {
             let start = ContinuousClock.now
             var attempt = 1
             var isCommitted = false
-            var wasLostAtStart = false
             defer {
                 slowLog?.noteTransaction(
                     ContinuousClock.now - start, attempts: attempt, isCommitted: isCommitted, for: origin)
@@ -142,11 +141,6 @@ package final class Database {
                     isCommitted = true
                     return value
                 case .rolledBack(let error): failure = error
-                }
-                // The server has closed the connection while it was idle, or was restarted.
-                if let current, current.wasLostAtStart, !wasLostAtStart {
-                    wasLostAtStart = true
-                    continue
                 }
                 statistics.count(failure)
                 let delay = policy.delay(after: attempt)

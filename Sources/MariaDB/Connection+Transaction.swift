@@ -2,24 +2,15 @@ import CMariaDB
 
 /// Only for `Database`, which decides when to repeat a transaction.
 extension Connection {
-    /// Whether the server's last answer said that a transaction is open, or it will be with the next statement.
-    package var isInTransaction: Bool {
-        isStartDue || handle.pointee.server_status & UInt32(SERVER_STATUS_IN_TRANS) != 0
-    }
+    /// Whether the server's last answer said that a transaction is open.
+    package var isInTransaction: Bool { handle.pointee.server_status & UInt32(SERVER_STATUS_IN_TRANS) != 0 }
 
-    /// Takes no round trip: the transaction starts with its first statement. On a cluster it starts here, since a node may
-    /// refuse to start one.
+    /// A round trip of its own, which finds a lost connection before anything was done. Sent in one block with the first read
+    /// it would cost more: a block describes the columns of its rows each time, a prepared statement once.
     package func begin() throws(MariaDBError) {
         forgetTransaction()
-        isStartDue = true
+        try perform("START TRANSACTION")
         isInOwnTransaction = true
-        guard isClusterNode else { return }
-        do {
-            try start()
-        } catch {
-            endOwnTransaction()
-            throw error
-        }
     }
 
     /// All reads from now on see the data of this instant; writes are refused.
@@ -38,7 +29,7 @@ extension Connection {
         if let broken { throw broken }
         if !waiting.isEmpty {
             try runWaiting(commits: true)
-        } else if !isStartDue {
+        } else {
             try perform("COMMIT")
         }
         endOwnTransaction()
@@ -50,20 +41,18 @@ extension Connection {
     }
 
     package func rollback() throws(MariaDBError) {
-        if !isStartDue { try perform("ROLLBACK") }
+        try perform("ROLLBACK")
         forgetTransaction()
     }
 
     private func forgetTransaction() {
         failure = nil
-        wasLostAtStart = false
         endOwnTransaction()
     }
 
     private func endOwnTransaction() {
         waiting = []
         broken = nil
-        isStartDue = false
         isInOwnTransaction = false
     }
 
@@ -132,8 +121,6 @@ extension Connection {
             return
         }
         try checkTransaction()
-        // Here, so that a connection that was lost long ago is not found out by COMMIT.
-        try start()
         waiting.append(WaitingStatement(key: key, arguments: arguments))
     }
 
@@ -146,21 +133,7 @@ extension Connection {
     /// Runs what must have run before the next statement.
     func prepareForStatement() throws(MariaDBError) {
         try checkTransaction()
-        try start()
         try runWaiting()
-    }
-
-    /// Starts a transaction that is due.
-    private func start() throws(MariaDBError) {
-        guard isStartDue else { return }
-        isStartDue = false
-        do {
-            try perform("START TRANSACTION")
-        } catch {
-            broken = error
-            wasLostAtStart = lost != nil
-            throw error
-        }
     }
 
     private func runWaiting(commits: Bool = false) throws(MariaDBError) {
@@ -180,19 +153,14 @@ extension Connection {
         }
     }
 
-    /// Runs a statement with rows, and with it the start of the transaction or the statements that wait.
+    /// Runs a statement with rows, and with it the statements that wait.
     func runWithRows(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
         try checkTransaction()
-        guard isStartDue || !waiting.isEmpty else { return try run(key, arguments) }
-        let block = StatementBlock(starts: isStartDue, statements: waiting.map(\.key) + [key])
+        guard !waiting.isEmpty else { return try run(key, arguments) }
+        let block = StatementBlock(statements: waiting.map(\.key) + [key])
         let all = waiting.flatMap(\.arguments) + arguments
-        (waiting, isStartDue) = ([], false)
-        do {
-            return try runBlock(block, all)
-        } catch {
-            wasLostAtStart = block.starts && lost != nil
-            throw error
-        }
+        waiting = []
+        return try runBlock(block, all)
     }
 
     /// After an error it is unknown how far the block came, so nothing else may run in the transaction.

@@ -24,14 +24,10 @@ package final class Connection {
     package private(set) var isClusterNode = false
     /// Between `begin` and `commit` or `rollback`.
     var isInOwnTransaction = false
-    /// Whether START TRANSACTION is sent with the transaction's next statement.
-    var isStartDue = false
     /// See `executeLater`.
     var waiting: [WaitingStatement] = []
-    /// An error of the transaction's start or of a block of statements, after which it can only be rolled back.
+    /// An error of a block of statements, after which it can only be rolled back.
     package internal(set) var broken: MariaDBError?
-    /// Whether this connection was lost before its transaction had done anything.
-    package internal(set) var wasLostAtStart = false
 
     /// Connects, verifies TLS if the options ask for it, and sets up the session in two more round trips.
     package init(_ options: Options) throws(MariaDBError) {

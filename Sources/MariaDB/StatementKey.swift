@@ -37,14 +37,12 @@ enum StatementKey: Hashable {
 ///
 /// > BEGIN NOT ATOMIC: outside of stored programs; the keywords are needed to tell it from BEGIN, which starts a transaction.
 struct StatementBlock: Hashable {
-    /// Whether it starts the transaction.
-    var starts = false
     var statements: [StatementKey]
     /// Whether it ends the transaction.
     var commits = false
 
     var text: String {
-        let all = (starts ? ["START TRANSACTION"] : []) + statements.map(\.text) + (commits ? ["COMMIT"] : [])
+        let all = statements.map(\.text) + (commits ? ["COMMIT"] : [])
         return "BEGIN NOT ATOMIC \(all.joined(separator: "; ")); END"
     }
 }

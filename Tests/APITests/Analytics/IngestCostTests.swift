@@ -149,25 +149,25 @@ import Testing
                     of: scene.ingest(events(count, first: first - count, message, of: user)), accepting: count)
             }
         }
-        // BEGIN with the owner's lock, which confirms the key; events; the attachments of many; the rest with COMMIT.
-        #expect(try costs(of: "u") { _ in "hello" } == [3, 4, 4])
+        // BEGIN; the owner's lock, which confirms the key; events; the attachments of many; the rest with COMMIT.
+        #expect(try costs(of: "u") { _ in "hello" } == [4, 5, 5])
         // One more: the claims of an anonymous id are looked up.
-        #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [4, 5, 5])
-        // Without an owner the key is confirmed by itself, with BEGIN.
-        #expect(try costs(of: nil) { _ in "hello" } == [3, 4, 4])
+        #expect(try costs(of: "owl_anon_u") { _ in "hello" } == [5, 6, 6])
+        // Without an owner the key is confirmed by itself.
+        #expect(try costs(of: nil) { _ in "hello" } == [4, 5, 5])
         // Metrics take one statement, and so do steps.
-        #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [4, 6, 6])
+        #expect(try costs(of: "u") { ["metric:a:start", "step:b"][$0 % 2] } == [5, 7, 7])
         // The user and the app of the user are noted with COMMIT.
         app.time.advance(by: .seconds(60))
         _ = client.send(scene.ingest([]))
-        #expect(try costs(of: "u") { _ in "hello" } == [3, 4, 4])
+        #expect(try costs(of: "u") { _ in "hello" } == [4, 5, 5])
     }
 
     @Test func duplicatesTakeOneMore() throws {
         let request = scene.ingest(events(100, first: 1, { _ in "hello" }, of: "u"))
         _ = client.send(request)
-        // BEGIN with the owner's lock, events, which of them are stored, COMMIT.
-        #expect(try cost(of: request, accepting: 0) == 4)
+        // BEGIN, the owner's lock, events, which of them are stored, COMMIT.
+        #expect(try cost(of: request, accepting: 0) == 5)
     }
 
     @Test func manyUsersTakeNoMoreThanAFew() throws {
@@ -176,7 +176,7 @@ import Testing
         }
         _ = client.send(request(0))
         // As for one event, one statement before the lock, and one that confirms the key.
-        #expect(try cost(of: request(100), accepting: 100) == 7)
+        #expect(try cost(of: request(100), accepting: 100) == 8)
     }
 
     @Test func otherRequestsTakeFew() throws {
@@ -189,8 +189,8 @@ import Testing
         }
         // One read, without a transaction.
         #expect(try cost(of: scene.claim("owl_anon_a", "u")) == 1)
-        // BEGIN with the owner's lock; COMMIT, with the properties if they change.
-        #expect(try cost(of: scene.properties("u", ["a": "1"])) == 2)
-        #expect(try cost(of: scene.properties("u", ["a": "2"])) == 2)
+        // BEGIN; the owner's lock; COMMIT, with the properties if they change.
+        #expect(try cost(of: scene.properties("u", ["a": "1"])) == 3)
+        #expect(try cost(of: scene.properties("u", ["a": "2"])) == 3)
     }
 }

@@ -48,42 +48,42 @@ import Testing
 
     @Test func tokensTakeAsFewAsTheyCan() throws {
         let code = try scene.code(rp, as: person)
-        // The client; BEGIN with the code's grant, its lock, the code's; family, token, the code's use, the person; COMMIT.
-        #expect(try cost { scene.exchange(code, by: rp) } == 9)
+        // The client; BEGIN; the code's grant, its lock, the code's; family, token, the code's use, the person; COMMIT.
+        #expect(try cost { scene.exchange(code, by: rp) } == 10)
         let tokens = try scene.signIn(rp, as: person)
-        // BEGIN with the token's family; the client with the person; COMMIT with token and family.
-        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 3)
-        // BEGIN with the token's family; the client; the grant's application; COMMIT.
+        // BEGIN; the token's family; the client with the person; COMMIT with token and family.
         #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 4)
+        // BEGIN; the token's family; the client; the grant's application; COMMIT.
+        #expect(try cost { scene.refresh(tokens.refresh, by: rp) } == 5)
         let key = String(repeating: "k", count: 22)
         let keyed = try scene.signIn(rp, as: person)
         // A key costs nothing where it is kept; where it is asked for, whether the person's grant still lives.
-        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 3)
-        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 5)
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 4)
+        #expect(try cost { scene.refresh(keyed.refresh, by: rp, key: key) } == 6)
         // The client; BEGIN; the token; COMMIT.
         #expect(try cost { scene.revoke(tokens.access, by: rp) } == 4)
-        // The client; BEGIN with the token's family, its end; COMMIT.
-        #expect(try cost { scene.revoke(tokens.refresh, by: rp) } == 4)
+        // The client; BEGIN; the token's family, its end; COMMIT.
+        #expect(try cost { scene.revoke(tokens.refresh, by: rp) } == 5)
     }
 
     @Test func devicesTakeAFew() throws {
         // The client; BEGIN; the codes; COMMIT.
         #expect(try cost { scene.authorizeDevice(rp) } == 4)
         let device = try scene.device(rp)
-        // The client; BEGIN with whose code, its lock, the poll; COMMIT.
-        #expect(try cost { scene.poll(device, by: rp) } == 5)
-        // The PAK; BEGIN with user and PAK, tries, request, application, grants, the decision; COMMIT.
-        #expect(try cost { scene.decide("approve", device, as: person) } == 8)
-        // The client; BEGIN with whose code, grant, code; family, token, the code's use, the person; COMMIT.
-        #expect(try cost { scene.poll(device, by: rp) } == 9)
+        // The client; BEGIN; whose code, its lock, the poll; COMMIT.
+        #expect(try cost { scene.poll(device, by: rp) } == 6)
+        // The PAK; BEGIN; user and PAK, tries, request, application, grants, the decision; COMMIT.
+        #expect(try cost { scene.decide("approve", device, as: person) } == 9)
+        // The client; BEGIN; whose code, grant, code; family, token, the code's use, the person; COMMIT.
+        #expect(try cost { scene.poll(device, by: rp) } == 10)
         let token = try scene.signIn(rp, as: person).access
-        // The token; BEGIN with the token, the user, the token again, the calls, the device, a new one; the PAK and the history
+        // The token; BEGIN; the token, the user, the token again, the calls, the device, a new one; the PAK and the history
         // with the device's anonymous ids; the log with COMMIT.
         #expect(
             try cost {
                 scene.client.send(
                     .post, "/api/v1/me/device_keys/exchange", ["device_uuid": .string(uuid(1)), "platform": "ios"],
                     token: token)
-            } == 9)
+            } == 10)
     }
 }
