@@ -4,11 +4,11 @@ internal import Text
 final class Document: Sendable {
     static let maximumDepth = 64
 
-    enum Kind: UInt8, Sendable {
+    enum Kind: UInt8 {
         case null, `false`, `true`, integer, fraction, string, escapedString, array, object
     }
 
-    struct Node: Sendable {
+    struct Node {
         var kind: Kind
         /// The bytes the node covers; for a string those between its quotes.
         var start: Int32
@@ -61,45 +61,35 @@ final class Document: Sendable {
     }
 
     private func unescaped(_ node: Int) -> (utf8: [UInt8], hasLoneSurrogate: Bool) {
-        let text = text(node)
+        var pieces = EscapedText(text(node))
         var result: [UInt8] = []
-        result.reserveCapacity(text.count)
-        var hasLoneSurrogate = false
-        var position = text.startIndex
-        func codeUnit(at position: Int) -> UInt16? {
-            guard position + 6 <= text.endIndex, text[position] == UInt8(ascii: "\\"),
-                text[position + 1] == UInt8(ascii: "u")
-            else { return nil }
-            return text[position + 2..<position + 6].reduce(0) { $0 << 4 | UInt16($1.hexadecimalValue ?? 0) }
-        }
-        while position < text.endIndex {
-            if let unit = codeUnit(at: position) {
-                position += 6
-                var scalar = Unicode.Scalar(unit)
-                if UTF16.isLeadSurrogate(unit), let trail = codeUnit(at: position), UTF16.isTrailSurrogate(trail) {
-                    position += 6
-                    scalar = UTF16.decode(UTF16.EncodedScalar([unit, trail]))
-                }
-                hasLoneSurrogate = hasLoneSurrogate || scalar == nil
-                result.append(contentsOf: scalar.flatMap(UTF8.encode) ?? UTF8.encodedReplacementCharacter)
-            } else if text[position] == UInt8(ascii: "\\") {
-                let character: UInt8 =
-                    switch text[position + 1] {
-                    case UInt8(ascii: "b"): 0x08
-                    case UInt8(ascii: "f"): 0x0C
-                    case UInt8(ascii: "n"): 0x0A
-                    case UInt8(ascii: "r"): 0x0D
-                    case UInt8(ascii: "t"): 0x09
-                    case let itself: itself
-                    }
-                result.append(character)
-                position += 2
-            } else {
-                result.append(text[position])
-                position += 1
+        result.reserveCapacity(pieces.text.count)
+        while let piece = pieces.next() {
+            switch piece {
+            case .byte(let byte): result.append(byte)
+            case .scalar(let scalar): result.append(contentsOf: scalar)
             }
         }
-        return (result, hasLoneSurrogate)
+        return (result, pieces.hasLoneSurrogate)
+    }
+
+    /// Whether an escaped string's value is this text in UTF-8. Copies nothing, and stops at the first byte that differs.
+    func isEscaped(_ node: Int, _ utf8: Span<UInt8>) -> Bool {
+        var pieces = EscapedText(text(node))
+        var index = 0
+        while let piece = pieces.next() {
+            switch piece {
+            case .byte(let byte):
+                guard index < utf8.count, utf8[index] == byte else { return false }
+                index += 1
+            case .scalar(let scalar):
+                for byte in scalar {
+                    guard index < utf8.count, utf8[index] == byte else { return false }
+                    index += 1
+                }
+            }
+        }
+        return index == utf8.count
     }
 
     /// The number's value if it is integral; one with a fraction or exponent only as far as a double is exact.

@@ -44,10 +44,7 @@ package struct JSONObject: Sendable {
 
 /// `String` takes canonically equivalent spellings for equal.
 private func isSameName(_ left: String, _ right: String) -> Bool {
-    // Most names differ in length already, which costs no call.
-    guard left.utf8.count == right.utf8.count else { return false }
-    let (left, right) = (left.utf8Span.span, right.utf8Span.span)
-    return left.indices.allSatisfy { left[$0] == right[$0] }
+    isEqual(left.utf8Span.span, right.utf8Span.span)
 }
 
 extension JSONObject: Equatable {

@@ -10,7 +10,7 @@ package struct ParsedJSON {
         }
     }
 
-    /// The text, read where it stands.
+    /// The text, read in place.
     package var root: ParsedValue { ParsedValue(0, of: document) }
 
     /// The text as a value, by the rules of `Decodable.init(json:)`.

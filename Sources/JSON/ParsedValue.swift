@@ -1,5 +1,5 @@
-/// One value of a parsed text, read where it stands: only what somebody asks for is copied. For batches, of which much is read
-/// once.
+/// One value of a parsed text, read in place: only what is asked for is copied. For batches, of which a copy would be read once
+/// and dropped.
 package struct ParsedValue: Sendable {
     private let document: Document
     private let node: Int
@@ -24,7 +24,7 @@ package struct ParsedValue: Sendable {
     package var value: JSONValue { document.value(node) }
 }
 
-/// An object whose members are read where they stand.
+/// An object whose members are read in place.
 package struct ParsedObject: Sendable {
     private let document: Document
     private let node: Int
@@ -44,9 +44,8 @@ package struct ParsedObject: Sendable {
 }
 
 extension Document {
-    /// The node of a member's value.
-    ///
-    /// A batch asks for each of twenty names among as many members, so the arrays are held once and not for each comparison.
+    /// The node of the value of the last member of that name. An event is asked for twenty names, so the arrays are retained once
+    /// for each, not for each comparison.
     fileprivate func member(_ name: String, of object: Int) -> Int? {
         let (bytes, nodes) = (bytes, nodes)
         let (text, node, name) = (bytes.span, nodes.span, name.utf8Span.span)
@@ -54,27 +53,21 @@ extension Document {
         var child = object + 1
         let end = Int(node[object].next)
         while child < end {
-            let (start, length) = (Int(node[child].start), Int(node[child].end - node[child].start))
             let isNamed =
                 if node[child].kind == .escapedString {
-                    isString(child, name)
+                    isEscaped(child, name)
                 } else {
-                    // Most names differ in length already.
-                    length == name.count && isEqual(text.extracting(start..<start + length), name)
+                    isEqual(text.extracting(Int(node[child].start)..<Int(node[child].end)), name)
                 }
             if isNamed { found = child + 1 }
             child = Int(node[child + 1].next)
         }
         return found
     }
-
-    private func isString(_ node: Int, _ text: Span<UInt8>) -> Bool {
-        let utf8 = utf8(node)
-        return isEqual(utf8.span, text)
-    }
 }
 
-private func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    // Most names differ in length already, which costs no call.
     guard left.count == right.count else { return false }
     for index in left.indices where left[index] != right[index] { return false }
     return true

@@ -8,8 +8,8 @@ struct Parser {
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        // What apps send has twelve bytes and more for each node.
-        nodes.reserveCapacity(min(bytes.count / 12 + 1, 16_384))
+        // What apps send has at least twelve bytes for each node.
+        nodes.reserveCapacity(min(bytes.count / 12 + 8, 16_384))
     }
 
     static func parse(_ bytes: [UInt8]) throws(JSONError) -> [Document.Node] {

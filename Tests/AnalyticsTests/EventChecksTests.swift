@@ -21,6 +21,11 @@ struct EventChecksTests {
         return .object(JSONObject(members))
     }
 
+    /// A complete event with members that are written like this.
+    private static func text(_ members: String) -> String {
+        String(decoding: complete.json().dropLast(), as: UTF8.self) + ",\(members)}"
+    }
+
     private func check(
         _ entry: JSONValue, platform: AppPlatform = .apple, maximumAge: Duration? = .seconds(30 * 86_400),
         horizon: Timestamp = Timestamp(seconds: 0)
@@ -86,10 +91,10 @@ struct EventChecksTests {
         #expect(fault(Self.event(["timestamp": value])) == "timestamp must be a valid ISO 8601 date")
     }
 
-    @Test func aNumberBeyondAllDoublesIsNoTime() throws {
-        let text = String(decoding: Self.event(["timestamp": 1]).json(), as: UTF8.self)
-        let entry = try ParsedJSON(Array(text.dropLast(2).utf8) + Array("1e400}".utf8)).root
-        #expect(entry.object?["timestamp"] == .number(.infinity))
+    /// Numbers that no value can be written as: beyond all doubles, and beyond the exact ones.
+    @Test(arguments: ["1e400", "-1e400", "9.1e15", "9100000000000000.5"])
+    func noTimeWritten(number: String) throws {
+        let entry = try parsed(text: Self.text(#""timestamp":\#(number)"#))
         var times = EventTimes(at: Self.now, maximumAge: nil) { Timestamp(seconds: 0) }
         #expect(throws: EventFault("timestamp must be a valid ISO 8601 date")) {
             try NewEvent(entry, of: .apple, within: &times)
@@ -284,7 +289,7 @@ struct EventChecksTests {
     @Test func attributesAreStrings() throws {
         let value: JSONValue = [
             "text": "a", "integer": 5.0, "number": 1.50, "true": true, "null": .null, "list": [1, "a", [:]],
-            "object": ["b": "\"", "a": .number(.infinity)],
+            "object": ["b": "\"", "a": .null],
         ]
         let expected: JSONValue = [
             "text": "a", "integer": "5", "number": "1.5", "true": "true", "null": "null", "list": #"[1,"a",{}]"#,
@@ -292,6 +297,10 @@ struct EventChecksTests {
         ]
         #expect(try attributes(value).map(JSONValue.object) == expected)
         #expect(try attributes([:]) == JSONObject([]))
+        let infinite = try parsed(text: Self.text(#""custom_attributes":{"object":{"b":1e400}}"#))
+        var times = EventTimes(at: Self.now, maximumAge: nil) { Timestamp(seconds: 0) }
+        let event = try NewEvent(infinite, of: .apple, within: &times)
+        #expect(event.attributes?.values["object"] == #"{"b":null}"#)
     }
 
     @Test func attributesAreCut() throws {

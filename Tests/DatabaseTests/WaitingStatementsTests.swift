@@ -5,7 +5,7 @@ import Testing
 @testable import Database
 @testable import MariaDB
 
-/// `executeLater`, and transactions that start with their first statement.
+/// `executeLater`.
 struct WaitingStatementsTests {
     private let database: TestDatabase
     private let statistics = DatabaseStatistics()
@@ -236,7 +236,7 @@ struct WaitingStatementsTests {
         #expect(try lines() == ["before", "kept"])
     }
 
-    /// The server has ended the idle connection before the transaction's first statement, so this is not even a retry.
+    /// The server has ended the idle connection before the transaction, so this is not even a retry.
     @Test(arguments: [true, false]) func aConnectionLostWhileIdleIsReplaced(_ readsFirst: Bool) throws {
         let id = try subject.read { $0.threadID }
         try watcher.query("KILL \(id)")

@@ -17,12 +17,32 @@ extension Fuzzer {
             }
             return
         }
+        try checkInPlace(ParsedJSON(input).root, value)
         try checkWriting(value)
         try checkCanonical(value)
         // Whatever it makes of them.
         _ = try? Everything(json: input)
         _ = try? [Everything](json: input)
         _ = try? [String: Everything](json: input)
+    }
+
+    /// What is read in place is what a copy has.
+    private static func checkInPlace(_ parsed: ParsedValue, _ value: JSONValue) throws {
+        switch value {
+        case .array(let values):
+            let elements = parsed.elements ?? []
+            try require(elements.count == values.count, "an array read in place has its elements")
+            for (element, value) in zip(elements, values) { try checkInPlace(element, value) }
+        case .object(let object):
+            // Each look-up goes through all members.
+            for member in object.members.prefix(20) {
+                guard let found = parsed.object?.member(member.name) else {
+                    throw Violation("a member is there where its object is read in place")
+                }
+                try checkInPlace(found, member.value)
+            }
+        default: try require(parsed.value == value, "what is read in place is the same value")
+        }
     }
 
     private static func checkWriting(_ value: JSONValue) throws {

@@ -126,7 +126,8 @@ import Testing
     @Test(
         arguments: [
             (#"{"a":1,"ab":2,"b":3}"#, 1), (#"{"a":1,"a":[2]}"#, [2]), (#"{"x":{"a":1},"y":[{"a":2}]}"#, nil),
-            (#"{"\u0061":1}"#, 1), (#"{"a":1,"\u0061":"z"}"#, "z"), (#"{"b\u0061":1}"#, nil), (#"{"a":null}"#, .null),
+            (#"{"\u0061":1}"#, 1), (#"{"a":1,"\u0061":"z"}"#, "z"), (#"{"b\u0061":1}"#, nil), (#"{"\u0061a":1}"#, nil),
+            (#"{"\u0061":1,"a":2}"#, 2), (#"{"a":null}"#, .null),
             (#"{"a":{"a":1},"b":2}"#, ["a": 1]), ("{}", nil), (#"[{"a":1}]"#, nil), (#""a""#, nil),
         ] as [(String, JSONValue?)])
     func membersAreReadInPlace(text: String, value: JSONValue?) throws {
@@ -138,8 +139,21 @@ import Testing
     }
 
     @Test func namesReadInPlaceAreComparedByteForByte() throws {
-        let object = try #require(try ParsedJSON(Array("{\"caf\u{E9}\":1}".utf8)).root.object)
+        let text = #"{"café":1,"ab":2,"ac":3,"":4,"x\u0000":5,"\ud83d":6,"na\u00efve\u20ac\ud83d\ude00":7}"#
+        let object = try #require(try ParsedJSON(Array(text.utf8)).root.object)
         #expect(object["caf\u{E9}"] == 1 && object["cafe\u{301}"] == nil)
+        #expect(object["ab"] == 2 && object["ac"] == 3 && object["ad"] == nil && object["abc"] == nil)
+        #expect(object[""] == 4 && object["x\0"] == 5 && object["x"] == nil && object["\u{FFFD}"] == 6)
+        #expect(object["naïve€😀"] == 7 && object["naïve€😁"] == nil && object["naïve€"] == nil)
+    }
+
+    /// An object of so many members is copied in another way.
+    @Test func theLastOfManyMembersIsReadInPlace() throws {
+        let members = (0..<40).map { "\"k\($0 % 35)\":\($0)" }.joined(separator: ",")
+        let root = try ParsedJSON(Array("{\(members)}".utf8)).root
+        guard case .object(let copy) = root.value else { throw JSONError.malformed(offset: 0) }
+        for number in 0..<36 { #expect(root.object?["k\(number)"] == copy["k\(number)"]) }
+        #expect(root.object?["k4"] == 39 && root.object?["k35"] == nil)
     }
 
     @Test func elementsAreReadInPlace() throws {

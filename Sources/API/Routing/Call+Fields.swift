@@ -12,7 +12,7 @@ extension Call {
         return object
     }
 
-    /// The same members, read where they stand: for batches.
+    /// The same members, read in place; nil if there are none. For batches.
     func batchFields() throws -> ParsedObject? { try parsedFields()?.object }
 
     private func parsedFields() throws -> ParsedValue? {

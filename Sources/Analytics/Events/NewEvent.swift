@@ -124,6 +124,9 @@ package final class NewEvent: Sendable {
 
 /// The fields of an event.
 extension ParsedObject {
+    /// Whether the event gets the time of its arrival.
+    var isUndated: Bool { value("timestamp") == nil }
+
     /// The value of an optional field; nil if it is absent, `null` or `""`.
     fileprivate func value(_ name: String) -> JSONValue? {
         switch self[name] {

@@ -42,6 +42,11 @@ import Testing
                         == refusal(403, "This endpoint requires an import API key (owl_import_*)"))
             }
         }
+        // Whether it is JSON is asked first.
+        let json = [("content-type", "application/json")]
+        let unreadable = Array("{".utf8)
+        #expect(
+            client.send(.post, "/v1/import", bytes: unreadable, token: scene.clientKey, headers: json).status == 400)
         let weak = try scene.makeKey(.import, permissions: [.usersWrite])
         #expect(
             "\(client.send(scene.importing([scene.event()], token: weak)))"

@@ -90,6 +90,9 @@ import Testing
             event(#""custom_attributes":{"k":0.\#(String(repeating: "7", count: $0))e-9}"#)
         },
         Input("members nobody knows", "/v1/ingest", 60_000, accepted) { event(members($0)) },
+        Input("members with escapes", "/v1/ingest", 55_000, accepted) {
+            event((0..<$0).map { #""\u006d\n\#($0)":0"# }.joined(separator: ","))
+        },
         Input("entries", "/v1/ingest", 200_000, #"400 {"error":"Maximum batch size is 100"}"#) {
             #"{"bundle_id":"com.example","events":\#(list($0) { _ in "null" })}"#
         },
