@@ -106,8 +106,9 @@ package final class Database {
     package func snapshot<T>(_ body: (Connection) throws -> T) throws -> T {
         try exclusively {
             try repeatedIfInterrupted { connection in
-                try connection.beginSnapshot()
+                // Also if it cannot begin, when its isolation level would wait for the next transaction.
                 defer { rollback(connection) }
+                try connection.beginSnapshot()
                 return try body(connection)
             }
         }

@@ -101,6 +101,17 @@ struct SlowLogTests {
         #expect(transaction.fields["request_id"] == nil)
     }
 
+    @Test func aBlockIsLoggedAsItWasSent() throws {
+        let subject = subject(threshold: .milliseconds(150))
+        try subject.transaction { db in
+            try db.executeLater("DELETE FROM t WHERE id = ?", 4711)
+            _ = try db.first("SELECT SLEEP(?)", 0.2) { row in try row.read(Int.self) }
+        }
+        let statement = try #require(logged.statements.first)
+        #expect(
+            statement.fields["sql"] == .text("BEGIN NOT ATOMIC DELETE FROM t WHERE id = ?; SELECT SLEEP(?); END"))
+    }
+
     @Test func withoutALogStatementsAreCountedAllTheSame() throws {
         let subject = Database(database.options, statistics: statistics)
         _ = try subject.read { try $0.first("SELECT SLEEP(0.1)") { row in try row.read(Int.self) } }

@@ -308,6 +308,32 @@ struct TransactionTests {
         #expect(statistics.reconnects.value == 1 && statistics.openConnections.value == 1)
     }
 
+    @Test(arguments: [DatabaseProxy.Cut.beforeServer, .beforeAnswer])
+    func aConnectionLostAtTheBeginningIsReplacedOnce(_ cut: DatabaseProxy.Cut) throws {
+        let proxy = try DatabaseProxy(to: MariaDBServer.sharedSocket)
+        let subject = Database(proxy.options(for: database.options), statistics: statistics)
+        _ = try subject.read { $0.threadID }
+        var attempts = 0
+        func insert(_ id: Int) throws {
+            try subject.transaction { db in
+                attempts += 1
+                try db.execute("INSERT INTO t (id) VALUES (?)", id)
+            }
+        }
+        proxy.cut(cut, at: "START TRANSACTION")
+        try insert(101)
+        #expect(try isThere(101) && attempts == 1)
+        #expect(
+            statistics.retries.value == 0 && statistics.unknownOutcomes.value == 0 && statistics.reconnects.value == 1)
+
+        for _ in 1...2 { proxy.cut(cut, at: "START TRANSACTION") }
+        let failure = try #require(throws: TransactionFailure.self) { try insert(102) }
+        guard case .unreachable(let error) = failure else { throw failure }
+        #expect(error.isConnectionLost && attempts == 1 && proxy.cutsMade == 3)
+        try insert(103)
+        #expect(try !isThere(102) && isThere(103) && statistics.openConnections.value == 1)
+    }
+
     @Test(arguments: Handling.allCases)
     func aConnectionLostWithinRepeatsTheClosure(_ handling: Handling) throws {
         var attempts = 0
