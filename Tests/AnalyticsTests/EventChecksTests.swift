@@ -121,6 +121,15 @@ struct EventChecksTests {
         #expect(!event.hasTimestamp)
     }
 
+    @Test(
+        arguments: [(nil, true), (.null, true), ("", true), (0, false), ("yesterday", false)] as [(JSONValue?, Bool)])
+    func batchesSayIfAnEventIsUndated(timestamp: JSONValue?, isUndated: Bool) throws {
+        let dated = Self.event(["timestamp": 1])
+        #expect(try EventBatch(parsed([dated, Self.event(["timestamp": timestamp])])).hasUndated == isUndated)
+        // What is no event has no time.
+        #expect(try !EventBatch(parsed([dated, "event"])).hasUndated)
+    }
+
     @Test func tooLateAndTooOld() {
         let future = "timestamp cannot be more than 5 minutes in the future"
         #expect(fault(Self.event(["timestamp": "2026-05-12T07:05:00.001Z"])) == future)

@@ -17,7 +17,7 @@ package struct EventBatch: Sendable {
     }
 
     /// Whether the unique key cannot find the duplicates of an entry, which gets a new time whenever it arrives.
-    var hasUndated: Bool { entries.contains { $0.object?.isUndated ?? true } }
+    package var hasUndated: Bool { entries.contains { $0.object?.isUndated ?? false } }
 
     /// Reads and checks every entry (§8.2).
     ///
