@@ -110,7 +110,7 @@ def parts(statement: Statement) -> Iterator[Statement]:
         return
     rest = iter(statement.parameters)
     for text in statement.sql.strip().removeprefix(b"BEGIN NOT ATOMIC ").removesuffix(b"; END").split(b"; "):
-        if text in (b"START TRANSACTION", b"COMMIT"):
+        if text == b"COMMIT":
             yield Statement(text, prepared=False)
             continue
         own = [next(rest) for _ in range(text.count(b"?"))]

@@ -1,6 +1,7 @@
 // This target owns the step between JSON text (RFC 8259) and `Codable` values: limits on nesting, exact types, a fixed
-// order of members on the way out, and the canonical form of RFC 8785. It also reads a text in place (`ParsedValue`). It does not own what any body means, nor limits on
-// size: whoever reads the bytes has those. How text is parsed and written does not show outside.
+// order of members on the way out, and the canonical form of RFC 8785. It also reads a text in place (`ParsedValue`). It
+// does not own what any body means, nor limits on size: whoever reads the bytes has those. How text is parsed and written
+// does not show outside.
 
 extension Decodable {
     /// Reads UTF-8 JSON text: one value, nothing after it, no byte order mark, at most 64 levels of arrays and objects.

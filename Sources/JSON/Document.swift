@@ -34,19 +34,24 @@ final class Document: Sendable {
     func string(_ node: Int) -> String? {
         switch kind(node) {
         case .string: String(decoding: text(node), as: UTF8.self)
-        case .escapedString: String(decoding: unescaped(node).utf8, as: UTF8.self)
+        case .escapedString: String(decoding: unescaped(node), as: UTF8.self)
         default: nil
         }
     }
 
     /// A string node's value in UTF-8.
     func utf8(_ node: Int) -> ArraySlice<UInt8> {
-        kind(node) == .escapedString ? unescaped(node).utf8[...] : text(node)
+        kind(node) == .escapedString ? unescaped(node)[...] : text(node)
     }
 
     /// Whether some string in the node, names among them, has an escape that is half of a surrogate pair.
     func hasLoneSurrogate(in node: Int) -> Bool {
-        (node..<next(node)).contains { kind($0) == .escapedString && unescaped($0).hasLoneSurrogate }
+        (node..<next(node)).contains { node in
+            guard kind(node) == .escapedString else { return false }
+            var pieces = EscapedText(text(node))
+            while pieces.next() != nil {}
+            return pieces.hasLoneSurrogate
+        }
     }
 
     /// The first string, names among them, that is not stream-safe.
@@ -60,7 +65,7 @@ final class Document: Sendable {
         }
     }
 
-    private func unescaped(_ node: Int) -> (utf8: [UInt8], hasLoneSurrogate: Bool) {
+    private func unescaped(_ node: Int) -> [UInt8] {
         var pieces = EscapedText(text(node))
         var result: [UInt8] = []
         result.reserveCapacity(pieces.text.count)
@@ -70,7 +75,7 @@ final class Document: Sendable {
             case .scalar(let scalar): result.append(contentsOf: scalar)
             }
         }
-        return (result, pieces.hasLoneSurrogate)
+        return result
     }
 
     /// Whether an escaped string's value is this text in UTF-8. Copies nothing, and stops at the first byte that differs.

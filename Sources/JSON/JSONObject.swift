@@ -44,7 +44,8 @@ package struct JSONObject: Sendable {
 
 /// `String` takes canonically equivalent spellings for equal.
 private func isSameName(_ left: String, _ right: String) -> Bool {
-    isEqual(left.utf8Span.span, right.utf8Span.span)
+    // Most names differ in length already, which costs no call.
+    left.utf8.count == right.utf8.count && isEqual(left.utf8Span.span, right.utf8Span.span)
 }
 
 extension JSONObject: Equatable {

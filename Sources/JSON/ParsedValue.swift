@@ -67,7 +67,6 @@ extension Document {
 }
 
 func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    // Most names differ in length already, which costs no call.
     guard left.count == right.count else { return false }
     for index in left.indices where left[index] != right[index] { return false }
     return true
