@@ -66,6 +66,7 @@ extension Document {
     }
 }
 
+/// Byte for byte.
 func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     for index in left.indices where left[index] != right[index] { return false }

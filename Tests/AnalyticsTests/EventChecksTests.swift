@@ -91,7 +91,7 @@ struct EventChecksTests {
         #expect(fault(Self.event(["timestamp": value])) == "timestamp must be a valid ISO 8601 date")
     }
 
-    /// Numbers that no value can be written as: beyond all doubles, and beyond the exact ones.
+    /// Numbers beyond all doubles, and beyond the integers that doubles hold exactly.
     @Test(arguments: ["1e400", "-1e400", "9.1e15", "9100000000000000.5"])
     func noTimeWritten(number: String) throws {
         let entry = try parsed(text: Self.text(#""timestamp":\#(number)"#))
