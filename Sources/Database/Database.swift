@@ -95,7 +95,7 @@ package final class Database {
     package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T {
         do {
             return try read(body)
-        } catch let error as MariaDBError where error.isUnreadTrigger {
+        } catch let error as MariaDBError where error.isUnreadTrigger || error.isUnforeseenTrigger {
             try read { connection in try UnreadTriggers.forget(after: error, on: connection) }
             return try read(body)
         }
@@ -121,7 +121,7 @@ package final class Database {
     /// 1047, 1180 and a lost connection, even if it ignored that error or threw another one because of it: nothing may
     /// be committed after such an error. It also runs again after a duplicate entry (1062) that it throws, if the index
     /// is one of `policy.racyKeys`, on a cluster after a foreign key's error (1451, 1452) that it throws, and if the server
-    /// has opened a table without its triggers (`UnreadTriggers`).
+    /// has opened a table without its triggers (`UnreadTriggers`) or has prepared a statement without one (1146).
     ///
     /// Throws the closure's error, or a `TransactionFailure`.
     @discardableResult
@@ -212,11 +212,11 @@ package final class Database {
     ) throws -> Attempt<T> {
         let failure =
             connection.failure ?? policy.racyDuplicate(error) ?? (error as? TransactionMustRestart)?.cause
-            ?? orphan(error, connection) ?? unreadTrigger(error)
+            ?? orphan(error, connection) ?? triggerFault(error)
         rollback(connection)
         guard let failure else { throw error }
         // If this fails, the next attempt comes here again.
-        if failure.isUnreadTrigger { try? UnreadTriggers.forget(after: failure, on: connection) }
+        try? UnreadTriggers.forget(after: failure, on: connection)
         return .rolledBack(failure)
     }
 
@@ -226,8 +226,8 @@ package final class Database {
         return error
     }
 
-    private func unreadTrigger(_ error: any Error) -> MariaDBError? {
-        guard let error = error as? MariaDBError, error.isUnreadTrigger else { return nil }
+    private func triggerFault(_ error: any Error) -> MariaDBError? {
+        guard let error = error as? MariaDBError, error.isUnreadTrigger || error.isUnforeseenTrigger else { return nil }
         return error
     }
 

@@ -10,11 +10,12 @@ package enum UnreadTriggers {
         "identities", "identity_links", "projects", "revoked_access_tokens", "webhook_outbox",
     ]
 
-    /// Makes this server open anew the tables that the failed statement names.
+    /// If the error is that one, makes this server open anew the tables that the failed statement names.
     ///
     /// InnoDB does not repair tables: of REPAIR only the closing of the table remains, which needs no privilege but
     /// SELECT and INSERT, unlike FLUSH. LOCAL: other nodes have opened their own.
     package static func forget(after error: MariaDBError, on connection: Connection) throws(MariaDBError) {
+        guard error.isUnreadTrigger else { return }
         // A trigger of the one writes the other.
         let isNested = error.sql.contains("event_attachments")
         for table in tables

@@ -62,6 +62,11 @@ extension MariaDBError {
     /// with the trigger's name, if the server got as far as that, or with "Unknown trigger".
     package var isUnreadTrigger: Bool { code == 1064 && message.contains(" has an error in its body: ") }
 
+    /// A trigger names a table that the server has not opened for it: the statement was prepared while the trigger was being
+    /// made, when its table already had another one (MariaDB 10.11.19). Prepared anew, the statement succeeds. A table that
+    /// does not exist has the same error.
+    package var isUnforeseenTrigger: Bool { code == 1146 }
+
     static func clusterAbort(sql: String) -> Self {
         MariaDBError(
             code: 1213, sqlState: "40001", serverMessage: "the cluster has ended the transaction", sql: sql)

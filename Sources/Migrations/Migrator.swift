@@ -106,7 +106,7 @@ package struct Migrator {
         mayBeDone = true
         try db.execute("START TRANSACTION")
         do {
-            try db.query(statement)
+            try run(statement, db)
         } catch {
             guard isRepeated, Self.alreadyDone.contains(error.code) else {
                 if error.isConnectionLost { throw error }
@@ -124,6 +124,27 @@ package struct Migrator {
             """, index + 1, doneDigest, migration.number, start)
         try db.query(noted.affectedRows == 1 ? "COMMIT" : "ROLLBACK")
         try requireRow(noted)
+    }
+
+    /// Without more, a statement that the server prepares while it makes a trigger may fail when it is executed
+    /// (`MariaDBError.isUnforeseenTrigger`). So nobody writes to the table until a new definition of it has made the server
+    /// prepare every statement anew. On a cluster LOCK TABLES does not keep other nodes from writing; there servers repeat what
+    /// fails.
+    private func run(_ statement: String, _ db: Connection) throws(MariaDBError) {
+        guard !db.isClusterNode, let table = Self.tableOfTrigger(statement) else {
+            try db.query(statement)
+            return
+        }
+        try db.query("LOCK TABLES \(table) WRITE")
+        // A lost connection has no locks.
+        defer { if db.lost == nil { _ = try? db.query("UNLOCK TABLES") } }
+        try db.query(statement)
+        // Left out by an interrupted run that has made the trigger.
+        _ = try? db.query("ALTER TABLE \(table) COMMENT = '', ALGORITHM = INSTANT")
+    }
+
+    private static func tableOfTrigger(_ statement: String) -> Substring? {
+        statement.prefixMatch(of: /CREATE (?:OR REPLACE )?TRIGGER \w+ \w+ \w+ ON (\w+)/)?.1
     }
 
     private func note(

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Threads
 
 @testable import Database
 @testable import MariaDB
@@ -25,6 +26,22 @@ struct TransactionTests {
 
     private func name(_ id: Int) throws -> String? {
         try watcher.first("SELECT name FROM t WHERE id = ?", id) { try $0.read(String?.self) } ?? nil
+    }
+
+    /// Waits until so many statements wait for a table, at most 30 s.
+    private func waitForTableLocks(_ count: Int) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try watcher.query(
+            """
+            SELECT id FROM information_schema.processlist
+            WHERE db = DATABASE() AND state = 'Waiting for table metadata lock'
+            """
+        ).count < count {
+            guard ContinuousClock.now < deadline else {
+                throw TestSupportError("not \(count) statements wait for a table")
+            }
+            usleep(5000)
+        }
     }
 
     private func isThere(_ id: Int) throws -> Bool {
@@ -92,6 +109,40 @@ struct TransactionTests {
         try database.openWithoutTriggers("projects", reading)
         try subject.transaction { try $0.execute("INSERT INTO event_attachments (id) VALUES (1)") }
         #expect(statistics.retries.value == 1)
+    }
+
+    /// CREATE TRIGGER has begun, and waits for a transaction, when the statement is prepared.
+    @Test(arguments: [true, false]) func aStatementPreparedBesideANewTriggerIsRepeated(inTransaction: Bool) throws {
+        try watcher.executeScript(
+            """
+            CREATE TABLE u (id INT PRIMARY KEY);
+            CREATE TRIGGER t_other AFTER UPDATE ON t FOR EACH ROW INSERT INTO u VALUES (NEW.id)
+            """)
+        let (database, statistics) = (database, statistics)
+        let problems = Monitor<[String]>([])
+        func begin(_ work: @escaping @Sendable () throws -> Void) -> Threads.Thread {
+            Threads.Thread { do { try work() } catch { problems.change { $0.append("\(error)") } } }
+        }
+        let blocker = try database.connect()
+        try blocker.begin()
+        try blocker.execute("UPDATE t SET name = 'a' WHERE id = 1")
+        let trigger = begin {
+            try database.connect().query(
+                "CREATE TRIGGER t_removed AFTER DELETE ON t FOR EACH ROW INSERT INTO u VALUES (OLD.id)")
+        }
+        try waitForTableLocks(1)
+        let writer = begin {
+            let subject = Database(database.options, statistics: statistics)
+            func delete(_ db: Connection) throws { try db.execute("DELETE FROM t WHERE id = ?", 2) }
+            if inTransaction { try subject.transaction { try delete($0) } } else { try subject.autocommit(delete) }
+        }
+        try waitForTableLocks(2)
+        try blocker.commit()
+        trigger.join()
+        writer.join()
+        #expect(problems.withLock { $0 } == [])
+        #expect(try watcher.query("SELECT id FROM u ORDER BY id") == [[Array("1".utf8)], [Array("2".utf8)]])
+        #expect(statistics.retries.value == (inTransaction ? 1 : 0))
     }
 
     @Test func tablesWithTriggersAreKnown() throws {

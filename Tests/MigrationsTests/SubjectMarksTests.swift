@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import Threads
 
-/// Migration 38 fills `verified_addresses` and `has_revoked_tokens` for what is there already, while the release before writes.
+/// Migrations 38 and 39 fill `verified_addresses` and `has_revoked_tokens` for what is there already, while the release before
+/// writes.
 @Suite struct SubjectMarksTests {
     private let database: TestDatabase
     private let migrations: [Migration]
@@ -18,7 +19,7 @@ import Threads
 
     private func connect() throws -> Connection { try Connection(database.options.forMigrations) }
 
-    private func migrate() throws { try Migrator(Array(migrations.prefix(38))).up(connect()) }
+    private func migrate() throws { try Migrator(Array(migrations.prefix(39))).up(connect()) }
 
     /// Ids with gaps, more than one batch.
     @Test func everyUserGetsItsVerifiedAddresses() throws {
@@ -83,6 +84,26 @@ import Threads
         #expect(try db.otherAddresses() == [])
     }
 
+    /// The one trigger writes addresses that the next one would have changed.
+    @Test func whatChangesBetweenTwoTriggers() throws {
+        let db = try connect()
+        try db.execute("INSERT INTO users (id) VALUES (1), (2)")
+        let all = migrations[37].statements
+        let second = try #require(all.firstIndex { $0.hasPrefix("CREATE TRIGGER identities_addresses_update ") })
+        for statement in all[..<second] { try db.query(statement) }
+        try db.execute(
+            """
+            INSERT INTO identities (user_id, provider, sub, email, email_verified)
+            VALUES (1, 'apple', '1', 'a@example.com', TRUE), (2, 'apple', '2', 'b@example.com', TRUE),
+                (2, 'google', '2', 'c@example.com', TRUE)
+            """)
+        try db.execute("DELETE FROM identities WHERE user_id = 1 OR provider = 'google'")
+        for statement in all[second...] { try db.query(statement) }
+        #expect(try db.otherAddresses() == [1, 2])
+        for statement in migrations[38].statements { try db.query(statement) }
+        #expect(try db.otherAddresses() == [])
+    }
+
     /// Locks a user, as whoever changes an identity does, and links, changes, moves and unlinks meanwhile.
     @Test func theReleaseBeforeWritesMeanwhile() throws {
         let (users, db) = (64, try connect())
@@ -94,18 +115,27 @@ import Threads
             """)
         let database = database
         let problems = Monitor<[String]>([])
+        let isMigrated = Monitor(false)
         let threads = (0..<3).map { thread in
             Thread {
                 do {
                     let db = try database.connect()
-                    for number in 0..<240 {
+                    var number = 0
+                    while !isMigrated.withLock({ $0 }) || number < 240 {
                         let (user, other) = (1 + (number * 7 + thread) % users, 1 + (number * 11) % users)
-                        try db.write(user: user, other: other, step: number % 4, thread: thread)
+                        do {
+                            try db.write(user: user, other: other, step: number % 4, thread: thread)
+                        } catch let error as MariaDBError where error.isTransient {
+                            try db.rollback()
+                            continue
+                        }
+                        number += 1
                     }
                 } catch { problems.change { $0.append("\(error)") } }
             }
         }
         try migrate()
+        isMigrated.change { $0 = true }
         for thread in threads { thread.join() }
         #expect(problems.withLock { $0 } == [])
         #expect(try db.otherAddresses() == [])
