@@ -148,6 +148,8 @@ package final class Database {
                 let attempts = policy.attempts(onCluster: current?.isClusterNode ?? false)
                 guard attempt < attempts, waited + (ContinuousClock.now - start) + delay < policy.patience else {
                     statistics.exhaustions.add(1)
+                    // The table is really missing.
+                    if failure.isUnforeseenTrigger { throw failure }
                     throw TransactionFailure.exhausted(failure)
                 }
                 usleep(UInt32(delay / .microseconds(1)))

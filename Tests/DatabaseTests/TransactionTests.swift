@@ -145,6 +145,16 @@ struct TransactionTests {
         #expect(statistics.retries.value == (inTransaction ? 1 : 0))
     }
 
+    @Test func aTableThatDoesNotExistIsNoReasonToTryLater() throws {
+        let error = #expect(throws: MariaDBError.self) {
+            try subject.transaction { try $0.execute("INSERT INTO missing VALUES (1)") }
+        }
+        #expect(error?.code == 1146)
+        #expect(throws: MariaDBError.self) {
+            try subject.autocommit { try $0.execute("INSERT INTO missing VALUES (1)") }
+        }
+    }
+
     @Test func tablesWithTriggersAreKnown() throws {
         let tables = try TestDatabase().connect().query(
             """
