@@ -1,7 +1,9 @@
 extension String {
     /// The first `count` Unicode scalars: what the database's columns count, and accounts' limits.
     package func prefix(scalars count: Int) -> String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
+        // A string has at least as many UTF-8 bytes as scalars.
+        guard utf8.count > count else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
     }
 
     /// The first `count` UTF-16 code units, as analytics' limits count (analytics §2.4); half a surrogate pair that this would

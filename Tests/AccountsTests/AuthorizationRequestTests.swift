@@ -142,7 +142,11 @@ import Testing
         #expect(Scopes("profile").isCovered(by: Scopes("openid profile:basic")))
         #expect(Scopes("a b a").names == ["a", "b"])
         for text in ["a b a", " a b", "a  b", "a b ", "a b"] { #expect(Scopes(text).text == "a b") }
-        #expect(Scopes("").text == "" && Scopes(["b", "b"]).text == "b")
+        #expect(Scopes("").text == "" && Scopes(" ").text == "" && Scopes(["b", "b"]).text == "b")
+        let many = (0..<40).map { "s\($0)" }
+        #expect(Scopes((many + many).joined(separator: " ")).names == many)
+        #expect(Scopes("ab abc a").names == ["ab", "abc", "a"])
+        #expect(Scopes("a abc").contains("a") && !Scopes("ab abc").contains("a") && !Scopes("a").contains(""))
         #expect(Scopes("openid shop:tier a:b:c identity:level :x").custom.map(\.scope) == ["shop:tier"])
     }
 

@@ -3,21 +3,24 @@ import Text
 
 /// OAuth scopes in the order of the request, without repetitions (RFC 6749 §3.3). Names are compared byte for byte.
 package struct Scopes: Sendable, Equatable {
-    package let names: [String]
     /// The names, separated by single spaces.
     package let text: String
 
     /// - Parameter text: separated by spaces.
-    package init(_ text: String) {
-        names = text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }.eachOnce
-        // If the text has more spaces or repetitions, it is longer than this sum.
-        let isInForm = text.utf8.count == names.reduce(names.count - 1) { $0 + $1.utf8.count }
-        self.text = isInForm ? text : names.joined(separator: " ")
+    package init(_ text: String) { self = Self.isInForm(text) ? Self(text: text) : Self(Self.names(in: text)) }
+
+    /// - Parameter names: without spaces.
+    package init(_ names: [String]) {
+        var seen: Set<[UInt8]> = []
+        text = names.filter { seen.insert([UInt8]($0.utf8)).inserted }.joined(separator: " ")
     }
 
-    package init(_ names: [String]) {
-        self.names = names.eachOnce
-        text = self.names.joined(separator: " ")
+    private init(text: String) { self.text = text }
+
+    package var names: [String] { Self.names(in: text) }
+
+    private static func names(in text: String) -> [String] {
+        text.utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
     }
 
     /// The most names that a request or an application may have. With 100 of the longest names an access token has 14
@@ -37,12 +40,14 @@ package struct Scopes: Sendable, Equatable {
         if names.count > Self.countLimit || names.contains(where: { $0.utf8.count > Self.nameLimit }) { throw tooMuch }
     }
 
-    package var isEmpty: Bool { names.isEmpty }
+    package var isEmpty: Bool { text.isEmpty }
 
     /// `profile` is another name of `profile:basic`.
     package func contains(_ name: String) -> Bool {
-        let canonical = Self.canonical(name)
-        return names.contains { Self.canonical($0).utf8.elementsEqual(canonical.utf8) }
+        switch name {
+        case "profile", "profile:basic": has("profile") || has("profile:basic")
+        default: has(name)
+        }
     }
 
     /// The scopes that the other does not have.
@@ -79,15 +84,48 @@ package struct Scopes: Sendable, Equatable {
     private static func canonical(_ name: String) -> String { name == "profile" ? "profile:basic" : name }
 }
 
-extension [String] {
-    fileprivate var eachOnce: [String] {
-        guard hasRepetitions else { return self }
-        var seen: Set<[UInt8]> = []
-        return filter { seen.insert([UInt8]($0.utf8)).inserted }
+/// Every request reads scopes, nearly all of which are in form, so nothing is allocated for that.
+extension Scopes {
+    /// Whether each name is there once, and single spaces separate them. False also for many names, which a set compares faster.
+    private static func isInForm(_ text: String) -> Bool {
+        let bytes = text.utf8Span.span
+        var (start, count) = (0, 0)
+        while start <= bytes.count, !bytes.isEmpty {
+            let end = end(of: start, in: bytes)
+            count += 1
+            if end == start || count > 32 { return false }
+            let name = bytes.extracting(start..<end)
+            var other = 0
+            while other < start {
+                let end = Self.end(of: other, in: bytes)
+                if isSame(name, bytes.extracting(other..<end)) { return false }
+                other = end + 1
+            }
+            start = end + 1
+        }
+        return true
     }
 
-    /// For so few scopes, comparing each pair is faster than a set.
-    private var hasRepetitions: Bool {
-        count > 32 || indices.contains { index in self[..<index].contains(self[index]) }
+    private func has(_ name: String) -> Bool {
+        let (bytes, name) = (text.utf8Span.span, name.utf8Span.span)
+        var start = 0
+        while start < bytes.count {
+            let end = Self.end(of: start, in: bytes)
+            if Self.isSame(bytes.extracting(start..<end), name) { return true }
+            start = end + 1
+        }
+        return false
+    }
+
+    private static func end(of start: Int, in bytes: Span<UInt8>) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: " ") { end += 1 }
+        return end
+    }
+
+    private static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
     }
 }
