@@ -89,7 +89,8 @@ package final class Database {
     }
 
     /// One statement that writes, in autocommit mode, outside of any transaction: a note of use, or DDL. It is repeated as a
-    /// `read` is, so running it several times must do no harm.
+    /// `read` is, and once more if the server has opened a table without its triggers (`UnreadTriggers`) or has prepared the
+    /// statement without one (1146). So running it several times must do no harm.
     ///
     /// Throws as `read` does.
     package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -129,7 +130,7 @@ package final class Database {
         try exclusively {
             statistics.transactions.add(1)
             let start = ContinuousClock.now
-            var attempt = 1
+            var (attempt, missing) = (1, 0)
             var isCommitted = false
             defer {
                 slowLog?.noteTransaction(
@@ -144,12 +145,15 @@ package final class Database {
                 case .rolledBack(let error): failure = error
                 }
                 statistics.count(failure)
+                if failure.isUnforeseenTrigger {
+                    missing += 1
+                    // The table is really missing.
+                    guard missing < Self.mostMissing else { throw failure }
+                }
                 let delay = policy.delay(after: attempt)
                 let attempts = policy.attempts(onCluster: current?.isClusterNode ?? false)
                 guard attempt < attempts, waited + (ContinuousClock.now - start) + delay < policy.patience else {
                     statistics.exhaustions.add(1)
-                    // The table is really missing.
-                    if failure.isUnforeseenTrigger { throw failure }
                     throw TransactionFailure.exhausted(failure)
                 }
                 usleep(UInt32(delay / .microseconds(1)))
@@ -158,6 +162,9 @@ package final class Database {
             }
         }
     }
+
+    /// A release makes a few triggers one after the other, and each may end an attempt.
+    private static let mostMissing = 5
 
     private enum Attempt<T> {
         case committed(T)

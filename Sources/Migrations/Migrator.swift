@@ -127,23 +127,31 @@ package struct Migrator {
     }
 
     /// Without more, a statement that the server prepares while it makes a trigger may fail when it is executed
-    /// (`MariaDBError.isUnforeseenTrigger`). So nobody writes to the table until a new definition of it has made the server
-    /// prepare every statement anew. On a cluster LOCK TABLES does not keep other nodes from writing; there servers repeat what
+    /// (`MariaDBError.isUnforeseenTrigger`). So nobody uses the table until a new definition of it has made the server prepare
+    /// every statement anew. On a cluster LOCK TABLES does not stop other nodes; there the servers of this release repeat what
     /// fails.
     private func run(_ statement: String, _ db: Connection) throws(MariaDBError) {
         guard !db.isClusterNode, let table = Self.tableOfTrigger(statement) else {
             try db.query(statement)
             return
         }
+        // If this process stands still between two statements, the server ends the session, and with it the lock.
+        try db.query("SET wait_timeout = 5")
+        defer {
+            // A lost connection has no locks.
+            for end in ["UNLOCK TABLES", "SET wait_timeout = DEFAULT"] where db.lost == nil { _ = try? db.query(end) }
+        }
         try db.query("LOCK TABLES \(table) WRITE")
-        // A lost connection has no locks.
-        defer { if db.lost == nil { _ = try? db.query("UNLOCK TABLES") } }
-        try db.query(statement)
-        // Left out by an interrupted run that has made the trigger.
+        let made = Result { () throws(MariaDBError) in try db.query(statement) }
+        // Also if it is there already: whoever made it may have been interrupted here. An error means no more than that a statement
+        // may fail once.
+        if case .failure(let error) = made, error.code != 1359 { throw error }
         _ = try? db.query("ALTER TABLE \(table) COMMENT = '', ALGORITHM = INSTANT")
+        _ = try made.get()
     }
 
-    private static func tableOfTrigger(_ statement: String) -> Substring? {
+    /// - Returns: nil if the statement makes no trigger.
+    package static func tableOfTrigger(_ statement: String) -> Substring? {
         statement.prefixMatch(of: /CREATE (?:OR REPLACE )?TRIGGER \w+ \w+ \w+ ON (\w+)/)?.1
     }
 

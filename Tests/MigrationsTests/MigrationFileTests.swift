@@ -1,6 +1,7 @@
 import Foundation
 import Migrations
 import OpenSSL
+import TestSupport
 import Testing
 
 struct MigrationFileTests {
@@ -27,6 +28,14 @@ struct MigrationFileTests {
         #expect(migrations.map(\.statements.count) == [1, 2, 1])
         #expect(migrations[0].digest == sha256("SELECT 1;".utf8))
         #expect(migrations[2].fileName == "0003_last_1.sql")
+    }
+
+    @Test func theTableOfEachTriggerIsFound() throws {
+        let statements = try Migration.load(directory: TestDatabase.sqlDirectory).flatMap(\.statements)
+        let triggers = statements.filter { $0.prefix { $0 != "\n" }.contains("TRIGGER") && !$0.hasPrefix("DROP ") }
+        #expect(triggers.count > 20)
+        #expect(triggers.filter { Migrator.tableOfTrigger($0) == nil } == [])
+        #expect(triggers.last.flatMap(Migrator.tableOfTrigger) == "revoked_access_tokens")
     }
 
     @Test func problems() throws {

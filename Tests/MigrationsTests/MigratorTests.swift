@@ -4,6 +4,7 @@ import Migrations
 import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 struct MigratorTests {
     private let database: TestDatabase
@@ -43,6 +44,41 @@ struct MigratorTests {
         let status = try migrator().status(db)
         #expect(status.isCurrent && status.applied.allSatisfy { $0.isFinished })
         #expect(status.applied.map(\.statementsDone) == [4, 3])
+    }
+
+    /// The migration waits for a transaction, and then the statement for the migration: it is prepared before the trigger is there.
+    @Test func statementsOfOthersOutlastANewTrigger() throws {
+        let mark = "ON animals FOR EACH ROW INSERT INTO marks (id) VALUES"
+        let all = try migrations(
+            Self.first
+                + """
+
+                DROP TRIGGER animals_stay;
+                CREATE TABLE marks (id INT);
+                CREATE TRIGGER animals_went AFTER DELETE \(mark) (OLD.id);
+                """, "CREATE TRIGGER animals_left AFTER UPDATE \(mark) (NEW.id);")
+        try Migrator(Array(all.prefix(1))).up(connect())
+        let (watcher, blocker) = (try connect(), try database.connect())
+        try blocker.begin()
+        try blocker.execute("INSERT INTO animals (name) VALUES ('swan')")
+        let (database, problems) = (database, Monitor<[String]>([]))
+        func begin(_ work: @escaping @Sendable () throws -> Void) -> Threads.Thread {
+            Threads.Thread { do { try work() } catch { problems.change { $0.append("\(error)") } } }
+        }
+        let migration = begin {
+            var options = database.options.forMigrations
+            options.lockWaitTimeout = .seconds(30)
+            try Migrator(all).up(Connection(options))
+        }
+        try database.waitForTableLocks(1, watcher)
+        let writer = begin { try database.connect().execute("UPDATE animals SET name = ? WHERE id = ?", "duckling", 1) }
+        try database.waitForTableLocks(2, watcher)
+        try blocker.commit()
+        migration.join()
+        writer.join()
+        #expect(problems.withLock { $0 } == [])
+        #expect(try watcher.query("SELECT id FROM marks") == [[Array("1".utf8)]])
+        #expect(try watcher.query("SELECT @@wait_timeout > 5") == [[Array("1".utf8)]])
     }
 
     @Test func fromNothingAndAgain() throws {

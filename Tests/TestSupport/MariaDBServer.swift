@@ -94,7 +94,7 @@ package final class MariaDBServer: Sendable {
 
 extension Connection.Options {
     /// A copy for what a test does itself, which may take long on a busy machine.
-    var patient: Connection.Options {
+    package var patient: Connection.Options {
         var options = self
         (options.lockWaitTimeout, options.maxStatementTime, options.readTimeout) = (
             .seconds(30), .seconds(60), .seconds(90)

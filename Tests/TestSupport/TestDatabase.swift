@@ -116,6 +116,21 @@ package final class TestDatabase: Sendable {
         }
     }
 
+    /// Waits until so many statements wait for a table's definition, at most 30 s.
+    ///
+    /// - Parameter connection: the connection to read with.
+    package func waitForTableLocks(_ count: Int, _ connection: Connection) throws {
+        let waiting =
+            "SELECT id FROM information_schema.processlist WHERE db = '\(name)' AND state = 'Waiting for table metadata lock'"
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try connection.query(waiting).count < count {
+            guard ContinuousClock.now < deadline else {
+                throw TestSupportError("not \(count) statements wait for a table")
+            }
+            usleep(5000)
+        }
+    }
+
     /// Whether a transaction is open, be it of somebody who is gone.
     ///
     /// - Parameter connection: the connection to read with.

@@ -9,7 +9,7 @@ package struct Scopes: Sendable, Equatable {
     /// - Parameter text: separated by spaces.
     package init(_ text: String) { self = Self.isInForm(text) ? Self(text: text) : Self(Self.names(in: text)) }
 
-    /// - Parameter names: without spaces.
+    /// - Parameter names: not empty, and without spaces.
     package init(_ names: [String]) {
         var seen: Set<[UInt8]> = []
         text = names.filter { seen.insert([UInt8]($0.utf8)).inserted }.joined(separator: " ")
