@@ -96,7 +96,7 @@ package final class Database {
     package func autocommit<T>(_ body: (Connection) throws -> T) throws -> T {
         do {
             return try read(body)
-        } catch let error as MariaDBError where error.isUnreadTrigger || error.isUnforeseenTrigger {
+        } catch let error as MariaDBError where error.isTriggerFault {
             try read { connection in try UnreadTriggers.forget(after: error, on: connection) }
             return try read(body)
         }
@@ -236,7 +236,7 @@ package final class Database {
     }
 
     private func triggerFault(_ error: any Error) -> MariaDBError? {
-        guard let error = error as? MariaDBError, error.isUnreadTrigger || error.isUnforeseenTrigger else { return nil }
+        guard let error = error as? MariaDBError, error.isTriggerFault else { return nil }
         return error
     }
 

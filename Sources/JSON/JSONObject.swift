@@ -1,3 +1,5 @@
+import Text
+
 /// An object's members in order, each name once. Names are compared byte for byte.
 package struct JSONObject: Sendable {
     package struct Member: Sendable {
@@ -45,7 +47,7 @@ package struct JSONObject: Sendable {
 /// `String` takes canonically equivalent spellings for equal.
 private func isSameName(_ left: String, _ right: String) -> Bool {
     // Most names differ in length already, which costs no call.
-    left.utf8.count == right.utf8.count && isEqual(left.utf8Span.span, right.utf8Span.span)
+    left.utf8.count == right.utf8.count && left.utf8Span.span.isEqual(to: right.utf8Span.span)
 }
 
 extension JSONObject: Equatable {

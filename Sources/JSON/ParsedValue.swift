@@ -1,3 +1,5 @@
+import Text
+
 /// One value of a parsed text, read in place: only what is asked for is copied. For batches, of which a copy would be read once
 /// and dropped.
 package struct ParsedValue: Sendable {
@@ -57,18 +59,11 @@ extension Document {
                 if node[child].kind == .escapedString {
                     isEscaped(child, name)
                 } else {
-                    isEqual(text.extracting(Int(node[child].start)..<Int(node[child].end)), name)
+                    text.extracting(Int(node[child].start)..<Int(node[child].end)).isEqual(to: name)
                 }
             if isNamed { found = child + 1 }
             child = Int(node[child + 1].next)
         }
         return found
     }
-}
-
-/// Byte for byte.
-func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-    guard left.count == right.count else { return false }
-    for index in left.indices where left[index] != right[index] { return false }
-    return true
 }

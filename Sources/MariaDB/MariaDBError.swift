@@ -67,6 +67,9 @@ extension MariaDBError {
     /// does not exist has the same error.
     package var isUnforeseenTrigger: Bool { code == 1146 }
 
+    /// The same statement may succeed once the server knows its triggers.
+    package var isTriggerFault: Bool { isUnreadTrigger || isUnforeseenTrigger }
+
     static func clusterAbort(sql: String) -> Self {
         MariaDBError(
             code: 1213, sqlState: "40001", serverMessage: "the cluster has ended the transaction", sql: sql)

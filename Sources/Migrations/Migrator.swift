@@ -143,9 +143,9 @@ package struct Migrator {
         }
         try db.query("LOCK TABLES \(table) WRITE")
         let made = Result { () throws(MariaDBError) in try db.query(statement) }
-        // Also if it is there already: whoever made it may have been interrupted here. An error means no more than that a statement
-        // may fail once.
+        // If it is there already, whoever made it may have been interrupted here.
         if case .failure(let error) = made, error.code != 1359 { throw error }
+        // If this fails, no more is lost than a statement that fails once.
         _ = try? db.query("ALTER TABLE \(table) COMMENT = '', ALGORITHM = INSTANT")
         _ = try made.get()
     }

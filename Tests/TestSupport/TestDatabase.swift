@@ -105,15 +105,11 @@ package final class TestDatabase: Sendable {
         try transactions(connection).contains { $0.contains("\nLOCK WAIT ") }
     }
 
-    /// Waits until a transaction waits for a lock, at most 30 s. MariaDB reports that to nobody, so it is asked again and again.
+    /// Waits until a transaction waits for a lock, at most 30 s.
     ///
     /// - Parameter connection: the connection to read with.
     package func waitForALockWait(_ connection: Connection) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !hasLockWait(connection) {
-            guard ContinuousClock.now < deadline else { throw TestSupportError("no transaction waits for a lock") }
-            usleep(5000)
-        }
+        try wait(orThrow: "no transaction waits for a lock") { try hasLockWait(connection) }
     }
 
     /// Waits until so many statements wait for a table's definition, at most 30 s.
@@ -122,11 +118,14 @@ package final class TestDatabase: Sendable {
     package func waitForTableLocks(_ count: Int, _ connection: Connection) throws {
         let waiting =
             "SELECT id FROM information_schema.processlist WHERE db = '\(name)' AND state = 'Waiting for table metadata lock'"
+        try wait(orThrow: "not \(count) statements wait for a table") { try connection.query(waiting).count >= count }
+    }
+
+    /// MariaDB reports to nobody who waits, so it is asked again and again.
+    private func wait(orThrow problem: String, until isTrue: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        while try connection.query(waiting).count < count {
-            guard ContinuousClock.now < deadline else {
-                throw TestSupportError("not \(count) statements wait for a table")
-            }
+        while try !isTrue() {
+            guard ContinuousClock.now < deadline else { throw TestSupportError(problem) }
             usleep(5000)
         }
     }

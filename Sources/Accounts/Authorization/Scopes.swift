@@ -44,10 +44,9 @@ package struct Scopes: Sendable, Equatable {
 
     /// `profile` is another name of `profile:basic`.
     package func contains(_ name: String) -> Bool {
-        switch name {
-        case "profile", "profile:basic": has("profile") || has("profile:basic")
-        default: has(name)
-        }
+        let (names, canonical) = (text.utf8Span.span, Self.canonical(name))
+        return Self.isThere(canonical.utf8Span.span, in: names)
+            || canonical == Self.canonical("profile") && Self.isThere("profile".utf8Span.span, in: names)
     }
 
     /// The scopes that the other does not have.
@@ -94,24 +93,18 @@ extension Scopes {
             let end = end(of: start, in: bytes)
             count += 1
             if end == start || count > 32 { return false }
-            let name = bytes.extracting(start..<end)
-            var other = 0
-            while other < start {
-                let end = Self.end(of: other, in: bytes)
-                if isSame(name, bytes.extracting(other..<end)) { return false }
-                other = end + 1
-            }
+            if isThere(bytes.extracting(start..<end), in: bytes.extracting(..<start)) { return false }
             start = end + 1
         }
         return true
     }
 
-    private func has(_ name: String) -> Bool {
-        let (bytes, name) = (text.utf8Span.span, name.utf8Span.span)
+    /// - Parameter names: in form; a space may follow.
+    private static func isThere(_ name: Span<UInt8>, in names: Span<UInt8>) -> Bool {
         var start = 0
-        while start < bytes.count {
-            let end = Self.end(of: start, in: bytes)
-            if Self.isSame(bytes.extracting(start..<end), name) { return true }
+        while start < names.count {
+            let end = end(of: start, in: names)
+            if names.extracting(start..<end).isEqual(to: name) { return true }
             start = end + 1
         }
         return false
@@ -121,11 +114,5 @@ extension Scopes {
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: " ") { end += 1 }
         return end
-    }
-
-    private static func isSame(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
     }
 }
