@@ -2,6 +2,7 @@
 /// prints it.
 ///
 /// This target owns instants and the clock. It does not own calendars, time zones or time-outs, which are `Duration`s.
+@usableFromInline
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
     package var milliseconds: Int64
@@ -13,6 +14,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     /// Whole seconds since the epoch, rounded down: a NumericDate (RFC 7519 §2).
     package var seconds: Int64 { milliseconds.quotientRoundedDown(by: 1000) }
 
+    @usableFromInline
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     package static func + (left: Timestamp, right: Duration) -> Timestamp {
@@ -33,7 +35,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Duration {
     fileprivate var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 }
 
