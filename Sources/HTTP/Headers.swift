@@ -5,6 +5,7 @@ package struct Headers: Sendable {
     package private(set) var fields: [(name: String, value: String)] = []
 
     package init(_ fields: [(name: String, value: String)] = []) {
+        self.fields.reserveCapacity(fields.count)
         for field in fields { append(field.name, field.value) }
     }
 

@@ -39,14 +39,14 @@ package struct QueryParameters {
 
     /// Every value of that name, in order.
     package func all(_ name: String) -> [String] {
-        values.lazy.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Self.decoded(bytes[$0.encoded]) }
+        values.lazy.filter { $0.name.hasSameBytes(as: name) }.map { Self.decoded(bytes[$0.encoded]) }
     }
 
     /// The value as it was sent.
     package func encoded(_ name: String) -> String? { first(name).map { String(decoding: bytes[$0], as: UTF8.self) } }
 
     private func first(_ name: String) -> Range<Int>? {
-        values.first { $0.name.utf8.elementsEqual(name.utf8) }?.encoded
+        values.first { $0.name.hasSameBytes(as: name) }?.encoded
     }
 
     package static func decoded(_ text: String.UTF8View) -> String { decoded(Array(text)[...]) }

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Text
 
 /// The keys that an issuer publishes (RFC 7517 §5), if they can verify its tokens; immutable.
 package struct KeySet: Sendable {
@@ -29,7 +30,7 @@ package struct KeySet: Sendable {
     ///   - keyID: compared byte for byte.
     ///   - algorithm: the algorithm of the key, if several have the key id; nil: any.
     package subscript(keyID: String, algorithm: Algorithm? = nil) -> JWK? {
-        keys.first { $0.keyID.utf8.elementsEqual(keyID.utf8) && (algorithm == nil || $0.algorithm == algorithm) }
+        keys.first { $0.keyID.hasSameBytes(as: keyID) && (algorithm == nil || $0.algorithm == algorithm) }
     }
 }
 

@@ -13,7 +13,7 @@ extension Document {
         case .false: result += "false".utf8
         case .true: result += "true".utf8
         case .integer, .fraction: result += ecmaScript(double(node) ?? .nan).utf8
-        case .string, .escapedString: appendQuoted(utf8(node), to: &result)
+        case .string, .escapedString: appendQuoted(utf8(node).span, to: &result)
         case .array:
             result.append(UInt8(ascii: "["))
             for (index, element) in elements(node).enumerated() {
@@ -27,7 +27,7 @@ extension Document {
             result.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { result.append(UInt8(ascii: ",")) }
-                appendQuoted(utf8(member.node), to: &result)
+                appendQuoted(utf8(member.node).span, to: &result)
                 result.append(UInt8(ascii: ":"))
                 appendCanonical(member.node + 1, to: &result)
             }

@@ -138,6 +138,32 @@ final class Document: Sendable {
     /// The name node of each member of an object, repeated names included; the value's node is the one behind it.
     func members(_ node: Int) -> Children { Children(of: node, in: self, nodesBeforeValue: 1) }
 
+    /// The node of the value of the last member that a key names. An event is asked for twenty names, so the arrays are retained once
+    /// for each, not for each comparison.
+    func member(_ key: String, _ names: MemberNames, of object: Int) -> Int? {
+        let (bytes, nodes) = (bytes, nodes)
+        let (text, node, key) = (bytes.span, nodes.span, key.utf8Span.span)
+        // Most names differ in length already, which is what can be seen first.
+        let length = names.areProperties ? nil : Int32(key.count)
+        var found: Int?
+        var child = object + 1
+        let end = Int(node[object].next)
+        while child < end {
+            let name = node[child]
+            if name.kind == .escapedString {
+                let isNamed =
+                    names.areProperties ? names.isName(unescaped(child).span, of: key) : isEscaped(child, key)
+                if isNamed { found = child + 1 }
+            } else if length == nil || name.end - name.start == length,
+                names.isName(text.extracting(Int(name.start)..<Int(name.end)), of: key)
+            {
+                found = child + 1
+            }
+            child = Int(node[child + 1].next)
+        }
+        return found
+    }
+
     /// The nodes at which an array's or object's children begin, found one after the other.
     struct Children: Sequence, IteratorProtocol {
         private let document: Document

@@ -23,12 +23,12 @@ package struct JSONObject: Sendable {
     private var hasRepeatedNames: Bool {
         members.count > 32
             || members.indices.contains { index in
-                (0..<index).contains { isSameName(members[$0].name, members[index].name) }
+                (0..<index).contains { members[$0].name.hasSameBytes(as: members[index].name) }
             }
     }
 
     package subscript(name: String) -> JSONValue? {
-        for index in members.indices where isSameName(members[index].name, name) { return members[index].value }
+        for index in members.indices where members[index].name.hasSameBytes(as: name) { return members[index].value }
         return nil
     }
 
@@ -44,14 +44,8 @@ package struct JSONObject: Sendable {
     }
 }
 
-/// `String` takes canonically equivalent spellings for equal.
-private func isSameName(_ left: String, _ right: String) -> Bool {
-    // Most names differ in length already, which costs no call.
-    left.utf8.count == right.utf8.count && left.utf8Span.span.isEqual(to: right.utf8Span.span)
-}
-
 extension JSONObject: Equatable {
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.sorted.elementsEqual(right.sorted) { $0.name.utf8.elementsEqual($1.name.utf8) && $0.value == $1.value }
+        left.sorted.elementsEqual(right.sorted) { $0.name.hasSameBytes(as: $1.name) && $0.value == $1.value }
     }
 }

@@ -15,7 +15,7 @@ extension JSONValue {
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += value.description.utf8
         case .number(let value): bytes += (value.isFinite ? ecmaScript(value) : "null").utf8
-        case .string(let value): appendQuoted(value.utf8, to: &bytes)
+        case .string(let value): appendQuoted(value, to: &bytes)
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -27,7 +27,7 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in object.members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                appendQuoted(member.name.utf8, to: &bytes)
+                appendQuoted(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.value.append(to: &bytes)
             }
@@ -36,31 +36,52 @@ extension JSONValue {
     }
 }
 
-/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
-func appendQuoted(_ utf8: some Collection<UInt8>, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    let start = bytes.count
-    bytes.append(contentsOf: utf8)
-    // Looked through in place, which is faster than through a string's view; a slice would have the array copied.
-    if (start..<bytes.count).contains(where: { needsEscape(bytes[$0]) }) {
-        bytes.removeSubrange(start...)
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes += #"\""#.utf8
-            case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
-            case 0x08: bytes += #"\b"#.utf8
-            case 0x09: bytes += #"\t"#.utf8
-            case 0x0A: bytes += #"\n"#.utf8
-            case 0x0C: bytes += #"\f"#.utf8
-            case 0x0D: bytes += #"\r"#.utf8
-            case 0..<0x20: bytes += "\\u00\([byte].hexadecimal)".utf8
-            default: bytes.append(byte)
-            }
-        }
+func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+    let utf8 = text.utf8Span.span
+    var escapes: UInt8 = 0
+    // To the end, so that several bytes are compared at once: hardly any text needs an escape.
+    for index in utf8.indices { escapes |= needsEscape(utf8[index]) ? 1 : 0 }
+    if escapes != 0 {
+        appendQuoted(utf8, to: &bytes)
+    } else {
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: text.utf8)
+        bytes.append(UInt8(ascii: "\""))
     }
+}
+
+/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
+func appendQuoted(_ utf8: Span<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    var start = 0
+    for index in utf8.indices where needsEscape(utf8[index]) {
+        append(utf8.extracting(start..<index), to: &bytes)
+        appendEscape(of: utf8[index], to: &bytes)
+        start = index + 1
+    }
+    append(utf8.extracting(start..<utf8.count), to: &bytes)
     bytes.append(UInt8(ascii: "\""))
 }
 
 private func needsEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+}
+
+private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""): bytes += #"\""#.utf8
+    case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
+    case 0x08: bytes += #"\b"#.utf8
+    case 0x09: bytes += #"\t"#.utf8
+    case 0x0A: bytes += #"\n"#.utf8
+    case 0x0C: bytes += #"\f"#.utf8
+    case 0x0D: bytes += #"\r"#.utf8
+    default: bytes += "\\u00\([byte].hexadecimal)".utf8
+    }
+}
+
+private func append(_ utf8: Span<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(addingCapacity: utf8.count) { rest in
+        for index in utf8.indices { rest.append(utf8[index]) }
+    }
 }

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Any JSON value, for members whose shape somebody else decides.
 package enum JSONValue: Sendable {
     case null
@@ -19,7 +21,7 @@ extension JSONValue: Equatable {
         case (.bool(let left), .bool(let right)): left == right
         case (.integer(let left), .integer(let right)): left == right
         case (.number(let left), .number(let right)): left == right
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
         case (.array(let left), .array(let right)): left == right
         case (.object(let left), .object(let right)): left == right
         default: false

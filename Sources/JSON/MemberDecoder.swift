@@ -2,16 +2,15 @@
 struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: ValueDecoder
     private let names = MemberNames.of(Key.self)
-    private let members: [Int]
     /// Only for objects so large that looking through all members for each name would take quadratic time.
     private let index: [MemberName: Int]?
 
     init(_ object: ValueDecoder) {
         let document = object.document
+        let members = document.members(object.node)
         self.object = object
-        members = Array(document.members(object.node))
         index =
-            members.count <= 32
+            members.underestimatedCount <= 32
             ? nil
             : Dictionary(members.map { (MemberName(document.utf8($0)), $0 + 1) }, uniquingKeysWith: { $1 })
     }
@@ -22,20 +21,20 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// needs keys with raw values.
     var allKeys: [Key] {
         precondition(!names.areProperties, "\(Key.self) cannot be made from names of members")
-        return members.compactMap { object.document.string($0).flatMap(Key.init(stringValue:)) }
+        return object.document.members(object.node).compactMap {
+            object.document.string($0).flatMap(Key.init(stringValue:))
+        }
     }
 
     /// The value of the last member of that name, `null` included.
     private func find(_ key: Key) -> ValueDecoder? {
-        let document = object.document
-        let name = names.utf8(of: key.stringValue)
         let node =
             if let index {
-                index[MemberName(name)]
+                index[MemberName(names.utf8(of: key.stringValue)[...])]
             } else {
-                members.last { document.utf8($0).elementsEqual(name) }.map { $0 + 1 }
+                object.document.member(key.stringValue, names, of: object.node)
             }
-        return node.map { ValueDecoder(document: document, node: $0) }
+        return node.map { ValueDecoder(document: object.document, node: $0) }
     }
 
     private func value(_ key: Key) throws -> ValueDecoder {

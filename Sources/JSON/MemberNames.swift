@@ -1,23 +1,20 @@
+internal import Synchronization
+internal import Text
+
 /// What the members of a type are called, by the type of its keys.
 ///
 /// A property's member has its name in snake_case, so that no type spells out what follows from its declaration:
 /// `clientID` is `client_id`, `redirectURIs` is `redirect_uris`. Names that somebody chose stand as they are: the raw values
 /// of `CodingKeys: String`, and those of key types that take any name, as a dictionary's does.
 struct MemberNames {
-    private enum Kind {
-        case properties, rawValues, anything
-    }
+    /// Whether keys are named for properties: no key can be made from the name of its member then.
+    let areProperties: Bool
 
-    private let kind: Kind
+    static let exact = MemberNames(areProperties: false)
 
     static func of(_ type: any CodingKey.Type) -> MemberNames {
-        MemberNames(
-            kind: type is any RawRepresentable.Type
-                ? .rawValues : type.init(stringValue: "") == nil ? .properties : .anything)
+        MemberNames(areProperties: NamedTypes.shared.areNamedForProperties(type))
     }
-
-    /// Whether keys are named for properties: no key can be made from the name of its member then.
-    var areProperties: Bool { kind == .properties }
 
     /// Appends what stands before a key's value: the name in quotes, and a colon.
     ///
@@ -29,42 +26,82 @@ struct MemberNames {
             appendSnakeCase(key, to: &bytes)
             bytes.append(UInt8(ascii: "\""))
         } else {
-            appendQuoted(key.utf8, to: &bytes)
+            appendQuoted(key, to: &bytes)
         }
         bytes.append(UInt8(ascii: ":"))
     }
 
+    /// Whether a member's name is that of a key.
+    func isName(_ text: Span<UInt8>, of key: Span<UInt8>) -> Bool {
+        guard areProperties else { return text.isEqual(to: key) }
+        var position = 0
+        for index in key.indices {
+            var byte = key[index]
+            if isUpperCase(byte) {
+                if beginsWord(index, of: key) {
+                    guard position < text.count, text[position] == UInt8(ascii: "_") else { return false }
+                    position += 1
+                }
+                byte |= 0x20
+            }
+            guard position < text.count, text[position] == byte else { return false }
+            position += 1
+        }
+        return position == text.count
+    }
+
     /// The name in UTF-8.
-    func utf8(of key: String) -> ArraySlice<UInt8> {
-        guard areProperties else { return Array(key.utf8)[...] }
+    func utf8(of key: String) -> [UInt8] {
+        guard areProperties else { return Array(key.utf8) }
         var name: [UInt8] = []
         appendSnakeCase(key, to: &name)
-        return name[...]
+        return name
     }
 }
 
-/// A word begins at an upper-case letter. An acronym is one word, its plural, too: `lastSDKName`, `redirectURIs`. Digits
-/// belong to the word before them: `sha256Digest`.
-private func appendSnakeCase(_ name: String, to bytes: inout [UInt8]) {
-    let upperCase = UInt8(ascii: "A")...UInt8(ascii: "Z")
-    guard name.utf8.contains(where: upperCase.contains) else {
-        bytes.append(contentsOf: name.utf8)
-        return
-    }
-    let name = name.utf8Span.span
-    func isUpperCase(_ index: Int) -> Bool { upperCase.contains(name[index]) }
-    /// Whether an upper-case letter behind another one begins a word: a lower-case one follows, not the `s` of a plural.
-    func endsAcronym(_ index: Int) -> Bool {
-        let next = index + 1
-        guard next < name.count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(name[next]) else { return false }
-        return name[next] != UInt8(ascii: "s") || next + 1 < name.count && !isUpperCase(next + 1)
-    }
-    for index in name.indices {
-        guard isUpperCase(index) else {
-            bytes.append(name[index])
-            continue
+private func appendSnakeCase(_ key: String, to bytes: inout [UInt8]) {
+    let key = key.utf8Span.span
+    bytes.append(addingCapacity: 2 * key.count) { name in
+        for index in key.indices {
+            if isUpperCase(key[index]) {
+                if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
+                name.append(key[index] | 0x20)
+            } else {
+                name.append(key[index])
+            }
         }
-        if index > 0, !isUpperCase(index - 1) || endsAcronym(index) { bytes.append(UInt8(ascii: "_")) }
-        bytes.append(name[index] | 0x20)
+    }
+}
+
+private func isUpperCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+
+/// Whether an upper-case letter of a property's name begins a word. An acronym is one word, its plural, too: `lastSDKName`,
+/// `redirectURIs`. Digits belong to the word before them: `sha256Digest`.
+private func beginsWord(_ index: Int, of name: Span<UInt8>) -> Bool {
+    guard index > 0 else { return false }
+    if !isUpperCase(name[index - 1]) { return true }
+    // Behind another upper-case letter it does if a lower-case one follows, but not the `s` of a plural.
+    let next = index + 1
+    guard next < name.count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(name[next]) else { return false }
+    return name[next] != UInt8(ascii: "s") || next + 1 < name.count && !isUpperCase(name[next + 1])
+}
+
+/// Remembers of each type of keys whether they are named for properties: to find out takes as long as to write five members.
+///
+/// A slot has a type's address, and in its lowest bits what it is. Another type may take it over at any time; a reader takes a
+/// slot in one piece, so there is no lock.
+private struct NamedTypes: ~Copyable {
+    static let shared = NamedTypes()
+
+    private let slots = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
+
+    func areNamedForProperties(_ type: any CodingKey.Type) -> Bool {
+        let address = UInt(bitPattern: ObjectIdentifier(type))
+        let index = Int(address >> 4) & (slots.count - 1)
+        let known = slots[index].load(ordering: .relaxed)
+        if known & ~1 == address { return known & 1 == 1 }
+        let areProperties = !(type is any RawRepresentable.Type) && type.init(stringValue: "") == nil
+        slots[index].store(address | (areProperties ? 1 : 0), ordering: .relaxed)
+        return areProperties
     }
 }

@@ -38,32 +38,9 @@ package struct ParsedObject: Sendable {
 
     /// The last member of that name, compared byte for byte. Looks through all members.
     package func member(_ name: String) -> ParsedValue? {
-        document.member(name, of: node).map { ParsedValue($0, of: document) }
+        document.member(name, .exact, of: node).map { ParsedValue($0, of: document) }
     }
 
     /// A copy of that member.
-    package subscript(name: String) -> JSONValue? { document.member(name, of: node).map(document.value) }
-}
-
-extension Document {
-    /// The node of the value of the last member of that name. An event is asked for twenty names, so the arrays are retained once
-    /// for each, not for each comparison.
-    fileprivate func member(_ name: String, of object: Int) -> Int? {
-        let (bytes, nodes) = (bytes, nodes)
-        let (text, node, name) = (bytes.span, nodes.span, name.utf8Span.span)
-        var found: Int?
-        var child = object + 1
-        let end = Int(node[object].next)
-        while child < end {
-            let isNamed =
-                if node[child].kind == .escapedString {
-                    isEscaped(child, name)
-                } else {
-                    text.extracting(Int(node[child].start)..<Int(node[child].end)).isEqual(to: name)
-                }
-            if isNamed { found = child + 1 }
-            child = Int(node[child + 1].next)
-        }
-        return found
-    }
+    package subscript(name: String) -> JSONValue? { document.member(name, .exact, of: node).map(document.value) }
 }

@@ -29,6 +29,13 @@ final class Writer {
             append(value)
         } else if T.self == JSONValue.self, let value = value as? JSONValue {
             append(value)
+        } else if T.self == [String].self, let values = value as? [String] {
+            bytes.append(UInt8(ascii: "["))
+            for index in values.indices {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                append(values[index])
+            }
+            bytes.append(UInt8(ascii: "]"))
         } else {
             frames.append(Frame())
             try value.encode(to: ValueEncoder(writer: self, level: frames.count - 1))
@@ -105,7 +112,7 @@ final class Writer {
 
     func append(_ value: Double) { JSONValue.number(value).append(to: &bytes) }
 
-    func append(_ value: String) { appendQuoted(value.utf8, to: &bytes) }
+    func append(_ value: String) { appendQuoted(value, to: &bytes) }
 
     func append(_ value: JSONValue) { value.append(to: &bytes) }
 }

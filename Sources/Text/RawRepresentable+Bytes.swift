@@ -2,7 +2,7 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
     /// The case of exactly these bytes, at a cost that grows with the length alone. `init(rawValue:)` compares by canonical
     /// equivalence.
     package init?(bytes text: String) {
-        guard let value = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) }) else { return nil }
+        guard let value = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: text) }) else { return nil }
         self = value
     }
 }

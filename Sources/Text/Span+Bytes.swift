@@ -7,3 +7,12 @@ extension Span<UInt8> {
         return true
     }
 }
+
+extension String {
+    /// Byte for byte: `==` takes canonically equivalent spellings for equal.
+    @inlinable
+    package func hasSameBytes(as other: String) -> Bool {
+        // Most texts differ in length already, which costs no call.
+        utf8.count == other.utf8.count && utf8Span.span.isEqual(to: other.utf8Span.span)
+    }
+}

@@ -2,6 +2,7 @@ import AccountReplies
 import ErrorCodes
 import HTTP
 import JSON
+import Text
 
 /// The form of refusals on the surface that a path belongs to (accounts §0.2).
 struct Surface {
@@ -22,7 +23,7 @@ struct Surface {
             if path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first?.elementsEqual("v1".utf8) == true {
                 // This includes /v1 itself and paths with doubled slashes, which no route has (analytics §2.1).
                 .analytics
-            } else if path.utf8.starts(with: "/oauth/".utf8) || path.utf8.elementsEqual("/api/v1/oauth/userinfo".utf8) {
+            } else if path.utf8.starts(with: "/oauth/".utf8) || path.hasSameBytes(as: "/api/v1/oauth/userinfo") {
                 .oauth
             } else {
                 .api

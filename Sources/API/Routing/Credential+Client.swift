@@ -83,7 +83,7 @@ extension Call {
             if try form.value("client_secret") != nil {
                 throw OAuthError(.invalidRequest, "client_secret is sent in the form and by HTTP Basic")
             }
-            if let other = try form.value("client_id"), !other.utf8.elementsEqual(clientID.utf8) {
+            if let other = try form.value("client_id"), !other.hasSameBytes(as: clientID) {
                 throw OAuthError(.invalidRequest, "client_id differs from the one in the Authorization header")
             }
             return ClientCredentials(clientID: clientID, secret: secret.isEmpty ? nil : secret)

@@ -1,4 +1,5 @@
 import HTTP
+import Text
 
 /// The route table. It is built once, and searched by path and method.
 struct Router: Sendable {
@@ -38,7 +39,7 @@ struct Router: Sendable {
         // hashing a path of combining marks takes time quadratic in its length. Splitting it by characters takes
         // quadratic time, too.
         if path.utf8.count <= longestLiteral, let candidates = literal[path] {
-            if path.utf8.elementsEqual(routes[candidates[0]].pattern.utf8) {
+            if path.hasSameBytes(as: routes[candidates[0]].pattern) {
                 return choose(candidates.map { ($0, []) }, method)
             }
         }

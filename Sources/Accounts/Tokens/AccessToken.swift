@@ -1,4 +1,5 @@
 package import MariaDB
+import Text
 import Time
 
 /// A valid access token, with its subject.
@@ -15,7 +16,7 @@ extension Accounts {
     /// Checks the signature and the issuer; nil if it is not an access token of this server.
     func read(_ token: String, _ connection: Connection) throws -> SignedAccessToken? {
         guard let signed = try signingKeys.verifiedToken(token, connection),
-            signed.issuer.utf8.elementsEqual(settings.issuer.utf8)
+            signed.issuer.hasSameBytes(as: settings.issuer)
         else { return nil }
         return signed
     }

@@ -1,4 +1,5 @@
 import ErrorCodes
+import Text
 import Time
 
 /// A code as its client presents it (RFC 6749 §4.1.3, RFC 7636 §4.5).
@@ -32,7 +33,7 @@ extension Accounts {
             return .refused(OAuthError(.invalidGrant, "the code was already used"))
         }
         guard transaction.now < code.expiresAt else { return .refused(.unknownCode) }
-        guard exchange.redirectURI.utf8.elementsEqual(code.redirectURI.utf8) else {
+        guard exchange.redirectURI.hasSameBytes(as: code.redirectURI) else {
             return .refused(OAuthError(.invalidGrant, "redirect_uri differs from the one in the authorize request"))
         }
         guard let verifier = exchange.codeVerifier, CodeChallenge.matches(code.challenge, verifier: verifier) else {

@@ -1,4 +1,5 @@
 package import MariaDB
+import Text
 package import Time
 
 /// What its own relying party may learn about a valid token (RFC 7662 §2.2).
@@ -85,7 +86,7 @@ extension Connection {
                 secrets: secrets, subject: try row.read(Bool.self) ? nil : (sub, String(user.rawValue)))
             return (token: token, clientID: try row.read(String.self), isLive: try row.read(Bool.self))
         }
-        guard let found, found.isLive, found.clientID.utf8.elementsEqual(clientID.utf8) else { return nil }
+        guard let found, found.isLive, found.clientID.hasSameBytes(as: clientID) else { return nil }
         return found.token
     }
 

@@ -2,6 +2,7 @@ import ErrorCodes
 import JSON
 import MariaDB
 import OpenSSL
+import Text
 import Time
 
 extension Accounts {
@@ -24,7 +25,7 @@ extension Accounts {
         if let state, state.isCurrent(token, at: transaction.now),
             let scopes = try? request.scopes(of: state.family),
             let (subject, client) = try transaction.connection.subjectAndClient(of: state.family.grant),
-            client.clientID.utf8.elementsEqual(credentials.clientID.utf8)
+            client.clientID.hasSameBytes(as: credentials.clientID)
         {
             try client.check(credentials.secret, at: clock.now)
             let successor = Secret(.plain)

@@ -1,4 +1,5 @@
 import MariaDB
+import Text
 import Time
 
 extension Accounts {
@@ -8,7 +9,7 @@ extension Accounts {
         _ token: String, by application: Application, in transaction: AccountsTransaction
     ) throws {
         if let signed = try read(token, transaction.connection) {
-            guard signed.clientID.utf8.elementsEqual(application.clientID.utf8), transaction.now < signed.expiresAt
+            guard signed.clientID.hasSameBytes(as: application.clientID), transaction.now < signed.expiresAt
             else { return }
             try transaction.revoke(signed)
         } else if let family = try transaction.connection.family(

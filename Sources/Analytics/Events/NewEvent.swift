@@ -182,7 +182,7 @@ extension ParsedObject {
         return NewEvent.Attributes(
             object.mapValues { name, value in
                 let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
-                return .string(text.prefix(utf16: name.utf8.elementsEqual("_error_stack".utf8) ? 16_000 : 200))
+                return .string(text.prefix(utf16: name.hasSameBytes(as: "_error_stack") ? 16_000 : 200))
             })
     }
 

@@ -43,7 +43,7 @@ private func isRecent(_ time: Timestamp, _ now: Timestamp) -> Bool {
 /// Nil stands for what stays.
 private func isSame(_ new: String?, _ old: String?) -> Bool {
     guard let new else { return true }
-    return old.map { $0.utf8.elementsEqual(new.utf8) } ?? false
+    return old.map { $0.hasSameBytes(as: new) } ?? false
 }
 
 /// The facts that events state about their clients. The first event that states a fact decides.

@@ -1,3 +1,5 @@
+import Text
+
 /// The app of a client or import key, as it was when the key was read.
 package struct App: Sendable {
     package typealias ID = EntityID<App>
@@ -17,7 +19,7 @@ package struct App: Sendable {
     package func check(bundleID: String?) throws(Refusal) {
         guard let expected = self.bundleID else { return }
         guard let bundleID else { throw .invalid("bundle_id is required") }
-        guard bundleID.utf8.elementsEqual(expected.utf8) else {
+        guard bundleID.hasSameBytes(as: expected) else {
             throw .forbidden("bundle_id does not match the app associated with this API key")
         }
     }

@@ -1,4 +1,5 @@
 import MariaDB
+import Text
 
 /// Questions that a project asks its end users (analytics §12).
 package struct Questionnaire: Sendable {
@@ -40,7 +41,7 @@ extension APIKey {
     package func questionnaireApp(bundleID: String?) throws(Refusal) -> App {
         guard kind == .client else { throw .forbidden("Client key required") }
         let app = try ingestApp()
-        if let expected = app.bundleID, bundleID?.utf8.elementsEqual(expected.utf8) != true {
+        if let expected = app.bundleID, bundleID?.hasSameBytes(as: expected) != true {
             throw .forbidden("bundle_id does not match the app")
         }
         return app

@@ -1,4 +1,5 @@
 package import JSON
+import Text
 
 /// An end user's properties: a string for each key (analytics §6). Keys are compared byte for byte.
 package struct Properties: Sendable {
@@ -23,7 +24,7 @@ package struct Properties: Sendable {
         self.init(object.members.map { ($0.name, $0.value.string ?? "") })
     }
 
-    package subscript(key: String) -> String? { entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value }
+    package subscript(key: String) -> String? { entries.first { $0.key.hasSameBytes(as: key) }?.value }
 
     /// The cost depends on the stored properties, not on the number of deleted keys.
     mutating func apply(_ changes: PropertyChanges) {

@@ -1,4 +1,5 @@
 import MariaDB
+import Text
 
 /// The string by which an SDK names an end user (analytics §1). Compared byte for byte.
 package struct EndUserID: RawRepresentable, Sendable, CustomStringConvertible, Bindable, Readable {
@@ -33,7 +34,7 @@ extension EndUserID {
 }
 
 extension EndUserID: Hashable, Comparable {
-    package static func == (left: Self, right: Self) -> Bool { left.rawValue.utf8.elementsEqual(right.rawValue.utf8) }
+    package static func == (left: Self, right: Self) -> Bool { left.rawValue.hasSameBytes(as: right.rawValue) }
 
     package static func < (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
