@@ -1,4 +1,4 @@
-import MariaDB
+package import MariaDB
 
 extension Int64 {
     /// The number that a cursor of a list stands for; nil if it is no cursor. Only one text stands for a number.
@@ -15,6 +15,9 @@ package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Senda
     package let rawValue: Int64
 
     package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// As the raw value is bound. By way of that, its conformance would be looked up each time.
+    package var parameter: Parameter { .signed(rawValue) }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 

@@ -1,6 +1,7 @@
-package import Time
+public import Time
 
 /// A value in the form of the binary protocol.
+@usableFromInline
 package enum Parameter: Sendable {
     case null
     case signed(Int64)
@@ -20,46 +21,65 @@ package enum Parameter: Sendable {
 ///
 /// A type with a bindable raw value only needs to declare the conformance: `struct ID: RawRepresentable, Bindable { …
 /// }`.
+@usableFromInline
 package protocol Bindable: Sendable {
     var parameter: Parameter { get }
 }
 
+extension [Parameter] {
+    init(_ arguments: [(any Bindable)?]) {
+        self.init()
+        reserveCapacity(arguments.count)
+        append(arguments)
+    }
+
+    mutating func append(_ arguments: [(any Bindable)?]) {
+        for index in arguments.indices {
+            if let argument = arguments[index] { append(argument.parameter) } else { append(.null) }
+        }
+    }
+}
+
 extension Bindable where Self: RawRepresentable, RawValue: Bindable {
-    package var parameter: Parameter { rawValue.parameter }
+    @usableFromInline package var parameter: Parameter { rawValue.parameter }
+}
+
+extension Parameter: Bindable {
+    @usableFromInline package var parameter: Parameter { self }
 }
 
 extension Int: Bindable {
-    package var parameter: Parameter { .signed(Int64(self)) }
+    @usableFromInline package var parameter: Parameter { .signed(Int64(self)) }
 }
 
 extension Int64: Bindable {
-    package var parameter: Parameter { .signed(self) }
+    @usableFromInline package var parameter: Parameter { .signed(self) }
 }
 
 extension UInt64: Bindable {
-    package var parameter: Parameter { .unsigned(self) }
+    @usableFromInline package var parameter: Parameter { .unsigned(self) }
 }
 
 extension Bool: Bindable {
-    package var parameter: Parameter { .signed(self ? 1 : 0) }
+    @usableFromInline package var parameter: Parameter { .signed(self ? 1 : 0) }
 }
 
 extension Double: Bindable {
-    package var parameter: Parameter { .double(self) }
+    @usableFromInline package var parameter: Parameter { .double(self) }
 }
 
 extension String: Bindable {
-    package var parameter: Parameter { .text(self) }
+    @usableFromInline package var parameter: Parameter { .text(self) }
 }
 
 extension [UInt8]: Bindable {
-    package var parameter: Parameter { .bytes(self) }
+    @usableFromInline package var parameter: Parameter { .bytes(self) }
 }
 
 extension Timestamp: Bindable {
-    package var parameter: Parameter { .time(self) }
+    @usableFromInline package var parameter: Parameter { .time(self) }
 }
 
 extension Optional: Bindable where Wrapped: Bindable {
-    package var parameter: Parameter { self?.parameter ?? .null }
+    @usableFromInline package var parameter: Parameter { self?.parameter ?? .null }
 }

@@ -1,17 +1,18 @@
 /// A statement that is composed at run time, for optional conditions. It consists only of literals: every value of a
 /// request is an argument.
+@usableFromInline
 package struct ComposedSQL: Sendable {
     private(set) var text: String
-    private(set) var arguments: [(any Bindable)?]
+    private(set) var arguments: [Parameter]
 
     package init(_ sql: StaticString, _ arguments: (any Bindable)?...) {
         text = "\(sql)"
-        self.arguments = arguments
+        self.arguments = [Parameter](arguments)
     }
 
     package init(_ sql: StaticString, arguments: [(any Bindable)?]) {
         text = "\(sql)"
-        self.arguments = arguments
+        self.arguments = [Parameter](arguments)
     }
 
     package init(joining parts: [StaticString]) {
@@ -22,7 +23,7 @@ package struct ComposedSQL: Sendable {
     /// `SELECT` what the lists of columns name, each a type's own, `FROM` the rest.
     package init(select columns: StaticString..., from rest: StaticString, _ arguments: (any Bindable)?...) {
         text = "SELECT \(columns.map { "\($0)" }.joined(separator: ", ")) FROM \(rest)"
-        self.arguments = arguments
+        self.arguments = [Parameter](arguments)
     }
 
     /// The same statement with these arguments: for one that is composed once and runs often.
@@ -30,7 +31,13 @@ package struct ComposedSQL: Sendable {
 
     package func with(arguments: [(any Bindable)?]) -> ComposedSQL {
         var sql = self
-        sql.arguments = arguments
+        sql.arguments = [Parameter](arguments)
+        return sql
+    }
+
+    package func with(parameters: [Parameter]) -> ComposedSQL {
+        var sql = self
+        sql.arguments = parameters
         return sql
     }
 
@@ -42,7 +49,7 @@ package struct ComposedSQL: Sendable {
 
     package mutating func append(_ sql: StaticString, arguments: [(any Bindable)?]) {
         text += "\(sql)"
-        self.arguments += arguments
+        self.arguments += [Parameter](arguments)
     }
 
     package mutating func append(_ other: ComposedSQL) {
@@ -56,6 +63,6 @@ package struct ComposedSQL: Sendable {
     package mutating func append(_ sql: StaticString, oneOf values: [any Bindable]) {
         precondition(!values.isEmpty, "SQL has no empty list")
         text += "\(sql)(\(repeatElement("?", count: values.count).joined(separator: ", ")))"
-        arguments += values
+        arguments += values.map(\.parameter)
     }
 }

@@ -7,7 +7,7 @@ extension Connection {
 
     @discardableResult
     package func execute(_ sql: StaticString, arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
-        try execute(.literal(sql), arguments)
+        try execute(.literal(sql), [Parameter](arguments))
     }
 
     @discardableResult
@@ -16,7 +16,7 @@ extension Connection {
     }
 
     @discardableResult
-    func execute(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
+    func execute(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Outcome {
         try prepareForStatement()
         let statement = try run(key, arguments)
         defer { statement.finish() }
@@ -59,59 +59,55 @@ extension Connection {
         try executeMany(.composed(sql.text), rows) { $0 }
     }
 
+    // Inlined, since they would not be specialized for what the caller reads: each row would look up its types.
+
     /// The first row, or nil if there is none. Throws a `MariaDBError`, or the error that `read` throws.
+    @inlinable @inline(__always)
     package func first<T>(
         _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
     ) throws -> T? {
-        try first(sql, arguments: arguments, read: read)
+        try rows(sql, arguments).first(read)
     }
 
+    @inlinable @inline(__always)
     package func first<T>(
         _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
     ) throws -> T? {
-        try first(.literal(sql), arguments, read)
+        try rows(sql, arguments).first(read)
     }
 
-    package func first<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> T? {
-        try first(.composed(sql.text), sql.arguments, read)
-    }
-
-    private func first<T>(
-        _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
-    ) throws -> T? {
-        let statement = try runWithRows(key, arguments)
-        defer { statement.finish() }
-        return try statement.next(read)
-    }
+    @inlinable @inline(__always)
+    package func first<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> T? { try rows(sql).first(read) }
 
     /// Every row. Throws a `MariaDBError`, or the error that `read` throws.
+    @inlinable @inline(__always)
     package func all<T>(
         _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
     ) throws -> [T] {
-        try all(sql, arguments: arguments, read: read)
+        try rows(sql, arguments).all(read)
     }
 
+    @inlinable @inline(__always)
     package func all<T>(
         _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
     ) throws -> [T] {
-        try all(.literal(sql), arguments, read)
+        try rows(sql, arguments).all(read)
     }
 
-    package func all<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> [T] {
-        try all(.composed(sql.text), sql.arguments, read)
+    @inlinable @inline(__always)
+    package func all<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> [T] { try rows(sql).all(read) }
+
+    @usableFromInline
+    func rows(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+        try runWithRows(.literal(sql), [Parameter](arguments))
     }
 
-    private func all<T>(
-        _ key: StatementKey, _ arguments: [(any Bindable)?], _ read: (inout Row) throws -> T
-    ) throws -> [T] {
-        let statement = try runWithRows(key, arguments)
-        defer { statement.finish() }
-        var rows: [T] = []
-        while let row = try statement.next(read) { rows.append(row) }
-        return rows
+    @usableFromInline
+    func rows(_ sql: ComposedSQL) throws(MariaDBError) -> Statement {
+        try runWithRows(.composed(sql.text), sql.arguments)
     }
 
-    func run(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+    func run(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Statement {
         try run(key) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
@@ -157,8 +153,24 @@ extension Connection {
     }
 }
 
+/// What was executed; both finish it.
 extension Statement {
-    fileprivate func next<T>(_ read: (inout Row) throws -> T) throws -> T? {
+    @inlinable @inline(__always)
+    func first<T>(_ read: (inout Row) throws -> T) throws -> T? {
+        defer { finish() }
+        return try next(read)
+    }
+
+    @inlinable @inline(__always)
+    func all<T>(_ read: (inout Row) throws -> T) throws -> [T] {
+        defer { finish() }
+        var rows: [T] = []
+        while let row = try next(read) { rows.append(row) }
+        return rows
+    }
+
+    @inlinable @inline(__always)
+    func next<T>(_ read: (inout Row) throws -> T) throws -> T? {
         guard try fetch() else { return nil }
         var row = Row(of: self)
         let value = try read(&row)

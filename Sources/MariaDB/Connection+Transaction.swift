@@ -51,7 +51,7 @@ extension Connection {
     }
 
     private func endOwnTransaction() {
-        waiting = []
+        waiting = WaitingStatements()
         broken = nil
         isInOwnTransaction = false
     }
@@ -64,7 +64,7 @@ extension Connection {
             result = try part()
             try runWaiting()
         } catch {
-            (waiting, broken) = ([], nil)
+            (waiting, broken) = (WaitingStatements(), nil)
             // After a `failure` the whole transaction is rolled back anyway.
             if failure == nil { try mark("ROLLBACK TO SAVEPOINT part") }
             throw error
@@ -88,9 +88,32 @@ extension Connection {
 
 /// Fewer round trips: statements that are sent together with others.
 extension Connection {
-    struct WaitingStatement {
-        let key: StatementKey
-        let arguments: [(any Bindable)?]
+    struct WaitingStatements {
+        fileprivate private(set) var keys: [StatementKey] = []
+        /// Those of all statements, one after the other.
+        fileprivate private(set) var arguments: [Parameter] = []
+
+        var count: Int { keys.count }
+        var isEmpty: Bool { keys.isEmpty }
+
+        fileprivate mutating func append(_ key: StatementKey, _ arguments: [Parameter]) {
+            append(key)
+            self.arguments += arguments
+        }
+
+        fileprivate mutating func append(_ key: StatementKey, _ arguments: [(any Bindable)?]) {
+            append(key)
+            self.arguments.append(arguments)
+        }
+
+        private mutating func append(_ key: StatementKey) {
+            if keys.isEmpty {
+                // What most transactions need.
+                keys.reserveCapacity(8)
+                arguments.reserveCapacity(48)
+            }
+            keys.append(key)
+        }
     }
 
     /// Runs a statement whose outcome nobody needs later in this transaction: together with those after it, before the next
@@ -102,7 +125,12 @@ extension Connection {
     }
 
     package func executeLater(_ sql: ComposedSQL) throws(MariaDBError) {
-        try executeLater(.composed(sql.text), sql.arguments)
+        guard waits else {
+            try execute(sql)
+            return
+        }
+        try checkTransaction()
+        waiting.append(.composed(sql.text), sql.arguments)
     }
 
     /// Once for each row of arguments. One row waits; several are sent at once, and together (`executeMany`), since a block of
@@ -116,13 +144,15 @@ extension Connection {
     }
 
     private func executeLater(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) {
-        guard isInOwnTransaction, !isClusterNode else {
-            try execute(key, arguments)
+        guard waits else {
+            try execute(key, [Parameter](arguments))
             return
         }
         try checkTransaction()
-        waiting.append(WaitingStatement(key: key, arguments: arguments))
+        waiting.append(key, arguments)
     }
+
+    private var waits: Bool { isInOwnTransaction && !isClusterNode }
 
     /// Runs the statements that wait, for a transaction that is not going to be committed.
     package func runWaitingStatements() throws(MariaDBError) {
@@ -139,33 +169,32 @@ extension Connection {
     private func runWaiting(commits: Bool = false) throws(MariaDBError) {
         guard !waiting.isEmpty else { return }
         let all = waiting
-        waiting = []
+        waiting = WaitingStatements()
         if all.count == 1, !commits {
             do {
-                try run(all[0].key, all[0].arguments).finish()
+                try run(all.keys[0], all.arguments).finish()
             } catch {
                 broken = error
                 throw error
             }
         } else {
-            let block = StatementBlock(statements: all.map(\.key), commits: commits)
-            try runBlock(block, all.flatMap(\.arguments)).finish()
+            try runBlock(StatementBlock(statements: all.keys, commits: commits), all.arguments).finish()
         }
     }
 
     /// Runs a statement with rows, and with it the statements that wait.
-    func runWithRows(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
+    func runWithRows(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Statement {
         try checkTransaction()
         guard !waiting.isEmpty else { return try run(key, arguments) }
-        let block = StatementBlock(statements: waiting.map(\.key) + [key])
-        let all = waiting.flatMap(\.arguments) + arguments
-        waiting = []
-        return try runBlock(block, all)
+        var all = waiting
+        waiting = WaitingStatements()
+        all.append(key, arguments)
+        return try runBlock(StatementBlock(statements: all.keys), all.arguments)
     }
 
     /// After an error it is unknown how far the block came, so nothing else may run in the transaction.
     private func runBlock(
-        _ block: StatementBlock, _ arguments: [(any Bindable)?]
+        _ block: StatementBlock, _ arguments: [Parameter]
     ) throws(MariaDBError) -> Statement {
         do {
             return try run(.block(block), arguments)

@@ -8,6 +8,7 @@ import CMariaDB
 /// A connection belongs to one thread at a time. Connector/C keeps no state per thread: its `mysql_thread_init` and
 /// `mysql_thread_end` do nothing, so any thread may open, use and close connections without them. Only
 /// `mysql_server_init` must have run before the first connection, once and not concurrently; `Library` does that.
+@usableFromInline
 package final class Connection {
     package let options: Options
     /// Measures the time of this connection's statements.
@@ -25,7 +26,7 @@ package final class Connection {
     /// Between `begin` and `commit` or `rollback`.
     var isInOwnTransaction = false
     /// See `executeLater`.
-    var waiting: [WaitingStatement] = []
+    var waiting = WaitingStatements()
     /// An error of a block of statements, after which it can only be rolled back.
     package internal(set) var broken: MariaDBError?
 

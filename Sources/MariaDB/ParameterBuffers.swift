@@ -24,9 +24,9 @@ struct ParameterBuffers: ~Copyable {
     }
 
     /// Fills `binds`. Throws an error that describes an argument that cannot be sent.
-    mutating func set(_ arguments: [(any Bindable)?]) throws(UnsendableArgument) {
+    mutating func set(_ arguments: [Parameter]) throws(UnsendableArgument) {
         bytes.removeAll()
-        for (index, argument) in arguments.enumerated() { try set(index, to: argument?.parameter ?? .null) }
+        for index in arguments.indices { try set(index, to: arguments[index]) }
         // This comes last, because `bytes` may have moved while it grew.
         for index in 0..<count where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
             binds[index].buffer = bytes[Int(numbers[index])]

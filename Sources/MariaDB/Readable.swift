@@ -1,4 +1,4 @@
-import Time
+public import Time
 
 /// A type that a column can be read as. Only `Optional` accepts NULL.
 ///

@@ -4,6 +4,7 @@ package struct Row: ~Copyable {
     private let statement: Statement
     private var index = 0
 
+    @usableFromInline
     init(of statement: Statement) { self.statement = statement }
 
     // Inlinable, like the generic code in `Readable`, so that it is specialized for the caller's types: every request
@@ -27,6 +28,7 @@ package struct Row: ~Copyable {
     package mutating func skipRest() { index = statement.columnCount }
 
     /// Reading fewer columns than the SELECT has is a mistake, just as reading more is.
+    @usableFromInline
     func finish() throws(MariaDBError) {
         guard index == statement.columnCount else {
             throw statement.error("\(index) columns are read of the \(statement.columnCount) selected")

@@ -5,6 +5,7 @@ import CMariaDB
 /// Results are stored (`mysql_stmt_store_result`), not streamed, because there are few rows. So the connection is free
 /// for the next statement while rows are read, a lost connection shows before the first row, and if the reader throws
 /// an error, no bytes are left on the wire.
+@usableFromInline
 final class Statement {
     let sql: String
     /// Whether its rows, of which there may be one list, are followed by another answer.
@@ -33,7 +34,7 @@ final class Statement {
     deinit { mysql_stmt_close(handle) }
 
     /// Takes one round trip. The rows are then ready for `fetch`.
-    func execute(_ arguments: [(any Bindable)?]) throws(MariaDBError) {
+    func execute(_ arguments: [Parameter]) throws(MariaDBError) {
         guard arguments.count == parameters.count else {
             throw error("\(parameters.count) arguments are needed, \(arguments.count) are given")
         }
@@ -94,6 +95,7 @@ final class Statement {
     }
 
     /// Moves to the next row; returns false after the last one.
+    @usableFromInline
     func fetch() throws(MariaDBError) -> Bool {
         switch mysql_stmt_fetch(handle) {
         // The result is "truncated" because byte columns are bound without a buffer, see `ResultBuffers`.
@@ -104,6 +106,7 @@ final class Statement {
     }
 
     /// Frees the stored rows. Call this after every `execute` that succeeded.
+    @usableFromInline
     func finish() {
         if columnCount > 0 { mysql_stmt_free_result(handle) }
         // Only a CALL has more than one result; all but the first are dropped.

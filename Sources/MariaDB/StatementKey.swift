@@ -27,7 +27,8 @@ enum StatementKey: Hashable {
     func hash(into hasher: inout Hasher) {
         switch self {
         case .literal(let sql): hasher.combine(sql.utf8Start)
-        case .composed(let sql): hasher.combine(sql)
+        // Few have the same length, and these are compared.
+        case .composed(let sql): hasher.combine(sql.utf8.count)
         case .block(let block): hasher.combine(block)
         }
     }

@@ -9,28 +9,42 @@ extension AccountsTransaction {
     /// MariaDB gives the ids of one query only after those of another.
     func appendToAuditLog(_ entries: [AuditEntry]) throws {
         if entries.isEmpty { return }
-        if entries.count > Self.few {
-            try connection.executeMany(
-                """
-                INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """, entries, arguments: row)
+        if entries.count <= Self.few {
+            var parameters: [Parameter] = []
+            parameters.reserveCapacity(7 * entries.count)
+            for entry in entries { append(entry, to: &parameters) }
+            try connection.executeLater(Self.inserting[entries.count].with(parameters: parameters))
             return
         }
-        var sql = ComposedSQL(
+        try connection.executeMany(
             """
             INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, arguments: row(entries[0]))
-        for entry in entries.dropFirst() { sql.append(", (?, ?, ?, ?, ?, ?, ?)", arguments: row(entry)) }
-        try connection.executeLater(sql)
+            """, entries
+        ) { entry in
+            var parameters: [Parameter] = []
+            append(entry, to: &parameters)
+            return parameters
+        }
     }
 
-    private func row(_ entry: AuditEntry) -> [(any Bindable)?] {
+    /// The statements, by their number of rows.
+    private static let inserting = (0...few).map { rows in
+        var sql = ComposedSQL("INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES ")
+        for row in 0..<rows { sql.append(row == 0 ? "(?, ?, ?, ?, ?, ?, ?)" : ", (?, ?, ?, ?, ?, ?, ?)") }
+        return sql
+    }
+
+    private func append(_ entry: AuditEntry, to parameters: inout [Parameter]) {
         var details = entry.details
         if let device = origin.claimedDevice { details.append(("claimed_device_uuid", .string(device))) }
-        let json = details.isEmpty ? nil : JSONValue.object(JSONObject(details)).json()
-        return [
-            now, entry.user, entry.actor.text, entry.action.rawValue, origin.requestID, origin.address,
-            json.map { String(decoding: $0, as: UTF8.self) },
-        ]
+        parameters.append(now.parameter)
+        parameters.append(entry.user.parameter)
+        parameters.append(.text(entry.actor.text))
+        parameters.append(.text(entry.action.rawValue))
+        parameters.append(origin.requestID.parameter)
+        parameters.append(origin.address.parameter)
+        parameters.append(
+            details.isEmpty
+                ? .null : .text(String(decoding: JSONValue.object(JSONObject(details)).json(), as: UTF8.self)))
     }
 }

@@ -1,4 +1,4 @@
-import MariaDB
+package import MariaDB
 package import Time
 
 /// The id of one kind of row. Each kind has its own type, so that the compiler finds ids that are mixed up.
@@ -6,6 +6,9 @@ package struct EntityID<Entity>: RawRepresentable, Hashable, Comparable, Sendabl
     package let rawValue: UUID
 
     package init(rawValue: UUID) { self.rawValue = rawValue }
+
+    /// As the raw value is bound. By way of that, its conformance would be looked up each time.
+    package var parameter: Parameter { rawValue.parameter }
 
     /// Nil if the text is not a UUID.
     package init?(_ text: String) {
