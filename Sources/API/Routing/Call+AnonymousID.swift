@@ -18,7 +18,7 @@ struct CarriedAnonymousID {
 
     /// - Throws: `invalidRequest` unless it follows analytics' rules for anonymous ids, or is absent.
     init(_ call: Call) throws {
-        guard let text = try call.decode(AnonymousIDMember.self).anonymousID else {
+        guard try call.hasMember("anonymous_id"), let text = try call.decode(AnonymousIDMember.self).anonymousID else {
             id = nil
             return
         }

@@ -64,6 +64,14 @@ final class Call {
         }
     }
 
+    /// Whether the body has a member of this name, which is sooner known than its value.
+    ///
+    /// - Throws: `invalidRequest` if the body is not a JSON object.
+    func hasMember(_ name: String) throws -> Bool {
+        guard let object = (try? json.get())?.root.object else { throw Failure.invalidRequest }
+        return object.member(name) != nil
+    }
+
     /// Where a change that the request makes came from.
     var origin: Origin {
         Origin(

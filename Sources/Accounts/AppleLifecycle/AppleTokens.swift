@@ -44,6 +44,8 @@ struct AppleRevocationChanges {
     var withdrawn: [AppleRevocation.ID] = []
     /// Digests of the subjects that are not to be named any more.
     var forgotten: [[UInt8]] = []
+
+    var isEmpty: Bool { queued.isEmpty && withdrawn.isEmpty && forgotten.isEmpty }
 }
 
 extension Accounts {
@@ -174,6 +176,7 @@ extension AccountsTransaction {
 
     func changeAppleRevocations() throws {
         let changes = appleRevocations
+        if changes.isEmpty { return }
         try connection.executeMany("DELETE FROM apple_revocations WHERE id = ?", changes.withdrawn.sorted()) { [$0] }
         try connection.executeMany(
             """

@@ -29,7 +29,7 @@ extension Caller {
     package init(_ session: WebSession) {
         self.init(
             user: session.user, credential: .webSession(session.id),
-            scopes: Scopes(PAK.fullScopes.map(\.rawValue).joined(separator: " ")),
+            scopes: Scopes(PAK.fullScopesText),
             authenticatedAt: session.authenticatedAt)
     }
 }

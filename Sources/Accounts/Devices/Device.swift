@@ -31,10 +31,13 @@ package struct DeviceUUID: Sendable {
     package let text: String
 
     package init?(_ text: String) {
-        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard groups.map(\.count) == [8, 4, 4, 4, 12], groups.joined().allSatisfy({ $0.hexadecimalValue != nil })
-        else {
-            return nil
+        let bytes = text.utf8Span.span
+        guard bytes.count == 36 else { return nil }
+        for index in bytes.indices {
+            switch index {
+            case 8, 13, 18, 23: guard bytes[index] == UInt8(ascii: "-") else { return nil }
+            default: guard bytes[index].hexadecimalValue != nil else { return nil }
+            }
         }
         self.text = text
     }

@@ -11,15 +11,16 @@ extension AccountsTransaction {
         actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
     ) throws -> (secret: Secret, scopes: [Scope]) {
         let secret = Secret(.pak)
-        let scopes = application == nil ? PAK.fullScopes : PAK.appBoundScopes
+        let (scopes, text) =
+            application == nil
+            ? (PAK.fullScopes, PAK.fullScopesText) : (PAK.appBoundScopes, PAK.appBoundScopesText)
         // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
         let surplus = try (others ?? device.map(livePAKs) ?? []).sorted().dropLast(PAK.keptPerDevice - 1)
         try connection.executeLater(
             """
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, user, device, application, secret.digest, scopes.map(\.rawValue).joined(separator: " "),
-            label?.prefix(scalars: 100), now)
+            """, user, device, application, secret.digest, text, label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
         try connection.executeLater(
             "UPDATE paks SET revoked_at = ? WHERE id = ?", rows: surplus.map { [now, $0] })

@@ -6,8 +6,14 @@ package struct PAK: Sendable {
     package static let fullScopes: [Scope] = [
         .profileRead, .profileWrite, .loginHistoryRead, .accountDelete, .agentApprovalsRead, .agentApprovalsManage,
     ]
+    /// As `scopes` of a PAK has them.
+    static let fullScopesText = text(of: fullScopes)
     /// The scopes of a PAK that is bound to an application. They apply only to endpoints that accept such a PAK.
     package static let appBoundScopes: [Scope] = [.profileWrite]
+
+    static let appBoundScopesText = text(of: appBoundScopes)
+
+    private static func text(of scopes: [Scope]) -> String { scopes.map(\.rawValue).joined(separator: " ") }
 
     /// How many live PAKs a device keeps.
     static let keptPerDevice = 5
