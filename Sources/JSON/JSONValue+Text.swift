@@ -36,6 +36,7 @@ extension JSONValue {
     }
 }
 
+/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
 func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8Span.span
     var escapes: UInt8 = 0
@@ -50,7 +51,7 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     }
 }
 
-/// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
+/// The same of a text in UTF-8.
 func appendQuoted(_ utf8: Span<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0

@@ -10,7 +10,7 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let members = document.members(object.node)
         self.object = object
         index =
-            members.underestimatedCount <= 32
+            members.count <= 32
             ? nil
             : Dictionary(members.map { (MemberName(document.utf8($0)), $0 + 1) }, uniquingKeysWith: { $1 })
     }

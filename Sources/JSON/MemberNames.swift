@@ -18,8 +18,7 @@ struct MemberNames {
 
     /// Appends what stands before a key's value: the name in quotes, and a colon.
     ///
-    /// Made anew each time, without an allocation: a table of names that all threads share would need a lock, which costs
-    /// them more.
+    /// Made anew each time, without an allocation: to find it in a table would take as long.
     func append(_ key: String, to bytes: inout [UInt8]) {
         if areProperties {
             bytes.append(UInt8(ascii: "\""))
@@ -88,16 +87,17 @@ private func beginsWord(_ index: Int, of name: Span<UInt8>) -> Bool {
 
 /// Remembers of each type of keys whether they are named for properties: to find out takes as long as to write five members.
 ///
-/// A slot has a type's address, and in its lowest bits what it is. Another type may take it over at any time; a reader takes a
-/// slot in one piece, so there is no lock.
+/// A slot has a type's address, whose lowest bit, always zero, says instead whether they are. A slot is read and written in one
+/// piece, so another type may take it over at any time, and there is no lock.
 private struct NamedTypes: ~Copyable {
     static let shared = NamedTypes()
 
-    private let slots = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
+    /// A power of two, several times as many as there are types.
+    private let slots = InlineArray<1024, Atomic<UInt>> { _ in Atomic(0) }
 
     func areNamedForProperties(_ type: any CodingKey.Type) -> Bool {
         let address = UInt(bitPattern: ObjectIdentifier(type))
-        let index = Int(address >> 4) & (slots.count - 1)
+        let index = Int(address >> 4 ^ address >> 14) & (slots.count - 1)
         let known = slots[index].load(ordering: .relaxed)
         if known & ~1 == address { return known & 1 == 1 }
         let areProperties = !(type is any RawRepresentable.Type) && type.init(stringValue: "") == nil

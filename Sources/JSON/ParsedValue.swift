@@ -1,5 +1,3 @@
-import Text
-
 /// One value of a parsed text, read in place: only what is asked for is copied. For batches, of which a copy would be read once
 /// and dropped.
 package struct ParsedValue: Sendable {

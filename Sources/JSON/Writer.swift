@@ -7,18 +7,61 @@ final class Writer {
         case undecided, single, object, array
     }
 
-    private struct Frame {
-        var shape = Shape.undecided
-        var count = 0
+    /// What changes together, in one access for each step: the accesses to a class's properties are checked for overlaps.
+    private struct Output {
+        struct Frame {
+            var shape = Shape.undecided
+            var count = 0
+        }
+
+        var bytes: [UInt8] = []
+        var frames: [Frame] = []
+
+        /// Ends the innermost frame. A value that encoded nothing is an empty object, as in Foundation.
+        mutating func close() {
+            switch frames.removeLast().shape {
+            case .undecided: bytes += "{}".utf8
+            case .object: bytes.append(UInt8(ascii: "}"))
+            case .array: bytes.append(UInt8(ascii: "]"))
+            case .single: break
+            }
+        }
+
+        mutating func open(_ level: Int, as shape: Shape) {
+            if frames[level].shape == .undecided {
+                frames[level].shape = shape
+                if shape != .single { bytes.append(shape == .object ? UInt8(ascii: "{") : UInt8(ascii: "[")) }
+            } else {
+                precondition(frames[level].shape == shape && shape != .single, "a value asked for two containers")
+            }
+        }
+
+        mutating func separate(_ level: Int) {
+            if frames[level].count > 0 { bytes.append(UInt8(ascii: ",")) }
+            frames[level].count += 1
+        }
+
+        mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
+            separate(level)
+            names.append(key, to: &bytes)
+        }
+
+        mutating func append(_ values: [String]) {
+            bytes.append(UInt8(ascii: "["))
+            for index in values.indices {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                appendQuoted(values[index], to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        }
     }
 
-    private var bytes: [UInt8] = []
-    private var frames: [Frame] = []
+    private var output = Output()
     private var insertions: [(offset: Int, text: Writer)] = []
 
     init() {
-        bytes.reserveCapacity(256)
-        frames.reserveCapacity(8)
+        output.bytes.reserveCapacity(256)
+        output.frames.reserveCapacity(8)
     }
 
     // MARK: Values
@@ -30,67 +73,35 @@ final class Writer {
         } else if T.self == JSONValue.self, let value = value as? JSONValue {
             append(value)
         } else if T.self == [String].self, let values = value as? [String] {
-            bytes.append(UInt8(ascii: "["))
-            for index in values.indices {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                append(values[index])
-            }
-            bytes.append(UInt8(ascii: "]"))
+            output.append(values)
         } else {
-            frames.append(Frame())
-            try value.encode(to: ValueEncoder(writer: self, level: frames.count - 1))
-            close()
-        }
-    }
-
-    /// Ends the innermost frame. A value that encoded nothing is an empty object, as in Foundation.
-    private func close() {
-        switch frames.removeLast().shape {
-        case .undecided: bytes += "{}".utf8
-        case .object: bytes.append(UInt8(ascii: "}"))
-        case .array: bytes.append(UInt8(ascii: "]"))
-        case .single: break
+            output.frames.append(Output.Frame())
+            try value.encode(to: ValueEncoder(writer: self, level: output.frames.count - 1))
+            output.close()
         }
     }
 
     /// Makes a frame an object or an array, once.
-    func open(_ level: Int, as shape: Shape) {
-        if frames[level].shape == .undecided {
-            frames[level].shape = shape
-            if shape != .single { bytes.append(shape == .object ? UInt8(ascii: "{") : UInt8(ascii: "[")) }
-        } else {
-            precondition(frames[level].shape == shape && shape != .single, "a value asked for two containers")
-        }
-    }
+    func open(_ level: Int, as shape: Shape) { output.open(level, as: shape) }
 
-    /// - Returns: the number of elements or members so far.
-    @discardableResult
-    func separate(_ level: Int) -> Int {
-        let count = frames[level].count
-        if count > 0 { bytes.append(UInt8(ascii: ",")) }
-        frames[level].count += 1
-        return count
-    }
+    func separate(_ level: Int) { output.separate(level) }
 
-    func count(_ level: Int) -> Int { frames[level].count }
+    func count(_ level: Int) -> Int { output.frames[level].count }
 
-    /// - Parameter text: in quotes, with the colon.
-    func name(_ names: MemberNames, _ key: String, _ level: Int) {
-        separate(level)
-        names.append(key, to: &bytes)
-    }
+    func name(_ names: MemberNames, _ key: String, _ level: Int) { output.name(names, key, level) }
 
     /// A text of its own, to be inserted here.
     func insert(_ shape: Shape) -> Writer {
         let text = Writer()
-        text.frames.append(Frame())
+        text.output.frames.append(Output.Frame())
         if shape != .undecided { text.open(0, as: shape) }
-        insertions.append((bytes.count, text))
+        insertions.append((output.bytes.count, text))
         return text
     }
 
     func finish() -> [UInt8] {
-        while !frames.isEmpty { close() }
+        while !output.frames.isEmpty { output.close() }
+        let bytes = output.bytes
         if insertions.isEmpty { return bytes }
         var result: [UInt8] = []
         var position = 0
@@ -104,15 +115,15 @@ final class Writer {
 
     // MARK: Text
 
-    func appendNull() { JSONValue.null.append(to: &bytes) }
+    func appendNull() { JSONValue.null.append(to: &output.bytes) }
 
-    func append(_ value: Bool) { JSONValue.bool(value).append(to: &bytes) }
+    func append(_ value: Bool) { JSONValue.bool(value).append(to: &output.bytes) }
 
-    func append(_ value: some FixedWidthInteger) { bytes += value.description.utf8 }
+    func append(_ value: some FixedWidthInteger) { output.bytes += value.description.utf8 }
 
-    func append(_ value: Double) { JSONValue.number(value).append(to: &bytes) }
+    func append(_ value: Double) { JSONValue.number(value).append(to: &output.bytes) }
 
-    func append(_ value: String) { appendQuoted(value, to: &bytes) }
+    func append(_ value: String) { appendQuoted(value, to: &output.bytes) }
 
-    func append(_ value: JSONValue) { value.append(to: &bytes) }
+    func append(_ value: JSONValue) { value.append(to: &output.bytes) }
 }

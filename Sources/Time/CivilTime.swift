@@ -60,43 +60,43 @@ extension Timestamp {
     }
 
     /// ISO 8601 in whole seconds, truncated: `2026-05-12T07:00:00Z` (accounts §0.1).
-    package var iso8601: String { text(isExact: false) }
+    package var iso8601: String { text(hasMilliseconds: false) }
 
     /// ISO 8601 with exactly three fractional digits: `2025-01-15T10:30:00.000Z` (analytics §2.2).
-    package var iso8601Milliseconds: String { text(isExact: true) }
+    package var iso8601Milliseconds: String { text(hasMilliseconds: true) }
 
     /// Digit by digit: most answers have times, and an interpolation takes ten times as long.
-    private func text(isExact: Bool) -> String {
+    private func text(hasMilliseconds: Bool) -> String {
         let civil = CivilTime(self)
         var text: [UInt8] = []
         text.reserveCapacity(24)
-        func append(_ mark: UInt8) { text.append(mark) }
-        func append(_ number: Int) {
+        func appendTwoDigits(_ number: Int) {
             text.append(UInt8(ascii: "0") + UInt8(number / 10))
             text.append(UInt8(ascii: "0") + UInt8(number % 10))
         }
+        // No DATETIME has another year.
         if (0...9999).contains(civil.year) {
-            append(civil.year / 100)
-            append(civil.year % 100)
+            appendTwoDigits(civil.year / 100)
+            appendTwoDigits(civil.year % 100)
         } else {
             text += String(civil.year).utf8
         }
-        append(UInt8(ascii: "-"))
-        append(civil.month)
-        append(UInt8(ascii: "-"))
-        append(civil.day)
-        append(UInt8(ascii: "T"))
-        append(civil.hour)
-        append(UInt8(ascii: ":"))
-        append(civil.minute)
-        append(UInt8(ascii: ":"))
-        append(civil.second)
-        if isExact {
-            append(UInt8(ascii: "."))
-            append(UInt8(ascii: "0") + UInt8(civil.millisecond / 100))
-            append(civil.millisecond % 100)
+        text.append(UInt8(ascii: "-"))
+        appendTwoDigits(civil.month)
+        text.append(UInt8(ascii: "-"))
+        appendTwoDigits(civil.day)
+        text.append(UInt8(ascii: "T"))
+        appendTwoDigits(civil.hour)
+        text.append(UInt8(ascii: ":"))
+        appendTwoDigits(civil.minute)
+        text.append(UInt8(ascii: ":"))
+        appendTwoDigits(civil.second)
+        if hasMilliseconds {
+            text.append(UInt8(ascii: "."))
+            text.append(UInt8(ascii: "0") + UInt8(civil.millisecond / 100))
+            appendTwoDigits(civil.millisecond % 100)
         }
-        append(UInt8(ascii: "Z"))
+        text.append(UInt8(ascii: "Z"))
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -36,6 +36,31 @@ import Testing
         #expect(throws: JSONError.missing(path: "client_id")) { try Credentials(text: #"{"clientID":"logi_1"}"#) }
     }
 
+    @Test(arguments: ["client_i", "client_id_", "client__id", "_client_id", "clientid", "client_Id", "CLIENT_ID", ""])
+    func otherNamesAreOtherMembers(name: String) throws {
+        struct Credentials: Decodable { var clientID: String? }
+        #expect(try Credentials(text: #"{"\#(name)":"logi_1"}"#).clientID == nil)
+    }
+
+    @Test(arguments: [#"client\u005fid"#, #"\u0063lient_id"#, #"client_i\u0064"#])
+    func escapedNamesAreNames(name: String) throws {
+        struct Credentials: Decodable { var clientID: String }
+        struct Chosen: Decodable {
+            enum CodingKeys: String, CodingKey { case clientID = "client_id" }
+            var clientID: String
+        }
+        #expect(try Credentials(text: #"{"client_id":"no","\#(name)":"logi_1"}"#).clientID == "logi_1")
+        #expect(try Chosen(text: #"{"client_id":"no","\#(name)":"logi_1"}"#).clientID == "logi_1")
+    }
+
+    /// Types of keys are remembered in fewer places than there are types here, and by several threads at once.
+    @Test func eachTypeOfKeysHasItsOwnNames() async {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<4 { group.addTask { allHaveTheirNames(Int.self, more: 800) } }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+
     /// Beyond 32 members they are found through an index.
     @Test func propertiesAreFoundInLargeObjects() throws {
         let others = (0..<40).map { #""clientID\#($0)":0"# }.joined(separator: ",")
@@ -121,4 +146,21 @@ import Testing
         }
         #expect(text(Line()) == #"{"requestID":1}"#)
     }
+}
+
+private struct Property<Kind>: Encodable {
+    var ownID = 1
+}
+
+private struct Chosen<Kind>: Encodable {
+    enum CodingKeys: String, CodingKey { case ownID }
+    var ownID = 1
+}
+
+private enum Another<Kind> {}
+
+/// Writes a value of two types for each of so many kinds.
+private func allHaveTheirNames<Kind>(_: Kind.Type, more: Int) -> Bool {
+    text(Property<Kind>()) == #"{"own_id":1}"# && text(Chosen<Kind>()) == #"{"ownID":1}"#
+        && (more == 0 || allHaveTheirNames(Another<Kind>.self, more: more - 1))
 }

@@ -32,6 +32,17 @@ import Testing
                 + #""list":[{"b":false,"a":[]},{"b":true,"a":[0]}],"none":[],"a":9007199254740993}"#)
     }
 
+    @Test func listsOfStrings() {
+        struct Lists: Encodable {
+            var scopes = ["a\"b", "é", ""]
+            var nested = [["x"], []]
+            @Nullable var some: [String]? = ["y"]
+            @Nullable var none: [String]?
+        }
+        #expect(text(Lists()) == #"{"scopes":["a\"b","é",""],"nested":[["x"],[]],"some":["y"],"none":null}"#)
+        #expect(text(["one", "two"]) == #"["one","two"]"#)
+    }
+
     @Test(arguments: [
         ("", #""""#), ("a/b", #""a/b""#), ("\"\\", #""\"\\""#), ("\u{8}\u{9}\u{A}\u{C}\u{D}", #""\b\t\n\f\r""#),
         ("\u{0}\u{1}\u{F}\u{10}\u{1F}", #""\u0000\u0001\u000f\u0010\u001f""#), ("\u{7F}\u{2028}", "\"\u{7F}\u{2028}\""),
