@@ -16,7 +16,7 @@ package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Senda
 
     package init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// As the raw value is bound. By way of that, its conformance would be looked up each time.
+    /// As by default, which would look up the raw value's conformance each time.
     package var parameter: Parameter { .signed(rawValue) }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

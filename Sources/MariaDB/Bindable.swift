@@ -30,10 +30,6 @@ extension [Parameter] {
     init(_ arguments: [(any Bindable)?]) {
         self.init()
         reserveCapacity(arguments.count)
-        append(arguments)
-    }
-
-    mutating func append(_ arguments: [(any Bindable)?]) {
         for index in arguments.indices {
             if let argument = arguments[index] { append(argument.parameter) } else { append(.null) }
         }
@@ -44,6 +40,7 @@ extension Bindable where Self: RawRepresentable, RawValue: Bindable {
     @usableFromInline package var parameter: Parameter { rawValue.parameter }
 }
 
+/// For whoever makes parameters for `executeMany`, too.
 extension Parameter: Bindable {
     @usableFromInline package var parameter: Parameter { self }
 }

@@ -153,7 +153,7 @@ extension Connection {
     }
 }
 
-/// What was executed; both finish it.
+/// Of a statement that was executed. `first` and `all` finish it.
 extension Statement {
     @inlinable @inline(__always)
     func first<T>(_ read: (inout Row) throws -> T) throws -> T? {

@@ -97,22 +97,13 @@ extension Connection {
         var isEmpty: Bool { keys.isEmpty }
 
         fileprivate mutating func append(_ key: StatementKey, _ arguments: [Parameter]) {
-            append(key)
-            self.arguments += arguments
-        }
-
-        fileprivate mutating func append(_ key: StatementKey, _ arguments: [(any Bindable)?]) {
-            append(key)
-            self.arguments.append(arguments)
-        }
-
-        private mutating func append(_ key: StatementKey) {
             if keys.isEmpty {
-                // What most transactions need.
+                // Room for what most transactions send.
                 keys.reserveCapacity(8)
-                arguments.reserveCapacity(48)
+                self.arguments.reserveCapacity(48)
             }
             keys.append(key)
+            self.arguments += arguments
         }
     }
 
@@ -121,38 +112,31 @@ extension Connection {
     ///
     /// Outside a transaction, and on a cluster, it runs at once.
     package func executeLater(_ sql: StaticString, _ arguments: (any Bindable)?...) throws(MariaDBError) {
-        try executeLater(.literal(sql), arguments)
+        try executeLater(.literal(sql), [Parameter](arguments))
     }
 
     package func executeLater(_ sql: ComposedSQL) throws(MariaDBError) {
-        guard waits else {
-            try execute(sql)
-            return
-        }
-        try checkTransaction()
-        waiting.append(.composed(sql.text), sql.arguments)
+        try executeLater(.composed(sql.text), sql.arguments)
     }
 
     /// Once for each row of arguments. One row waits; several are sent at once, and together (`executeMany`), since a block of
     /// another length is another statement to prepare.
     package func executeLater(_ sql: StaticString, rows: [[(any Bindable)?]]) throws(MariaDBError) {
         if rows.count == 1 {
-            try executeLater(.literal(sql), rows[0])
+            try executeLater(.literal(sql), [Parameter](rows[0]))
         } else {
             try executeMany(sql, rows)
         }
     }
 
-    private func executeLater(_ key: StatementKey, _ arguments: [(any Bindable)?]) throws(MariaDBError) {
-        guard waits else {
-            try execute(key, [Parameter](arguments))
+    private func executeLater(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) {
+        guard isInOwnTransaction, !isClusterNode else {
+            try execute(key, arguments)
             return
         }
         try checkTransaction()
         waiting.append(key, arguments)
     }
-
-    private var waits: Bool { isInOwnTransaction && !isClusterNode }
 
     /// Runs the statements that wait, for a transaction that is not going to be committed.
     package func runWaitingStatements() throws(MariaDBError) {

@@ -27,7 +27,7 @@ enum StatementKey: Hashable {
     func hash(into hasher: inout Hasher) {
         switch self {
         case .literal(let sql): hasher.combine(sql.utf8Start)
-        // Few have the same length, and these are compared.
+        // Few statements have the same length; `==` tells these apart.
         case .composed(let sql): hasher.combine(sql.utf8.count)
         case .block(let block): hasher.combine(block)
         }

@@ -127,6 +127,13 @@ struct ManyRowsTests {
         #expect(try stored().map(\.whole) == [6])
     }
 
+    @Test func parametersAreArguments() throws {
+        try db.executeMany("INSERT INTO cells (id, characters) VALUES (?, ?)", [1, 2]) { id -> [Parameter] in
+            [id.parameter, id == 1 ? .null : .text("b")]
+        }
+        #expect(try stored().map(\.text) == [nil, "b"])
+    }
+
     @Test func theSameStatementForOneRowAndForMany() throws {
         let sql: StaticString = "INSERT INTO cells (id, characters) VALUES (?, ?)"
         try db.executeMany(sql, [[1, "a"], [2, "b"]])

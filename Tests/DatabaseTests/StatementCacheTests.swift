@@ -25,6 +25,16 @@ struct StatementCacheTests {
         #expect(try status("Com_stmt_prepare", db) == 1)
     }
 
+    @Test func composedStatementsOfOneLengthAreTwo() throws {
+        let db = try database.connect()
+        for _ in 1...2 {
+            for (sql, sum) in [(ComposedSQL("SELECT 1 + ?", 10), 11), (ComposedSQL("SELECT 2 + ?", 10), 12)] {
+                #expect(try db.first(sql) { try $0.read(Int.self) } == sum)
+            }
+        }
+        #expect(try status("Com_stmt_prepare", db) == 2)
+    }
+
     @Test func theOneNotUsedForLongestGoes() throws {
         var options = database.options
         options.statementCacheLimit = 2

@@ -85,9 +85,24 @@ struct WaitingStatementsTests {
         #expect(try lines() == ["one", "two", "three", "four"])
     }
 
+    @Test func composedOnesWaitWithTheOthers() throws {
+        let two = ComposedSQL("INSERT INTO log (line) VALUES (?), (?)", "two", "three")
+        try subject.transaction { db in
+            try note("one", db)
+            try db.executeLater(two)
+            try note("four", db)
+            #expect(db.waiting.count == (db.isClusterNode ? 0 : 3))
+            #expect(try lines() == [])
+        }
+        #expect(try lines() == ["one", "two", "three", "four"])
+    }
+
     @Test func outsideATransactionTheyRunAtOnce() throws {
-        _ = try subject.autocommit { try note("at once", $0) }
-        #expect(try lines() == ["at once"])
+        _ = try subject.autocommit { db in
+            try note("at once", db)
+            try db.executeLater(ComposedSQL("INSERT INTO log (line) VALUES (?)", "too"))
+        }
+        #expect(try lines() == ["at once", "too"])
     }
 
     /// The rows of a block are there while other statements run.

@@ -64,7 +64,7 @@ final class Call {
         }
     }
 
-    /// Whether the body has a member of this name, which is sooner known than its value.
+    /// Whether the body has a member of this name. For members that most requests lack: to decode them takes longer.
     ///
     /// - Throws: `invalidRequest` if the body is not a JSON object.
     func hasMember(_ name: String) throws -> Bool {

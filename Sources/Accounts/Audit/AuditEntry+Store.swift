@@ -9,41 +9,41 @@ extension AccountsTransaction {
     /// MariaDB gives the ids of one query only after those of another.
     func appendToAuditLog(_ entries: [AuditEntry]) throws {
         if entries.isEmpty { return }
-        if entries.count <= Self.few {
-            var parameters: [Parameter] = []
-            parameters.reserveCapacity(7 * entries.count)
-            for entry in entries { append(entry, to: &parameters) }
-            try connection.executeLater(Self.inserting[entries.count].with(parameters: parameters))
-            return
-        }
-        try connection.executeMany(
-            """
-            INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, entries
-        ) { entry in
-            var parameters: [Parameter] = []
-            append(entry, to: &parameters)
-            return parameters
+        if entries.count > Self.few {
+            try connection.executeMany(Self.insert, entries) { entry in
+                var values: [Parameter] = []
+                appendValues(of: entry, to: &values)
+                return values
+            }
+        } else {
+            var values: [Parameter] = []
+            values.reserveCapacity(7 * entries.count)
+            for entry in entries { appendValues(of: entry, to: &values) }
+            try connection.executeLater(Self.insertFew[entries.count - 1].with(parameters: values))
         }
     }
 
-    /// The statements, by their number of rows.
-    private static let inserting = (0...few).map { rows in
-        var sql = ComposedSQL("INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES ")
-        for row in 0..<rows { sql.append(row == 0 ? "(?, ?, ?, ?, ?, ?, ?)" : ", (?, ?, ?, ?, ?, ?, ?)") }
+    private static let insert: StaticString = """
+        INSERT INTO audit_log (at, user_id, actor, action, request_id, ip, details) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+
+    /// `insert` for one row, for two, and so on.
+    private static let insertFew = (1...few).map { rows in
+        var sql = ComposedSQL(insert)
+        for _ in 1..<rows { sql.append(", (?, ?, ?, ?, ?, ?, ?)") }
         return sql
     }
 
-    private func append(_ entry: AuditEntry, to parameters: inout [Parameter]) {
+    private func appendValues(of entry: AuditEntry, to values: inout [Parameter]) {
         var details = entry.details
         if let device = origin.claimedDevice { details.append(("claimed_device_uuid", .string(device))) }
-        parameters.append(now.parameter)
-        parameters.append(entry.user.parameter)
-        parameters.append(.text(entry.actor.text))
-        parameters.append(.text(entry.action.rawValue))
-        parameters.append(origin.requestID.parameter)
-        parameters.append(origin.address.parameter)
-        parameters.append(
+        values.append(now.parameter)
+        values.append(entry.user.parameter)
+        values.append(.text(entry.actor.text))
+        values.append(.text(entry.action.rawValue))
+        values.append(origin.requestID.parameter)
+        values.append(origin.address.parameter)
+        values.append(
             details.isEmpty
                 ? .null : .text(String(decoding: JSONValue.object(JSONObject(details)).json(), as: UTF8.self)))
     }

@@ -6,11 +6,11 @@ package struct PAK: Sendable {
     package static let fullScopes: [Scope] = [
         .profileRead, .profileWrite, .loginHistoryRead, .accountDelete, .agentApprovalsRead, .agentApprovalsManage,
     ]
-    /// As `scopes` of a PAK has them.
+    /// `fullScopes` as they are stored.
     static let fullScopesText = text(of: fullScopes)
     /// The scopes of a PAK that is bound to an application. They apply only to endpoints that accept such a PAK.
     package static let appBoundScopes: [Scope] = [.profileWrite]
-
+    /// `appBoundScopes` as they are stored.
     static let appBoundScopesText = text(of: appBoundScopes)
 
     private static func text(of scopes: [Scope]) -> String { scopes.map(\.rawValue).joined(separator: " ") }

@@ -7,7 +7,7 @@ package struct EntityID<Entity>: RawRepresentable, Hashable, Comparable, Sendabl
 
     package init(rawValue: UUID) { self.rawValue = rawValue }
 
-    /// As the raw value is bound. By way of that, its conformance would be looked up each time.
+    /// As by default, which would look up the raw value's conformance each time.
     package var parameter: Parameter { rawValue.parameter }
 
     /// Nil if the text is not a UUID.
