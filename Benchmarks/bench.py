@@ -14,6 +14,7 @@ from dataclasses import asdict
 import chart
 import growth
 import ideal
+import instructions
 import latency
 import page
 import reads
@@ -295,6 +296,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--statements", action="store_true", help="measure the statements of eight workloads, one by one"
     )
+    parser.add_argument(
+        "--instructions", action="store_true", help="count the instructions that twelve workloads take in the worker"
+    )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
     return parser.parse_args()
 
@@ -305,7 +309,12 @@ def main() -> None:
     if not RUN:
         return
     everything = not (
-        options.workload or options.curve or options.latency or options.startup or options.statements
+        options.workload
+        or options.curve
+        or options.latency
+        or options.startup
+        or options.statements
+        or options.instructions
     )
     workloads = NAMES if everything else options.workload
     os.environ["PATH"] += ":/usr/sbin"
@@ -321,6 +330,7 @@ def main() -> None:
         "growth": [],
         "reads": [],
         "statements": None,
+        "instructions": None,
         "latency": None,
         "startup": None,
     }
@@ -362,6 +372,13 @@ def main() -> None:
             for each in results["statements"]:
                 print(f"{each['title']}: µs beyond DO 0, {each['round_trip']:.0f}")
                 print("\n".join(f"{one['us']:>8.0f}  {one['sql']}" for one in each["statements"]), flush=True)
+        if everything or options.instructions:
+            counted = [each for each in WORKLOADS if each.name in instructions.WORKLOADS]
+            results["instructions"] = []
+            for each in counted:
+                found = instructions.measure(bench, learn, each)
+                results["instructions"].append(found)
+                print(f"{each.title}: {found['merganser']:,} instructions, the floor {found['floor']:,}", flush=True)
         for name, part, wanted in (
             ("startup", startup, everything or options.startup),
             ("latency", latency, everything or options.latency),

@@ -85,6 +85,18 @@ def statements(results: dict) -> str:
     )
 
 
+def instructions(results: dict) -> str:
+    if not (found := results.get("instructions")):
+        return "Not measured yet."
+    return table(
+        "workload | worker | floor | times",
+        (
+            [each["title"], number(each["merganser"], 0), number(each["floor"], 0), number(each["merganser"] / each["floor"], 1)]
+            for each in found
+        ),
+    )
+
+
 def peers(results: dict) -> str:
     names = {"merganser": "Merganser", "peer": "glewlwyd", "peer-django": "Django OAuth Toolkit"}
 
@@ -196,6 +208,7 @@ PARTS = {
     "machine": machine,
     "workloads": workloads,
     "statements": statements,
+    "instructions": instructions,
     "latency": latency,
     "handshakes": handshakes,
     "startup": startup,

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plans import Recording, read_statements
@@ -250,13 +250,16 @@ def compile_floor() -> tuple[pathlib.Path, pathlib.Path]:
     return floor, recorder
 
 
-def floor(program: pathlib.Path, plans: pathlib.Path, sockets: pathlib.Path, threads: int) -> Side:
+def floor(
+    program: pathlib.Path, plans: pathlib.Path, sockets: pathlib.Path, threads: int, under: Sequence[str] = ()
+) -> Side:
+    """under: the command of a program that runs it."""
     own = settings()
     environment = {
         "FLOOR_DATABASE_" + name: own["MERGANSER_DATABASE_" + name]
         for name in ("SOCKET", "NAME", "USER", "PASSWORD_FILE")
     }
-    return start("floor", [str(program), f"{sockets}/floor.sock", str(plans), str(threads)], environment, sockets)
+    return start("floor", [*under, str(program), f"{sockets}/floor.sock", str(plans), str(threads)], environment, sockets)
 
 
 class Recorder:

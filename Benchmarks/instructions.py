@@ -1,0 +1,92 @@
+"""How many instructions a request takes in the worker, counted by callgrind: as many however busy the machine is.
+
+Requests are sent one after the other through nginx. The kernel's instructions are not counted.
+"""
+
+import http.client
+import pathlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from itertools import cycle, islice
+
+import sides
+from scene import Request
+from sides import Side
+from workloads import Workload
+
+# Some to fill caches and to prepare statements, then those that are counted.
+WARM, COUNTED = 40, 200
+WORKLOADS = (
+    "me",
+    "bootstrap-known",
+    "bootstrap-new",
+    "link-conflict",
+    "approvals-list",
+    "claim-repeat",
+    "claim-10",
+    "ingest-1",
+    "ingest-100",
+    "properties",
+    "userinfo",
+    "introspection",
+)
+
+
+def measure(bench, learn, workload: Workload) -> dict:
+    """For a request, of Merganser and of the floor."""
+    requests = workload.prepare(2 * (WARM + COUNTED) + 5 if workload.once else 64)
+    while len(requests) < 5:
+        requests += requests
+    plan = learn(bench.recorder, workload, requests[:5])
+    plans = sides.WORK / "plans"
+    plans.write_text("\n".join([f"session {bench.recorder.session}", *plan.lines, ""]))
+    rest = requests[5:]
+    own, others = (rest[::2], rest[1::2]) if workload.once else (rest or requests, rest or requests)
+    command, environment = sides.program("instructions", bench.sockets, 1)
+    # Away from its symbols, which valgrind 3.19 cannot read (DWARF 5).
+    program = shutil.copy(command[0], sides.WORK / "instructions-program")
+    under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={sides.WORK}/callgrind.%p", "-q"]
+    return {
+        "name": workload.name,
+        "title": workload.title,
+        "merganser": count(sides.start("instructions", [*under, program], environment, bench.sockets), workload, own),
+        "floor": count(sides.floor(bench.floor_program, plans, bench.sockets, 1, under), workload, others),
+    }
+
+
+def count(side: Side, workload: Workload, requests: Sequence[Request]) -> int:
+    """Ends the side."""
+    pid = side.responders[0].pid
+    try:
+        endless = iter(requests if workload.once else cycle(requests))
+        connection = http.client.HTTPConnection(side.address, timeout=60)
+        send(connection, workload, islice(endless, WARM))
+        control(pid, "--instr=on")
+        send(connection, workload, islice(endless, COUNTED))
+        control(pid, "--instr=off")
+        control(pid, "--dump")
+        connection.close()
+    finally:
+        side.stop()
+    found = re.search(r"^totals: (\d+)", pathlib.Path(f"{sides.WORK}/callgrind.{pid}.1").read_text(), re.MULTILINE)
+    if not found:
+        raise SystemExit(f"error: callgrind wrote no sum for {workload.name}")
+    return int(found[1]) // COUNTED
+
+
+def control(pid: int, command: str) -> None:
+    done = subprocess.run(["callgrind_control", command, str(pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode or "OK" not in done.stdout:
+        raise SystemExit(f"error: callgrind_control {command}: {done.stdout}")
+
+
+def send(connection: http.client.HTTPConnection, workload: Workload, requests: Iterable[Request]) -> None:
+    for request in requests:
+        headers = {**request.headers, "X-Floor": ",".join((workload.name, *request.fields))}
+        connection.request(request.method, request.path, request.body or None, headers)
+        response = connection.getresponse()
+        body = response.read()
+        if response.status != workload.status:
+            raise SystemExit(f"error: {workload.name}: {response.status} {body[:200]!r}")
