@@ -16,8 +16,8 @@ from scene import Request
 from sides import Side
 from workloads import Workload
 
-# Some to fill caches and to prepare statements, then those that are counted.
-WARM, COUNTED = 40, 200
+# Each request that can be repeated once, to prepare statements and to have its token verified; then those that are counted.
+WARM, COUNTED = 64, 200
 WORKLOADS = (
     "me",
     "bootstrap-known",
@@ -36,7 +36,7 @@ WORKLOADS = (
 
 def measure(bench, learn, workload: Workload) -> dict:
     """For a request, of Merganser and of the floor."""
-    requests = workload.prepare(2 * (WARM + COUNTED) + 5 if workload.once else 64)
+    requests = workload.prepare(2 * (WARM + COUNTED) + 5 if workload.once else WARM)
     while len(requests) < 5:
         requests += requests
     plan = learn(bench.recorder, workload, requests[:5])
