@@ -1,5 +1,7 @@
 """What schemathesis cannot know: credentials, values that exist, and what every answer has."""
 
+import ast
+import threading
 import zlib
 from typing import Any
 
@@ -10,6 +12,18 @@ import credentials
 from credentials import PEOPLE
 
 credentials.furnish()
+
+parse, parsing = ast.parse, threading.Lock()
+
+
+def parse_alone(*arguments: Any, **options: Any) -> ast.AST:
+    """Hypothesis parses its own sources. In Debian's Python 3.11 one depth is counted for all threads that do, and two at once end
+    with a SystemError (https://github.com/python/cpython/issues/106905)."""
+    with parsing:
+        return parse(*arguments, **options)
+
+
+ast.parse = parse_alone
 
 
 @schemathesis.auth(refresh_interval=None)
