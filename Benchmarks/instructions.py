@@ -1,4 +1,4 @@
-"""How many instructions a request takes in the worker, counted by callgrind: as many however busy the machine is.
+"""How many instructions a request takes in the worker, counted by callgrind: nearly as many on a busy machine.
 
 Requests are sent one after the other through nginx. The kernel's instructions are not counted.
 """

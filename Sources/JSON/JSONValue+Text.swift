@@ -39,16 +39,14 @@ extension JSONValue {
 /// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
 func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8Span.span
-    var escapes: UInt8 = 0
-    // To the end, so that several bytes are compared at once: hardly any text needs an escape.
-    for index in utf8.indices { escapes |= needsEscape(utf8[index]) ? 1 : 0 }
-    if escapes != 0 {
+    for index in utf8.indices where needsEscape(utf8[index]) {
         appendQuoted(utf8, to: &bytes)
-    } else {
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: text.utf8)
-        bytes.append(UInt8(ascii: "\""))
+        return
     }
+    // Hardly any text needs an escape, so it is copied at once.
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\""))
 }
 
 /// The same of a text in UTF-8.

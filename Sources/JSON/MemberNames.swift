@@ -18,7 +18,7 @@ struct MemberNames {
 
     /// Appends what stands before a key's value: the name in quotes, and a colon.
     ///
-    /// Made anew each time, without an allocation: to find it in a table would take as long.
+    /// Made anew each time, without an allocation.
     func append(_ key: String, to bytes: inout [UInt8]) {
         if areProperties {
             bytes.append(UInt8(ascii: "\""))

@@ -28,8 +28,7 @@ extension Caller {
     /// Whoever is signed in in a browser. They may do what a full PAK may, at the pages of their account.
     package init(_ session: WebSession) {
         self.init(
-            user: session.user, credential: .webSession(session.id),
-            scopes: Scopes(PAK.fullScopesText),
+            user: session.user, credential: .webSession(session.id), scopes: Scopes(PAK.fullScopesText),
             authenticatedAt: session.authenticatedAt)
     }
 }
