@@ -76,8 +76,8 @@ package final class FaultProxy: Sendable {
 
         package func open() { state.change { $0.isOpen = true } }
 
-        /// Returns once something waits here; false if nothing comes in time.
-        package func waitForArrival(atMost time: Duration = .seconds(300)) async -> Bool {
+        /// Returns once something waits here; false if nothing comes.
+        package func waitForArrival(atMost time: Duration = patience) async -> Bool {
             await state.waitElsewhere(atMost: time) { $0.waiting > 0 }
         }
 
@@ -85,7 +85,7 @@ package final class FaultProxy: Sendable {
         package func pass() {
             state.change { $0.waiting += 1 }
             // So long that only a test that forgot to open it waits for it.
-            _ = state.wait(atMost: .seconds(300)) { $0.isOpen ? true : nil }
+            _ = state.wait(atMost: patience) { $0.isOpen ? true : nil }
         }
     }
 
@@ -201,12 +201,15 @@ package final class FaultProxy: Sendable {
     }
 }
 
+/// Longer than all tests take: what is waited for may be a task, and a task waits for the tests that block its threads.
+private let patience = Duration.seconds(3600)
+
 extension Monitor where Value: Sendable {
     /// Waits on a thread of its own: what it waits for may need the ones that tasks run on.
     ///
     /// - Returns: false if the condition does not hold in time.
     fileprivate func waitElsewhere(
-        atMost time: Duration = .seconds(300), until condition: @escaping @Sendable (Value) -> Bool
+        atMost time: Duration = patience, until condition: @escaping @Sendable (Value) -> Bool
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread {

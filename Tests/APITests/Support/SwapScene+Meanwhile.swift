@@ -41,7 +41,7 @@ extension SwapScene {
     func send(
         _ request: RepeatableRequest, whileHeld rows: String, _ body: (Connection) throws -> Void
     ) throws -> Answer {
-        let holder = try app.database.connect()
+        let (holder, watcher) = (try app.database.connect(), try app.database.connect())
         try holder.executeScript("START TRANSACTION; \(rows)")
         let answer = Monitor(Answer?.none)
         let thread = Thread { [app] in
@@ -49,7 +49,7 @@ extension SwapScene {
             answer.change { $0 = result }
         }
         defer { thread.join() }
-        try app.waitForALockWait()
+        try app.database.waitForALockWait(watcher) { answer.withLock { $0.map { "\($0)" } } }
         try body(holder)
         try holder.executeScript("COMMIT")
         return try #require(answer.wait(atMost: .seconds(30)) { $0 })
