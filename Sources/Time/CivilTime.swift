@@ -68,35 +68,38 @@ extension Timestamp {
     /// Digit by digit: most answers have times, and an interpolation takes ten times as long.
     private func text(hasMilliseconds: Bool) -> String {
         let civil = CivilTime(self)
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        func appendTwoDigits(_ number: Int) {
-            text.append(UInt8(ascii: "0") + UInt8(number / 10))
-            text.append(UInt8(ascii: "0") + UInt8(number % 10))
+        let text = [UInt8](capacity: 40) { text in
+            // No DATETIME has another year.
+            if (0...9999).contains(civil.year) {
+                text.appendTwoDigits(civil.year / 100)
+                text.appendTwoDigits(civil.year % 100)
+            } else {
+                for digit in String(civil.year).utf8 { text.append(digit) }
+            }
+            text.append(UInt8(ascii: "-"))
+            text.appendTwoDigits(civil.month)
+            text.append(UInt8(ascii: "-"))
+            text.appendTwoDigits(civil.day)
+            text.append(UInt8(ascii: "T"))
+            text.appendTwoDigits(civil.hour)
+            text.append(UInt8(ascii: ":"))
+            text.appendTwoDigits(civil.minute)
+            text.append(UInt8(ascii: ":"))
+            text.appendTwoDigits(civil.second)
+            if hasMilliseconds {
+                text.append(UInt8(ascii: "."))
+                text.append(UInt8(ascii: "0") + UInt8(civil.millisecond / 100))
+                text.appendTwoDigits(civil.millisecond % 100)
+            }
+            text.append(UInt8(ascii: "Z"))
         }
-        // No DATETIME has another year.
-        if (0...9999).contains(civil.year) {
-            appendTwoDigits(civil.year / 100)
-            appendTwoDigits(civil.year % 100)
-        } else {
-            text += String(civil.year).utf8
-        }
-        text.append(UInt8(ascii: "-"))
-        appendTwoDigits(civil.month)
-        text.append(UInt8(ascii: "-"))
-        appendTwoDigits(civil.day)
-        text.append(UInt8(ascii: "T"))
-        appendTwoDigits(civil.hour)
-        text.append(UInt8(ascii: ":"))
-        appendTwoDigits(civil.minute)
-        text.append(UInt8(ascii: ":"))
-        appendTwoDigits(civil.second)
-        if hasMilliseconds {
-            text.append(UInt8(ascii: "."))
-            text.append(UInt8(ascii: "0") + UInt8(civil.millisecond / 100))
-            appendTwoDigits(civil.millisecond % 100)
-        }
-        text.append(UInt8(ascii: "Z"))
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    fileprivate mutating func appendTwoDigits(_ number: Int) {
+        append(UInt8(ascii: "0") + UInt8(number / 10))
+        append(UInt8(ascii: "0") + UInt8(number % 10))
     }
 }
