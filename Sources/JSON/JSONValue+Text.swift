@@ -39,10 +39,7 @@ extension JSONValue {
 /// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
 func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8Span.span
-    for index in utf8.indices where needsEscape(utf8[index]) {
-        appendQuoted(utf8, to: &bytes)
-        return
-    }
+    guard utf8.firstSpecial() == utf8.count else { return appendQuoted(utf8, to: &bytes) }
     // Hardly any text needs an escape, so it is copied at once.
     bytes.append(UInt8(ascii: "\""))
     bytes.append(contentsOf: text.utf8)
@@ -53,17 +50,14 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
 func appendQuoted(_ utf8: Span<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var start = 0
-    for index in utf8.indices where needsEscape(utf8[index]) {
-        append(utf8.extracting(start..<index), to: &bytes)
-        appendEscape(of: utf8[index], to: &bytes)
-        start = index + 1
+    while true {
+        let end = utf8.firstSpecial(from: start)
+        append(utf8.extracting(start..<end), to: &bytes)
+        if end == utf8.count { break }
+        appendEscape(of: utf8[end], to: &bytes)
+        start = end + 1
     }
-    append(utf8.extracting(start..<utf8.count), to: &bytes)
     bytes.append(UInt8(ascii: "\""))
-}
-
-private func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
 }
 
 private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {

@@ -21,13 +21,17 @@ struct MemberNames {
     /// Made anew each time, without an allocation.
     func append(_ key: String, to bytes: inout [UInt8]) {
         if areProperties {
-            bytes.append(UInt8(ascii: "\""))
-            appendSnakeCase(key, to: &bytes)
-            bytes.append(UInt8(ascii: "\""))
+            let key = key.utf8Span.span
+            bytes.append(addingCapacity: 2 * key.count + 3) { text in
+                text.append(UInt8(ascii: "\""))
+                appendSnakeCase(key, to: &text)
+                text.append(UInt8(ascii: "\""))
+                text.append(UInt8(ascii: ":"))
+            }
         } else {
             appendQuoted(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
         }
-        bytes.append(UInt8(ascii: ":"))
     }
 
     /// Whether a member's name is that of a key.
@@ -52,22 +56,18 @@ struct MemberNames {
     /// The name in UTF-8.
     func utf8(of key: String) -> [UInt8] {
         guard areProperties else { return Array(key.utf8) }
-        var name: [UInt8] = []
-        appendSnakeCase(key, to: &name)
-        return name
+        let key = key.utf8Span.span
+        return [UInt8](capacity: 2 * key.count) { name in appendSnakeCase(key, to: &name) }
     }
 }
 
-private func appendSnakeCase(_ key: String, to bytes: inout [UInt8]) {
-    let key = key.utf8Span.span
-    bytes.append(addingCapacity: 2 * key.count) { name in
-        for index in key.indices {
-            if isUpperCase(key[index]) {
-                if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
-                name.append(key[index] | 0x20)
-            } else {
-                name.append(key[index])
-            }
+private func appendSnakeCase(_ key: Span<UInt8>, to name: inout OutputSpan<UInt8>) {
+    for index in key.indices {
+        if isUpperCase(key[index]) {
+            if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
+            name.append(key[index] | 0x20)
+        } else {
+            name.append(key[index])
         }
     }
 }

@@ -26,8 +26,8 @@ package struct ParsedValue: Sendable {
 
 /// An object whose members are read in place.
 package struct ParsedObject: Sendable {
-    private let document: Document
-    private let node: Int
+    let document: Document
+    let node: Int
 
     fileprivate init(_ node: Int, of document: Document) {
         self.document = document
@@ -41,4 +41,7 @@ package struct ParsedObject: Sendable {
 
     /// A copy of that member.
     package subscript(name: String) -> JSONValue? { document.member(name, .exact, of: node).map(document.value) }
+
+    /// For a reader of many members.
+    package var indexed: IndexedObject { IndexedObject(self) }
 }

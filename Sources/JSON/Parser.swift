@@ -105,7 +105,9 @@ struct Parser {
         let start = offset + 1
         var position = start
         var kind = Document.Kind.string
-        while position < bytes.count {
+        while true {
+            position = bytes.span.firstSpecial(from: position)
+            guard position < bytes.count else { throw .malformed(offset: position) }
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 append(kind, start, position)
@@ -114,11 +116,9 @@ struct Parser {
             case UInt8(ascii: "\\"):
                 kind = .escapedString
                 position = try endOfEscape(position)
-            case 0..<0x20: throw .malformed(offset: position)
-            default: position += 1
+            default: throw .malformed(offset: position)
             }
         }
-        throw .malformed(offset: position)
     }
 
     private func endOfEscape(_ position: Int) throws(JSONError) -> Int {

@@ -134,6 +134,7 @@ import Testing
         let root = try ParsedJSON(Array(text.utf8)).root
         #expect(root.object?["a"] == value)
         #expect(root.object?.member("a")?.value == value)
+        #expect(root.object?.indexed["a"] == value)
         #expect(try root.value == JSONValue(text: text))
         if case .object(let copy) = root.value { #expect(copy["a"] == value) } else { #expect(root.object == nil) }
     }
@@ -154,6 +155,49 @@ import Testing
         guard case .object(let copy) = root.value else { throw JSONError.malformed(offset: 0) }
         for number in 0..<36 { #expect(root.object?["k\(number)"] == copy["k\(number)"]) }
         #expect(root.object?["k4"] == 39 && root.object?["k35"] == nil)
+    }
+
+    /// As one by one, also where names are as many, or as like each other, as their index does not expect.
+    @Test func anIndexFindsTheSameMembers() throws {
+        // Their places depend on the first, middle and last byte, and on the length.
+        let alike = (0..<40).map { number in "a\(number / 10)b\(number % 10)b" }
+        let objects = [
+            [], ["", "a", ""], ["é", "e\u{301}", "é"], alike, alike + alike, alike + (0..<8).map { "x\($0)" },
+            alike + (0..<9).map { "x\($0)" }, (0..<300).map { "\($0 % 250)" },
+            ["message", "level", "message", "mezzage"],
+        ]
+        for names in objects {
+            for isEscaped in [false, true] {
+                var members = names.enumerated().map { "\(String(decoding: $1.json(), as: UTF8.self)):\($0)" }
+                if isEscaped { members.append(#""\u0061":{"a":-1}"#) }
+                let root = try ParsedJSON(Array("{\(members.joined(separator: ","))}".utf8)).root
+                let object = try #require(root.object)
+                let index = object.indexed
+                for name in Set(names + ["a", "x8", "e", "a0b0", "0", ""]) {
+                    #expect(index[name] == object[name], "\(name)")
+                }
+            }
+        }
+    }
+
+    /// Eight bytes are looked at at once, from any place on.
+    @Test(arguments: 0..<20) func stringsEndWhereTheyEnd(length: Int) throws {
+        for plain in ["x", "é", "\u{7F}", "!", "#", "[", "]", "\u{20}", "\u{80}", "€"] {
+            let before = String(repeating: plain, count: length)
+            for (special, value) in [(#"\""#, "\""), (#"\\"#, "\\"), (#"\u0000"#, "\0"), (#"\n"#, "\n"), ("", "")] {
+                for after in ["", "y", "1234567", "12345678"] {
+                    let text = "[\"\(before)\(special)\(after)\",\"\(after)\"]"
+                    let values = try JSONValue(text: text)
+                    #expect(values == [.string(before + value + after), .string(after)])
+                    #expect(String(decoding: values.json(), as: UTF8.self) == text)
+                }
+            }
+            for byte in UInt8(0)..<0x20 {
+                let text = Array("\"\(before)".utf8) + [byte] + Array("\"".utf8)
+                #expect(throws: JSONError.malformed(offset: 1 + before.utf8.count)) { try JSONValue(json: text) }
+            }
+            #expect(throws: JSONError.malformed(offset: 1 + before.utf8.count)) { try JSONValue(text: "\"\(before)") }
+        }
     }
 
     @Test func elementsAreReadInPlace() throws {

@@ -59,7 +59,8 @@ package final class NewEvent: Sendable {
     /// - Parameter platform: the platform of the sending app.
     /// - Throws: an `EventFault`, or what reading the horizon throws.
     package init(_ entry: ParsedValue, of platform: AppPlatform, within times: inout EventTimes) throws {
-        guard let fields = entry.object else { throw EventFault("must be an object") }
+        guard let object = entry.object else { throw EventFault("must be an object") }
+        let fields = object.indexed
         guard let message = fields["message"]?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")
         }
@@ -122,18 +123,28 @@ package final class NewEvent: Sendable {
     }
 }
 
-/// The fields of an event.
 extension ParsedObject {
     /// Whether the event gets the time of its arrival.
-    var isUndated: Bool { value("timestamp") == nil }
+    var isUndated: Bool { self["timestamp"].isOmitted }
+}
 
-    /// The value of an optional field; nil if it is absent, `null` or `""`.
-    fileprivate func value(_ name: String) -> JSONValue? {
-        switch self[name] {
-        case nil, .null: nil
-        case .string(let text) where text.isEmpty: nil
-        case let value: value
+extension JSONValue? {
+    /// Whether an optional field is absent, `null` or `""`.
+    fileprivate var isOmitted: Bool {
+        switch self {
+        case nil, .null: true
+        case .string(let text): text.isEmpty
+        default: false
         }
+    }
+}
+
+/// The fields of an event.
+extension IndexedObject {
+    /// The value of an optional field.
+    fileprivate func value(_ name: String) -> JSONValue? {
+        let value = self[name]
+        return value.isOmitted ? nil : value
     }
 
     fileprivate func text(_ name: String, atMost limit: Int = .max) throws(EventFault) -> String? {
