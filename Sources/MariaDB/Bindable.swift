@@ -37,7 +37,7 @@ extension [Parameter] {
 }
 
 extension Bindable where Self: RawRepresentable, RawValue: Bindable {
-    @usableFromInline package var parameter: Parameter { rawValue.parameter }
+    @inlinable package var parameter: Parameter { rawValue.parameter }
 }
 
 /// For whoever makes parameters for `executeMany`, too.
@@ -78,5 +78,5 @@ extension Timestamp: Bindable {
 }
 
 extension Optional: Bindable where Wrapped: Bindable {
-    @usableFromInline package var parameter: Parameter { self?.parameter ?? .null }
+    @inlinable package var parameter: Parameter { self?.parameter ?? .null }
 }

@@ -34,15 +34,23 @@ extension Connection {
     package func executeMany<Value>(
         _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
     ) throws(MariaDBError) -> Outcome {
-        try executeMany(.literal(sql), values, arguments)
+        try executeMany(.literal(sql), values) { [Parameter](arguments($0)) }
+    }
+
+    /// The same for batches of many rows: no argument is copied into an existential.
+    @discardableResult
+    package func executeMany<Value>(
+        _ sql: StaticString, _ values: [Value], parameters: (Value) -> [Parameter]
+    ) throws(MariaDBError) -> Outcome {
+        try executeMany(.literal(sql), values, parameters)
     }
 
     private func executeMany<Value>(
-        _ key: StatementKey, _ values: [Value], _ arguments: (Value) -> [(any Bindable)?]
+        _ key: StatementKey, _ values: [Value], _ parameters: (Value) -> [Parameter]
     ) throws(MariaDBError) -> Outcome {
         guard !values.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
         try prepareForStatement()
-        let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, arguments) }
+        let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, parameters) }
         defer { statement.finish() }
         return statement.outcome
     }
@@ -56,7 +64,7 @@ extension Connection {
     /// - Parameter sql: without arguments of its own.
     @discardableResult
     package func executeMany(_ sql: ComposedSQL, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
-        try executeMany(.composed(sql.text), rows) { $0 }
+        try executeMany(.composed(sql.text), rows) { [Parameter]($0) }
     }
 
     // Inlined, since they would not be specialized for what the caller reads: each row would look up its types.

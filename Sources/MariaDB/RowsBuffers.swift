@@ -48,11 +48,11 @@ struct RowsBuffers: ~Copyable {
         indicators.deallocate()
     }
 
-    mutating func append(_ row: [(any Bindable)?]) throws(UnsendableArgument) {
+    mutating func append(_ row: [Parameter]) throws(UnsendableArgument) {
         guard row.count == columns else {
             throw UnsendableArgument(problem: "\(columns) arguments a row are needed, \(row.count) are given")
         }
-        for column in 0..<columns { try set(column, to: row[column]?.parameter ?? .null) }
+        for column in 0..<columns { try set(column, to: row[column]) }
         count += 1
     }
 

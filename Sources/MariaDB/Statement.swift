@@ -53,9 +53,9 @@ final class Statement {
     /// Only for INSERT, UPDATE, DELETE and REPLACE.
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
-    func execute<Value>(_ values: [Value], _ arguments: (Value) -> [(any Bindable)?]) throws(MariaDBError) {
+    func execute<Value>(_ values: [Value], _ row: (Value) -> [Parameter]) throws(MariaDBError) {
         var buffers = RowsBuffers(columns: parameters.count, rows: values.count)
-        do { for value in values { try buffers.append(arguments(value)) } } catch { throw self.error(error.problem) }
+        do { for value in values { try buffers.append(row(value)) } } catch { throw self.error(error.problem) }
         buffers.finish()
         try setRowCount(values.count)
         guard mysql_stmt_bind_param(handle, buffers.binds) == 0 else { throw failure() }

@@ -26,7 +26,7 @@ extension UInt8 {
     }
 
     /// What it stands for as a hexadecimal digit in ASCII, of either case.
-    package var hexadecimalValue: UInt8? {
+    @inlinable package var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

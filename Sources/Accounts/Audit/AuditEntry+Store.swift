@@ -10,11 +10,13 @@ extension AccountsTransaction {
     func appendToAuditLog(_ entries: [AuditEntry]) throws {
         if entries.isEmpty { return }
         if entries.count > Self.few {
-            try connection.executeMany(Self.insert, entries) { entry in
-                var values: [Parameter] = []
-                appendValues(of: entry, to: &values)
-                return values
-            }
+            try connection.executeMany(
+                Self.insert, entries,
+                parameters: { entry in
+                    var values: [Parameter] = []
+                    appendValues(of: entry, to: &values)
+                    return values
+                })
         } else {
             var values: [Parameter] = []
             values.reserveCapacity(7 * entries.count)

@@ -57,17 +57,22 @@ extension AnalyticsTransaction {
                 device_model, build_number, locale, preferred_language, country_code, is_dev, timestamp, received_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE id = id
-            """, events
-        ) { placed in
-            let event = placed.event
-            return [
-                placed.id, source.app.id, event.clientEventID, event.sessionID, placed.owner, source.key,
-                event.level.rawValue, event.sourceModule, event.message, event.screenName, event.attributes?.text,
-                event.environment, event.client.osVersion, event.client.appVersion, event.client.sdkName,
-                event.client.sdkVersion, event.client.deviceModel, event.client.buildNumber, event.client.locale,
-                event.client.preferredLanguage, source.countryCode, event.isDev, event.timestamp, now,
-            ]
-        }.affectedRows
+            """, events,
+            parameters: { placed in
+                let event = placed.event
+                return [
+                    placed.id.parameter, source.app.id.parameter, event.clientEventID.parameter,
+                    event.sessionID.parameter, placed.owner.parameter, source.key.parameter,
+                    event.level.rawValue.parameter, event.sourceModule.parameter, event.message.parameter,
+                    event.screenName.parameter, (event.attributes?.text).parameter, event.environment.parameter,
+                    event.client.osVersion.parameter, event.client.appVersion.parameter, event.client.sdkName.parameter,
+                    event.client.sdkVersion.parameter, event.client.deviceModel.parameter,
+                    event.client.buildNumber.parameter, event.client.locale.parameter,
+                    event.client.preferredLanguage.parameter, source.countryCode.parameter, event.isDev.parameter,
+                    event.timestamp.parameter, now.parameter,
+                ]
+            }
+        ).affectedRows
     }
 
     /// The events that were inserted.
@@ -87,12 +92,15 @@ extension AnalyticsTransaction {
     /// Links attachments that were reserved before their event arrived. A concurrent reservation waits for the lock on
     /// the event, which was inserted before this statement, and then links itself.
     func linkAttachments(to events: [PlacedEvent], of app: App) throws {
+        let named = events.filter { $0.event.clientEventID != nil }
+        if named.isEmpty { return }
+        // For few, a statement for each is faster than a look and a table of them.
+        let areFew = named.count <= 2
+        if try !areFew && !anyAttachmentWaits(of: app) { return }
         var clients: Set<UUID> = []
         // If several events have the same client id, the first one is linked.
-        let links = events.filter { $0.event.clientEventID.map { clients.insert($0).inserted } ?? false }
-        if links.isEmpty { return }
-        // For few, a statement for each is faster than a table of them.
-        if links.count <= 2 {
+        let links = named.filter { $0.event.clientEventID.map { clients.insert($0).inserted } ?? false }
+        if areFew {
             try connection.executeLater(
                 """
                 UPDATE event_attachments FORCE INDEX (event_attachments_client_event)
@@ -101,7 +109,6 @@ extension AnalyticsTransaction {
                 """, rows: links.map { [$0.id, $0.owner, app.id, $0.event.clientEventID] })
             return
         }
-        if try !anyAttachmentWaits(of: app) { return }
         // Hexadecimal digits and numbers need no escapes.
         let list = links.map { placed in
             let owner = placed.owner.map { String($0.rawValue) } ?? "null"

@@ -39,12 +39,14 @@ extension AnalyticsTransaction {
     fileprivate func ingest(_ events: [NewEvent], from source: EventSource) throws -> Int {
         let fresh = try withoutUndatedDuplicates(events, of: source.app)
         if fresh.isEmpty { return 0 }
-        let users = Set(fresh.compactMap(\.userID))
+        let users = distinctUsers(of: fresh)
         if users.isEmpty { try confirmKey() }
         let owners = try lockOwners(
             of: users, in: source.app.project.id, orCreate: NewRecord(), seenIn: source.app.id)
+        var last: (user: EndUserID?, owner: Record.ID?) = (nil, nil)
         let candidates = zip(UUID.fresh(fresh.count, at: now), fresh).map { id, event in
-            PlacedEvent(id: id, owner: event.userID.flatMap { owners[$0]?.id }, event: event)
+            if event.userID != last.user { last = (event.userID, event.userID.flatMap { owners[$0]?.id }) }
+            return PlacedEvent(id: id, owner: last.owner, event: event)
         }
         let placed = try insertNew(candidates, from: source)
         if placed.count < candidates.count {
@@ -60,10 +62,22 @@ extension AnalyticsTransaction {
         return placed.count
     }
 
+    /// Most events are of the same user as the one before, which is faster to see than to look up.
+    private func distinctUsers(of events: [NewEvent]) -> Set<EndUserID> {
+        var users: Set<EndUserID> = []
+        var last: EndUserID?
+        for event in events where event.userID != last {
+            last = event.userID
+            if let last { users.insert(last) }
+        }
+        return users
+    }
+
     /// Leaves out each event without a timestamp whose client id the app stored within 48 hours, or occurs earlier in
     /// the batch. The unique key finds all other duplicates.
     private func withoutUndatedDuplicates(_ events: [NewEvent], of app: App) throws -> [NewEvent] {
         let undated = Set(events.filter { !$0.hasTimestamp }.compactMap(\.clientEventID))
+        if undated.isEmpty { return events }
         var seen = Set(try latestStored(undated, of: app, in: recently).keys)
         seen.reserveCapacity(seen.count + events.count)
         return events.filter { event in
