@@ -57,7 +57,9 @@ struct MemberNames {
     func utf8(of key: String) -> [UInt8] {
         guard areProperties else { return Array(key.utf8) }
         let key = key.utf8Span.span
-        return [UInt8](capacity: 2 * key.count) { name in appendSnakeCase(key, to: &name) }
+        var name: [UInt8] = []
+        name.append(addingCapacity: 2 * key.count) { name in appendSnakeCase(key, to: &name) }
+        return name
     }
 }
 

@@ -78,16 +78,15 @@ package struct Column {
     package func bytes() throws(MariaDBError) -> [UInt8] {
         guard try kind().isBytes else { throw mismatch("bytes") }
         let length = statement.results.length(index)
+        var bytes = [UInt8](repeating: 0, count: length)
         do {
-            return try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-                try statement.copyColumn(index, into: UnsafeMutableRawBufferPointer(buffer))
-                count = length
-            }
+            try bytes.withUnsafeMutableBytes { try statement.copyColumn(index, into: $0) }
         } catch let error as MariaDBError {
             throw error
         } catch {
             throw self.error("cannot be read")
         }
+        return bytes
     }
 
     /// A `BINARY(16)` as a UUID's halves, the most significant byte first.

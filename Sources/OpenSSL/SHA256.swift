@@ -10,9 +10,7 @@ package func sha256(_ text: String.UTF8View) -> [UInt8] {
 }
 
 private func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-        require(
-            EVP_Digest(bytes.baseAddress, bytes.count, digest.baseAddress, nil, Algorithms.sha256, nil), "EVP_Digest")
-        count = 32
-    }
+    var digest = [UInt8](repeating: 0, count: 32)
+    require(EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, Algorithms.sha256, nil), "EVP_Digest")
+    return digest
 }

@@ -68,7 +68,8 @@ extension Timestamp {
     /// Digit by digit: most answers have times, and an interpolation takes ten times as long.
     private func text(hasMilliseconds: Bool) -> String {
         let civil = CivilTime(self)
-        let text = [UInt8](capacity: 40) { text in
+        var text: [UInt8] = []
+        text.append(addingCapacity: 40) { text in
             // No DATETIME has another year.
             if (0...9999).contains(civil.year) {
                 text.appendTwoDigits(civil.year / 100)
