@@ -6,7 +6,7 @@ package struct IndexedObject: ~Copyable, Sendable {
     /// The nodes of names, at the places that the names' bytes give, or at the next ones that were free. Zero is the root, which is
     /// no name: a free place. Of members with one name, the last comes last. Read as a span: an access to an element copies them all.
     private var places = InlineArray<64, Int32>(repeating: 0)
-    /// Otherwise the members are looked for one by one.
+    /// If not, members are looked for one by one.
     private let isIndexed: Bool
 
     package init(_ object: ParsedObject) {
@@ -22,10 +22,11 @@ package struct IndexedObject: ~Copyable, Sendable {
 }
 
 extension Document {
-    /// - Returns: whether each name has a place, and lookups stay short. An escaped name has none.
+    /// - Returns: whether each name has a place. An escaped name has none, and of many names some.
     fileprivate func place(namesOf object: Int, in places: consuming MutableSpan<Int32>) -> Bool {
         let (bytes, nodes) = (bytes, nodes)
         let (text, node) = (bytes.span, nodes.span)
+        // A quarter of the places stays free, where each walk ends.
         var free = 48
         var child = object + 1
         let end = Int(node[object].next)

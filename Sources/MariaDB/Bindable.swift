@@ -40,11 +40,6 @@ extension Bindable where Self: RawRepresentable, RawValue: Bindable {
     @inlinable package var parameter: Parameter { rawValue.parameter }
 }
 
-/// For whoever makes parameters for `executeMany`, too.
-extension Parameter: Bindable {
-    @usableFromInline package var parameter: Parameter { self }
-}
-
 extension Int: Bindable {
     @usableFromInline package var parameter: Parameter { .signed(Int64(self)) }
 }

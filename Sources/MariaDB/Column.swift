@@ -78,6 +78,7 @@ package struct Column {
     package func bytes() throws(MariaDBError) -> [UInt8] {
         guard try kind().isBytes else { throw mismatch("bytes") }
         let length = statement.results.length(index)
+        // `init(unsafeUninitializedCapacity:)` is generic, too.
         var bytes = [UInt8](repeating: 0, count: length)
         do {
             try bytes.withUnsafeMutableBytes { try statement.copyColumn(index, into: $0) }

@@ -69,6 +69,7 @@ extension Timestamp {
     private func text(hasMilliseconds: Bool) -> String {
         let civil = CivilTime(self)
         var text: [UInt8] = []
+        // 20 bytes beside the year, which takes no more.
         text.append(addingCapacity: 40) { text in
             // No DATETIME has another year.
             if (0...9999).contains(civil.year) {

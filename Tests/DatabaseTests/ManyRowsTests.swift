@@ -127,10 +127,10 @@ struct ManyRowsTests {
         #expect(try stored().map(\.whole) == [6])
     }
 
-    @Test func parametersAreArguments() throws {
-        try db.executeMany("INSERT INTO cells (id, characters) VALUES (?, ?)", [1, 2]) { id -> [Parameter] in
-            [id.parameter, id == 1 ? .null : .text("b")]
-        }
+    @Test func rowsMayBeParameters() throws {
+        try db.executeMany(
+            "INSERT INTO cells (id, characters) VALUES (?, ?)", [1, 2],
+            parameters: { id in [id.parameter, id == 1 ? .null : .text("b")] })
         #expect(try stored().map(\.text) == [nil, "b"])
     }
 

@@ -129,7 +129,7 @@ package final class FaultProxy: Sendable {
     /// Faults that did not happen in the end do not happen later.
     package func disarm() { state.withLock { $0.faults = [] } }
 
-    /// Returns once nothing is held back any more; false if something still is after five minutes.
+    /// Returns once nothing is held back any more; false if something still is in the end.
     package func waitForQuiet() async -> Bool { await state.waitElsewhere { $0.underWay == 0 } }
 
     /// What went through so far.
@@ -201,8 +201,9 @@ package final class FaultProxy: Sendable {
     }
 }
 
-/// Longer than all tests take: what is waited for may be a task, and a task waits for the tests that block its threads.
-private let patience = Duration.seconds(3600)
+/// As long as all tests take: what is waited for may be a task, and a task waits for the tests that block its threads. A test
+/// whose wait is in vain takes that long to fail.
+private let patience = Duration.seconds(1800)
 
 extension Monitor where Value: Sendable {
     /// Waits on a thread of its own: what it waits for may need the ones that tasks run on.

@@ -162,7 +162,8 @@ import Testing
         // Their places depend on the first, middle and last byte, and on the length.
         let alike = (0..<40).map { number in "a\(number / 10)b\(number % 10)b" }
         let objects = [
-            [], ["", "a", ""], ["é", "e\u{301}", "é"], alike, alike + alike, alike + (0..<8).map { "x\($0)" },
+            [], ["", "a", ""], ["é", "e\u{301}", "é"], alike, Array(alike[..<20] + alike[..<20]), alike + alike,
+            alike + (0..<8).map { "x\($0)" },
             alike + (0..<9).map { "x\($0)" }, (0..<300).map { "\($0 % 250)" },
             ["message", "level", "message", "mezzage"],
         ]
@@ -173,7 +174,7 @@ import Testing
                 let root = try ParsedJSON(Array("{\(members.joined(separator: ","))}".utf8)).root
                 let object = try #require(root.object)
                 let index = object.indexed
-                for name in Set(names + ["a", "x8", "e", "a0b0", "0", ""]) {
+                for name in names + ["a", "x8", "e", "a0b0", "0", ""] {
                     #expect(index[name] == object[name], "\(name)")
                 }
             }

@@ -105,23 +105,20 @@ package final class TestDatabase: Sendable {
         try transactions(connection).contains { $0.contains("\nLOCK WAIT ") }
     }
 
-    /// Waits until a transaction waits for a lock, for about 30 s.
+    /// Waits until a transaction waits for a lock, for at least 30 s.
     ///
     /// - Parameters:
     ///   - connection: the connection to read with.
-    ///   - unless: what ended instead, if that is known.
-    /// - Throws: also when the transaction that should wait has ended.
+    ///   - ended: what the request has answered that should wait, if it has.
+    /// - Throws: also when that request has ended.
     package func waitForALockWait(_ connection: Connection, unless ended: () -> String? = { nil }) throws {
         try wait(orThrow: "no transaction waits for a lock") {
-            // What ended after this look waits no more.
-            let end = ended()
-            if try hasLockWait(connection) { return true }
-            if let end { throw TestSupportError("no transaction waits for a lock; instead: \(end)") }
-            return false
+            if let end = ended() { throw TestSupportError("no transaction waits for a lock; instead: \(end)") }
+            return try hasLockWait(connection)
         }
     }
 
-    /// Waits until so many statements wait for a table's definition, for about 30 s.
+    /// Waits until so many statements wait for a table's definition, for at least 30 s.
     ///
     /// - Parameter connection: the connection to read with.
     package func waitForTableLocks(_ count: Int, _ connection: Connection) throws {

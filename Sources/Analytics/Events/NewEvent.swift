@@ -141,7 +141,7 @@ extension JSONValue? {
 
 /// The fields of an event.
 extension IndexedObject {
-    /// The value of an optional field.
+    /// The value of an optional field; nil if it is omitted.
     fileprivate func value(_ name: String) -> JSONValue? {
         let value = self[name]
         return value.isOmitted ? nil : value

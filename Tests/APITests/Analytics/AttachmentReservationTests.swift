@@ -419,6 +419,19 @@ import Time
                 """) == ["1", "1", "0"])
     }
 
+    /// Few and many events of one id, each with a time of its own.
+    @Test(arguments: 1...4) func ofSeveralEventsTheFirstIsLinked(events: Int) throws {
+        _ = try scene.reserve(client, bytes, ["client_event_id": .string(uuid(7))])
+        let times = (1...events).map { app.time.now - .seconds(Int64($0)) }
+        let batch = times.map { scene.event(of: "u", id: 7, at: $0.iso8601Milliseconds) }
+        #expect(client.send(scene.ingest(batch)).status == 200)
+        #expect(
+            try app.column(
+                "SELECT CONCAT(e.timestamp) FROM event_attachments t JOIN events e ON e.id = t.event_id")
+                == app.column("SELECT CONCAT(MAX(timestamp)) FROM events"))
+        #expect(try app.count("SELECT COUNT(*) FROM events") == events)
+    }
+
     @Test func reservationsAndEventsMeetInWhateverOrderTheyCome() throws {
         let (scene, bytes) = (scene, bytes)
         let answers = app.race(4, rounds: 40) { client, thread, round in
