@@ -138,8 +138,8 @@ final class Document: Sendable {
     /// The name node of each member of an object, repeated names included; the value's node is the one behind it.
     func members(_ node: Int) -> Children { Children(of: node, in: self, nodesBeforeValue: 1) }
 
-    /// The node of the value of the last member that a key names. An event is asked for twenty names, so the arrays are retained
-    /// once for each name, not for each comparison.
+    /// The node of the value of the last member that a key names. The arrays are retained once, not for each comparison. Whoever
+    /// asks for many names takes an `IndexedObject`.
     func member(_ key: String, _ names: MemberNames, of object: Int) -> Int? {
         let (bytes, nodes) = (bytes, nodes)
         let (text, node, key) = (bytes.span, nodes.span, key.utf8Span.span)

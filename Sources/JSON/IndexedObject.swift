@@ -22,7 +22,7 @@ package struct IndexedObject: ~Copyable, Sendable {
 }
 
 extension Document {
-    /// - Returns: whether each name has a place. An escaped name has none, and of many names some.
+    /// - Returns: whether each name has a place. An escaped name has none, and neither has any beyond the 48th.
     fileprivate func place(namesOf object: Int, in places: consuming MutableSpan<Int32>) -> Bool {
         let (bytes, nodes) = (bytes, nodes)
         let (text, node) = (bytes.span, nodes.span)

@@ -77,9 +77,7 @@ package final class FaultProxy: Sendable {
         package func open() { state.change { $0.isOpen = true } }
 
         /// Returns once something waits here; false if nothing comes.
-        package func waitForArrival(atMost time: Duration = patience) async -> Bool {
-            await state.waitElsewhere(atMost: time) { $0.waiting > 0 }
-        }
+        package func waitForArrival() async -> Bool { await state.waitElsewhere { $0.waiting > 0 } }
 
         /// Waits until it is open. It blocks its thread.
         package func pass() {
@@ -209,12 +207,10 @@ extension Monitor where Value: Sendable {
     /// Waits on a thread of its own: what it waits for may need the ones that tasks run on.
     ///
     /// - Returns: false if the condition does not hold in time.
-    fileprivate func waitElsewhere(
-        atMost time: Duration = patience, until condition: @escaping @Sendable (Value) -> Bool
-    ) async -> Bool {
+    fileprivate func waitElsewhere(until condition: @escaping @Sendable (Value) -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread {
-                continuation.resume(returning: self.wait(atMost: time) { condition($0) ? true : nil } ?? false)
+                continuation.resume(returning: self.wait(atMost: patience) { condition($0) ? true : nil } ?? false)
             }.detach()
         }
     }
