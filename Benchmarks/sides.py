@@ -269,10 +269,14 @@ class Recorder:
         self.path = WORK / "statements"
         self.side = merganser("recorded", sockets, 1, LD_PRELOAD=str(library), MERGANSER_RECORD=str(self.path))
         self.thread = ""
-        lines = self.lines_of(lambda: self.fetch(get("/api/v1/me", phones()[0].token)))
-        self.thread = next(line.split()[0] for line in lines if b"FROM paks".hex() in line)
-        first = next(line for line in self.path.read_text().splitlines() if line.startswith(self.thread + " query "))
-        self.session = first.split()[2]
+        try:
+            lines = self.lines_of(lambda: self.fetch(get("/api/v1/me", phones()[0].token)))
+            self.thread = next(line.split()[0] for line in lines if b"FROM paks".hex() in line)
+            first = next(line for line in self.path.read_text().splitlines() if line.startswith(self.thread + " query "))
+            self.session = first.split()[2]
+        except BaseException:
+            self.side.stop()
+            raise
 
     def fetch(self, request, extra: Mapping[str, str] = {}) -> tuple[http.client.HTTPResponse, bytes]:
         return fetch(self.side, request, extra)
