@@ -3,7 +3,7 @@
 WORKLOAD ?=
 ONLY ?=
 PEER ?=
-.PHONY: run stop restart logs release package test-package test-cluster bench bench-client test test-clients test-browser \
+.PHONY: run stop restart logs release package test-package test-cluster bench profile bench-client test test-clients test-browser \
     test-openapi test-tls test-run screenshots test-sanitizers test-operations test-monitoring test-client-package test-apple guestbook \
     docs release-drill fault-drill kill-drill address-drill cluster-drill client-drill fuzz format lint schema clean help
 
@@ -73,6 +73,8 @@ cluster-drill: ## Break three databases with Galera and two app machines, in net
 	@scripts/drill --release cluster $(ONLY)
 bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also other servers
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
+profile: ## Count what the benchmark's requests run, for the next release build; after changes of what runs often
+	@scripts/profile
 bench-client: ## Measure what reporting an event costs an app
 	@scripts/bench-client
 fuzz: ## Run each fuzzer for 60 s; DURATION=3600 runs for an hour, ONLY=json runs one fuzzer
@@ -84,7 +86,7 @@ lint: ## Check the format and style of the Swift sources
 schema: ## Regenerate sql/schema.sql from the migrations
 	@scripts/instance schema
 clean: stop ## Stop the instance, and remove everything built or stored
-	@rm -rf .build .build-release .build-address .build-thread .build-fuzz .run
+	@rm -rf .build .build-release .build-profile .build-address .build-thread .build-fuzz .run
 help: ## Print this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
 	    printf '  make %-16s %s\n' "$$target" "$$text"; done

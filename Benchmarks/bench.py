@@ -300,7 +300,11 @@ def arguments() -> argparse.Namespace:
         "--instructions", action="store_true", help="count the instructions that twelve workloads take in the worker"
     )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
-    return parser.parse_args()
+    parser.add_argument("--program", type=pathlib.Path, help="measure this merganserd instead of the release; saves nothing")
+    options = parser.parse_args()
+    if options.program and (options.save or not options.workload):
+        parser.error("--program needs --workload, and is never saved; leave out --save")
+    return options
 
 
 def main() -> None:
@@ -317,6 +321,7 @@ def main() -> None:
         or options.instructions
     )
     workloads = NAMES if everything else options.workload
+    sides.other_program = options.program
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
     bench = Bench(options.rounds, options.seconds)

@@ -20,6 +20,8 @@ from workloads import get, phones
 HERE = pathlib.Path(__file__).parent
 WORK = pathlib.Path(RUN) / "bench"
 TICKS = os.sysconf("SC_CLK_TCK")
+# What to measure instead of the release; see --program.
+other_program: pathlib.Path | None = None
 # What nginx adds to every answer by itself.
 OF_NGINX = {
     "server",
@@ -215,7 +217,7 @@ def merganser(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> S
 def program(name: str, sockets: pathlib.Path, threads: int, **extra: str) -> tuple[list[str], dict[str, str]]:
     """The command of an instance, and its environment."""
     own = settings()
-    path = next(
+    path = other_program or next(
         pathlib.Path(word.strip("'"))
         for word in (pathlib.Path(RUN) / "merganserd").read_text().split()
         if word.endswith("/merganserd'")
