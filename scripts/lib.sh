@@ -10,13 +10,13 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 # relocations (glibc 2.36), and leaves out the table of the programs' own symbols, which nobody looks up: a start reads less, and
 # 2 MB less are resident. Each function has a section of its own, so that lld leaves out those that nothing calls, 0.5 MB. Functions
 # that a profile counted are compiled for what they do most; those that run often lie together.
-options=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -z -Xlinker pack-relative-relocs
+build_options=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -z -Xlinker pack-relative-relocs
     -Xlinker --no-export-dynamic -Xlinker -z -Xlinker keep-text-section-prefix)
 # What a function is called in a profile has no path of this machine.
-counted=(-Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false)
+profile_options=(-Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false)
 profile=$root/Benchmarks/merganserd.profdata
 # shellcheck disable=SC2034
-release_options=("${options[@]}" "${counted[@]}" -Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile")
+release_options=("${build_options[@]}" "${profile_options[@]}" -Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile")
 
 say() { printf '%s\n' "$*"; }
 die() {
