@@ -227,9 +227,12 @@ def save(results: dict, everything: bool) -> None:
         before = json.loads(RESULTS.read_text())
         measured = results["workloads"]
         if not everything and before["machine"]["model"] != results["machine"]["model"]:
-            for part in ("workloads", "growth", "reads", "statements"):
+            for part in ("workloads", "growth", "reads", "statements", "instructions"):
                 for each in results[part] or ():
                     each["processor"] = results["machine"]["model"]
+            for part in ("startup", "latency"):
+                if results[part]:
+                    results[part]["processor"] = results["machine"]["model"]
             for name in ("machine", "date"):
                 results[name] = before[name]
         for part in ("workloads", "growth", "reads"):
@@ -300,10 +303,14 @@ def arguments() -> argparse.Namespace:
         "--instructions", action="store_true", help="count the instructions that twelve workloads take in the worker"
     )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
-    parser.add_argument("--program", type=pathlib.Path, help="measure this merganserd instead of the release; saves nothing")
+    parser.add_argument(
+        "--program", type=pathlib.Path, help="with --workload: measure this merganserd instead of the release; saves nothing"
+    )
     options = parser.parse_args()
     if options.program and (options.save or not options.workload):
         parser.error("--program needs --workload, and is never saved; leave out --save")
+    if options.program and not os.access(options.program, os.X_OK):
+        parser.error(f"{options.program} is no program")
     return options
 
 

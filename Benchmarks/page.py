@@ -31,10 +31,17 @@ def machine(results: dict) -> str:
         f"{results['threads']} worker threads; medians of {results['rounds']} rounds of {results['seconds']} s."
     )
     others: dict[str, dict[str, None]] = {}
-    for part in ("workloads", "growth", "reads", "statements"):
-        for each in results.get(part) or ():
+    whole = {
+        "statements": "the statements one by one",
+        "instructions": "the instructions",
+        "startup": "start and memory",
+        "latency": "latency and handshakes",
+    }
+    for part in ("workloads", "growth", "reads", *whole):
+        measured = results.get(part) or ()
+        for each in [measured] if isinstance(measured, dict) else measured:
             if model := each.get("processor"):
-                title = "the statements one by one" if part == "statements" else each.get("title", each.get("read"))
+                title = whole.get(part) or each.get("title", each.get("read"))
                 others.setdefault(model, {})[title] = None
     for model, titles in others.items():
         text += (

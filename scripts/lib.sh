@@ -6,17 +6,22 @@ run=$root/.run
 # Debian keeps servers in folders that are not in an ordinary user's PATH.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# How everything in .build-release is compiled and linked; with other options, SwiftPM would build everything anew. lld packs the
-# relocations (glibc 2.36), and leaves out the table of the programs' own symbols, which nobody looks up: a start reads less, and
-# 2 MB less are resident. Each function has a section of its own, so that lld leaves out those that nothing calls, 0.5 MB. Functions
-# that a profile counted are compiled for what they do most; those that run often lie together.
+# How releases are compiled and linked; with other options, SwiftPM builds everything anew. lld packs the relocations (glibc 2.36), and
+# leaves out the table of the programs' own symbols, which nobody looks up: a start reads less, and 2 MB less are resident. Each
+# function has a section of its own, so that lld leaves out those that nothing calls, 0.5 MB, and puts those together that run often.
+# In a profile, a function's name has no path of the machine.
 build_options=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -z -Xlinker pack-relative-relocs
-    -Xlinker --no-export-dynamic -Xlinker -z -Xlinker keep-text-section-prefix)
-# What a function is called in a profile has no path of this machine.
-profile_options=(-Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false)
+    -Xlinker --no-export-dynamic -Xlinker -z -Xlinker keep-text-section-prefix
+    -Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false)
+# Everything in .build-release is also compiled for what scripts/profile has counted. SwiftPM does not read that file, so an option
+# changes with it.
 profile=$root/Benchmarks/merganserd.profdata
-# shellcheck disable=SC2034
-release_options=("${build_options[@]}" "${profile_options[@]}" -Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile")
+release_options=("${build_options[@]}")
+if [[ -f $profile ]]; then
+    # shellcheck disable=SC2034
+    release_options+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile"
+        -Xswiftc "-DPROFILE_$(cksum <"$profile" | cut -d ' ' -f 1)")
+fi
 
 say() { printf '%s\n' "$*"; }
 die() {

@@ -1,3 +1,4 @@
+import Foundation
 import MariaDB
 import TestSupport
 import Testing
@@ -42,14 +43,19 @@ struct TestDatabaseTests {
         #expect(try #require(throws: MariaDBError.self) { try Connection(options) }.code == 1049)
     }
 
-    /// Lets a test do `script` in a schema, and takes others until that one comes back or is dropped.
+    /// Lets a test do `script` in a schema, and takes others until that one comes back or its tables are dropped.
     ///
+    /// - Parameter file: the name of one in the schema's folder that MariaDB does not know.
     /// - Returns: the schema as the next test finds it; nil if it was dropped.
-    private func next(after script: String) throws -> TestDatabase? {
+    private func next(after script: String, leaving file: String? = nil) throws -> TestDatabase? {
         let watcher = try TestDatabase(migrated: false).connect()
         var database: TestDatabase? = try TestDatabase()
         let name = try #require(database).name
         try #require(database).connect().executeScript(script)
+        if let file {
+            let folder = try watcher.first("SELECT @@datadir") { try $0.read(String.self) }
+            try Data().write(to: URL(filePath: "\(#require(folder))/\(name)/\(file)"))
+        }
         database = nil
         // Those that have waited longer come first.
         var others: [TestDatabase] = []
@@ -57,7 +63,9 @@ struct TestDatabaseTests {
             let next = try TestDatabase()
             if next.name == name { return next }
             others.append(next)
-            if try watcher.query("SHOW DATABASES LIKE '\(name)'").isEmpty { return nil }
+            // The database itself may stay: see `UsedSchema.drop`.
+            let tables = "SELECT 1 FROM information_schema.tables WHERE table_schema = '\(name)' LIMIT 1"
+            if try watcher.query(tables).isEmpty { return nil }
         }
     }
 
@@ -94,6 +102,10 @@ struct TestDatabaseTests {
     ])
     func oneThatWasChangedIsNotUsedAgain(_ change: String) throws {
         #expect(try next(after: change) == nil)
+    }
+
+    @Test func oneWhoseFolderStaysIsNotUsedAgain() throws {
+        #expect(try next(after: "ALTER TABLE users COMMENT 'x'", leaving: "late") == nil)
     }
 
     @Test func aServerOfOnesOwn() throws {

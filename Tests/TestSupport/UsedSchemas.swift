@@ -66,7 +66,8 @@ enum UsedSchemas {
 }
 
 extension UsedSchema {
-    /// What MariaDB keeps of it goes with the folder of the server. A test that makes a schema of its own has nothing to do with it.
+    /// Drops its tables, and the database if MariaDB can. Otherwise the database stays, and goes with the server's folder: its name
+    /// is not used again.
     fileprivate func drop(_ db: Connection) throws {
         do {
             try db.executeScript("DROP DATABASE IF EXISTS \(name)")
