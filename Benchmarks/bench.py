@@ -309,7 +309,7 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     if options.program and (options.save or not options.workload):
         parser.error("--program needs --workload, and is never saved; leave out --save")
-    if options.program and not os.access(options.program, os.X_OK):
+    if options.program and not (options.program.is_file() and os.access(options.program, os.X_OK)):
         parser.error(f"{options.program} is no program")
     return options
 
@@ -328,7 +328,7 @@ def main() -> None:
         or options.instructions
     )
     workloads = NAMES if everything else options.workload
-    sides.other_program = options.program
+    sides.other_program = options.program and options.program.resolve()
     os.environ["PATH"] += ":/usr/sbin"
     tell_ids_apart()
     bench = Bench(options.rounds, options.seconds)

@@ -6,13 +6,14 @@ run=$root/.run
 # Debian keeps servers in folders that are not in an ordinary user's PATH.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# How releases are compiled and linked; with other options, SwiftPM builds everything anew. lld packs the relocations (glibc 2.36), and
-# leaves out the table of the programs' own symbols, which nobody looks up: a start reads less, and 2 MB less are resident. Each
-# function has a section of its own, so that lld leaves out those that nothing calls, 0.5 MB, and puts those together that run often.
-# In a profile, a function's name has no path of the machine.
+# How releases are compiled and linked. lld packs the relocations (glibc 2.36), and leaves out the table of the programs' own symbols,
+# which nobody looks up: a start reads less, and 2 MB less are resident. Each function has a section of its own, so that lld leaves out
+# those that nothing calls, 0.5 MB, and puts those together that run often. In a profile, a function's name has no path of the machine.
+# If an option changes, SwiftPM runs the compiler again; without -disable-incremental-llvm-codegen that would keep each object whose
+# code is the same before it is optimized, and so before a profile is looked at.
 build_options=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -z -Xlinker pack-relative-relocs
     -Xlinker --no-export-dynamic -Xlinker -z -Xlinker keep-text-section-prefix
-    -Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false)
+    -Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen)
 # Everything in .build-release is also compiled for what scripts/profile has counted. SwiftPM does not read that file, so an option
 # changes with it.
 profile=$root/Benchmarks/merganserd.profdata
@@ -27,6 +28,15 @@ say() { printf '%s\n' "$*"; }
 die() {
     printf 'error: %s\n' "$*" >&2
     exit 1
+}
+
+# compiler_library NAME: the path of one of the compiler's runtime libraries, which the toolchains of swift.org have.
+compiler_library() {
+    local runtime library
+    runtime=$(swiftc -print-target-info | jq -r .paths.runtimeResourcePath)
+    library=$(echo "${runtime%/swift}"/clang/*/lib/linux/libclang_rt."$1-$(uname -m)".a)
+    [[ -f $library ]] || die "this Swift is not complete: there is no $library. Install a toolchain from swift.org."
+    say "$library"
 }
 
 # until_true SECONDS COMMAND…: runs the command ten times a second until it succeeds.
