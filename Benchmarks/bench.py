@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 import chart
+import functions
 import growth
 import ideal
 import instructions
@@ -306,7 +307,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--program", type=pathlib.Path, help="with --workload: measure this merganserd instead of the release; saves nothing"
     )
+    parser.add_argument(
+        "--functions",
+        type=pathlib.Path,
+        help="with --workload: measure nothing, but write into this file which functions the workloads run, for the linker",
+    )
     options = parser.parse_args()
+    if options.functions and (options.save or options.program or not options.workload):
+        parser.error("--functions needs --workload, and neither --save nor --program")
     if options.program and (options.save or not options.workload):
         parser.error("--program needs --workload, and is never saved; leave out --save")
     if options.program and not (options.program.is_file() and os.access(options.program, os.X_OK)):
@@ -352,6 +360,9 @@ def main() -> None:
             bench.peers["peer"] = Peer(bench.sockets)
             bench.peers["peer-django"] = DjangoPeer(bench.sockets)
         ideal.make_tables()
+        if options.functions:
+            functions.write(bench, [each for each in WORKLOADS if each.name in workloads], options.functions)
+            return
         if workloads:
             print("CPU is in seconds for 1 000 requests.", HEAD, sep="\n", flush=True)
         for workload in WORKLOADS:

@@ -10,11 +10,10 @@ struct RowsBuffers: ~Copyable {
     private let columns: Int
     private let rows: Int
     private var count = 0
-    /// Integers, the bit patterns of doubles, and for all other values their offset in `bytes`; column by column, like
-    /// the arrays below. Connector/C steps by eight bytes through an array of numbers. For all values without a fixed
-    /// length, and for times, it takes an array of pointers.
-    private let numbers: UnsafeMutablePointer<UInt64>
-    private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    /// Integers, the bit patterns of doubles, and for all other values their offset in `bytes`, of which `finish` makes
+    /// an address; column by column, like the arrays below. Connector/C steps by eight bytes through an array of numbers.
+    /// For all values without a fixed length, and for times, it takes an array of pointers.
+    private let cells: UnsafeMutablePointer<UInt64>
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
     private var bytes: ArgumentBytes
@@ -23,16 +22,16 @@ struct RowsBuffers: ~Copyable {
     init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
-        let cells = columns * rows
-        bytes = ArgumentBytes(capacity: 16 * cells)
+        let count = columns * rows
+        // An event usually has a few less. What is too much costs nothing, unlike a copy into larger memory.
+        bytes = ArgumentBytes(capacity: 24 * count)
         binds = .allocate(capacity: columns)
         binds.initialize(repeating: MYSQL_BIND(), count: columns)
-        numbers = .allocate(capacity: cells)
-        numbers.initialize(repeating: 0, count: cells)
-        pointers = .allocate(capacity: cells)
-        lengths = .allocate(capacity: cells)
-        lengths.initialize(repeating: 0, count: cells)
-        indicators = .allocate(capacity: cells)
+        cells = .allocate(capacity: count)
+        cells.initialize(repeating: 0, count: count)
+        lengths = .allocate(capacity: count)
+        lengths.initialize(repeating: 0, count: count)
+        indicators = .allocate(capacity: count)
         for column in 0..<columns {
             binds[column].buffer_type = MYSQL_TYPE_NULL
             binds[column].length = lengths + column * rows
@@ -42,8 +41,7 @@ struct RowsBuffers: ~Copyable {
 
     deinit {
         binds.deallocate()
-        numbers.deallocate()
-        pointers.deallocate()
+        cells.deallocate()
         lengths.deallocate()
         indicators.deallocate()
     }
@@ -74,9 +72,9 @@ struct RowsBuffers: ~Copyable {
         }
         switch argument {
         case .null: break
-        case .signed(let value): numbers[cell] = UInt64(bitPattern: value)
-        case .unsigned(let value): numbers[cell] = value
-        case .double(let value): numbers[cell] = value.bitPattern
+        case .signed(let value): cells[cell] = UInt64(bitPattern: value)
+        case .unsigned(let value): cells[cell] = value
+        case .double(let value): cells[cell] = value.bitPattern
         case .text(let text): place(bytes.append(text), cell)
         case .bytes(let value): place(bytes.append(value), cell)
         case .uuid(let high, let low): place(bytes.appendUUID(high: high, low: low), cell)
@@ -89,22 +87,21 @@ struct RowsBuffers: ~Copyable {
     }
 
     private func place(_ range: Range<Int>, _ cell: Int) {
-        numbers[cell] = UInt64(range.lowerBound)
+        cells[cell] = UInt64(range.lowerBound)
         lengths[cell] = UInt(range.count)
     }
 
     /// Completes `binds` after all rows were appended, because `bytes` moves while it grows.
     func finish() {
         for column in 0..<columns {
-            let cells = column * rows..<(column + 1) * rows
-            switch binds[column].buffer_type {
-            case MYSQL_TYPE_NULL: break
-            case MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE:
-                binds[column].buffer = UnsafeMutableRawPointer(numbers + cells.lowerBound)
-            default:
-                for cell in cells { pointers[cell] = bytes[Int(numbers[cell])] }
-                binds[column].buffer = UnsafeMutableRawPointer(pointers + cells.lowerBound)
+            let type = binds[column].buffer_type
+            if type == MYSQL_TYPE_NULL { continue }
+            if type != MYSQL_TYPE_LONGLONG, type != MYSQL_TYPE_DOUBLE {
+                for cell in column * rows..<(column + 1) * rows {
+                    cells[cell] = UInt64(UInt(bitPattern: bytes[Int(cells[cell])]))
+                }
             }
+            binds[column].buffer = UnsafeMutableRawPointer(cells + column * rows)
         }
     }
 }

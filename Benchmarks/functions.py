@@ -1,0 +1,91 @@
+"""Which functions of the program requests and a start run, for the linker, which puts them together in this order.
+
+They are found by callgrind, which writes the address of each instruction that ran.
+"""
+
+import bisect
+import pathlib
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import sides
+from instructions import control
+from load import load
+from workloads import Workload
+
+# Requests of a workload, and the seconds for those that can be repeated.
+REQUESTS, SECONDS = 64, 2
+
+
+def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
+    """The functions that most workloads run come first, those that only a start and a stop run last. One on each line."""
+    command, environment = sides.program("functions", bench.sockets, 2)
+    symbols = Symbols(pathlib.Path(command[0] + ".debug"))
+    # Away from its symbols, which valgrind 3.19 cannot read (DWARF 5).
+    program = pathlib.Path(shutil.copy(command[0], sides.WORK / "functions-program"))
+    dumps = sides.WORK / "functions-dumps"
+    shutil.rmtree(dumps, ignore_errors=True)
+    dumps.mkdir()
+    callgrind = ["valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no"]
+    side = sides.start("functions", [*callgrind, f"--callgrind-out-file={dumps}/%p", program], environment, bench.sockets)
+    pid = side.responders[0].pid
+    uses: Counter[str] = Counter()
+    try:
+        control(pid, "--dump")
+        before = set(dumps.iterdir())
+        for workload in workloads:
+            load(side, workload, workload.prepare(workload.connections if workload.chain else REQUESTS), SECONDS)
+            control(pid, "--dump")
+            after = set(dumps.iterdir())
+            found = symbols.at(after - before, program)
+            print(f"{workload.title}: {len(found)} functions", flush=True)
+            uses.update(found)
+            before = after
+    finally:
+        side.stop()
+    rest = symbols.at(dumps.iterdir(), program) - uses.keys()
+    if not uses or not rest:
+        raise SystemExit(f"error: callgrind saw {len(uses)} functions of requests and {len(rest)} others")
+    names = [*sorted(uses, key=lambda name: (-uses[name], name)), *sorted(rest)]
+    new = path.with_name(path.name + ".new")
+    new.write_text("\n".join(names) + "\n")
+    new.replace(path)
+    print(f"{len(uses)} functions of requests, and {len(rest)} others", flush=True)
+
+
+class Symbols:
+    """The functions of a program, by their addresses in its file."""
+
+    def __init__(self, program: pathlib.Path) -> None:
+        lines = subprocess.run(["nm", "-n", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        fields = [line.split() for line in lines]
+        functions = [(int(each[0], 16), each[2]) for each in fields if len(each) == 3 and each[1] in "tTwWiI"]
+        self.addresses = [address for address, _ in functions]
+        self.names = [name for _, name in functions]
+
+    def at(self, dumps: Iterable[pathlib.Path], program: pathlib.Path) -> set[str]:
+        """Those that ran."""
+        addresses = set().union(*(executed(dump, program) for dump in dumps))
+        places = (bisect.bisect(self.addresses, address) for address in addresses)
+        return {self.names[place - 1] for place in places if 0 < place < len(self.names)}
+
+
+def executed(dump: pathlib.Path, program: pathlib.Path) -> set[int]:
+    """The addresses in the program's file of the instructions that ran. A dump names an object once, and then by its number."""
+    found: set[int] = set()
+    number, current = "", ""
+    with open(dump) as file:
+        for line in file:
+            if line.startswith("0x"):
+                if current == number:
+                    found.add(int(line.split(" ", 1)[0], 16))
+            elif line.startswith(("ob=", "cob=")):
+                key, _, value = line.strip().partition("=")
+                named, _, name = value.partition(" ")
+                if name == str(program):
+                    number = named
+                if key == "ob":
+                    current = named
+    return found
