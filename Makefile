@@ -73,7 +73,7 @@ cluster-drill: ## Break three databases with Galera and two app machines, in net
 	@scripts/drill --release cluster $(ONLY)
 bench: ## Compare with a C program that runs the same SQL; WORKLOAD=name measures one workload, PEER=1 also other servers
 	@scripts/bench $(addprefix --workload ,$(WORKLOAD)) $(if $(PEER),--peer)
-profile: ## Count what the benchmark's requests run, for the next release build; after changes of what runs often
+profile: ## Find out what the benchmark's requests run, and how often, for the next release build; after changes of what runs often
 	@scripts/profile
 bench-client: ## Measure what reporting an event costs an app
 	@scripts/bench-client

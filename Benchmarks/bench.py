@@ -221,24 +221,25 @@ def machine() -> dict:
 
 def save(results: dict, everything: bool) -> None:
     """
-    Writes the results. What was not measured this time stays. Rounds and threads are those of the workloads. What is measured
-    anew on another processor than the rest has its name.
+    Writes the results. What was not measured this time stays. Rounds, threads, the date and the machine are those of the
+    workloads. What is measured anew on another processor than the rest has its name.
     """
     if RESULTS.exists():
         before = json.loads(RESULTS.read_text())
         measured = results["workloads"]
-        if not everything and before["machine"]["model"] != results["machine"]["model"]:
+        is_elsewhere = before["machine"]["model"] != results["machine"]["model"]
+        if not everything and is_elsewhere:
             for part in ("workloads", "growth", "reads", "statements", "instructions"):
                 for each in results[part] or ():
                     each["processor"] = results["machine"]["model"]
             for part in ("startup", "latency"):
                 if results[part]:
                     results[part]["processor"] = results["machine"]["model"]
-            for name in ("machine", "date"):
-                results[name] = before[name]
         for part in ("workloads", "growth", "reads"):
             results[part] = merged(before.get(part, []), results[part])
         kept = () if measured else ("rounds", "seconds", "threads")
+        if not everything and (is_elsewhere or not measured):
+            kept += ("machine", "date")
         results = before | {name: part for name, part in results.items() if part is not None and name not in kept}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
@@ -313,8 +314,12 @@ def arguments() -> argparse.Namespace:
         help="with --workload: measure nothing, but write into this file which functions the workloads run, for the linker",
     )
     options = parser.parse_args()
-    if options.functions and (options.save or options.program or not options.workload):
-        parser.error("--functions needs --workload, and neither --save nor --program")
+    if options.functions:
+        others = ("save", "program", "curve", "peer", "latency", "statements", "instructions", "startup")
+        if not options.workload or "webhooks" in options.workload or any(getattr(options, name) for name in others):
+            parser.error("--functions needs --workload, not that of webhooks, and nothing else")
+        if not options.functions.parent.is_dir():
+            parser.error(f"{options.functions.parent} is no folder")
     if options.program and (options.save or not options.workload):
         parser.error("--program needs --workload, and is never saved; leave out --save")
     if options.program and not (options.program.is_file() and os.access(options.program, os.X_OK)):

@@ -45,6 +45,9 @@ def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
             before = after
     finally:
         side.stop()
+    last = dumps / str(pid)
+    if not last.is_file() or not last.stat().st_size:
+        raise SystemExit("error: the server ended without its last dump; try again")
     rest = symbols.at(dumps.iterdir(), program) - uses.keys()
     if not uses or not rest:
         raise SystemExit(f"error: callgrind saw {len(uses)} functions of requests and {len(rest)} others")
@@ -56,20 +59,23 @@ def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
 
 
 class Symbols:
-    """The functions of a program, by their addresses in its file."""
+    """The functions of a program, by their addresses in its file. Not each instruction belongs to one: some have no name."""
 
     def __init__(self, program: pathlib.Path) -> None:
-        lines = subprocess.run(["nm", "-n", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        lines = subprocess.run(["nm", "-n", "-S", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
         fields = [line.split() for line in lines]
-        functions = [(int(each[0], 16), each[2]) for each in fields if len(each) == 3 and each[1] in "tTwWiI"]
-        self.addresses = [address for address, _ in functions]
-        self.names = [name for _, name in functions]
+        self.functions = [(int(each[0], 16), int(each[1], 16), each[3]) for each in fields if len(each) == 4 and each[2] in "tTwWiI"]
+        self.addresses = [address for address, _, _ in self.functions]
 
     def at(self, dumps: Iterable[pathlib.Path], program: pathlib.Path) -> set[str]:
         """Those that ran."""
         addresses = set().union(*(executed(dump, program) for dump in dumps))
-        places = (bisect.bisect(self.addresses, address) for address in addresses)
-        return {self.names[place - 1] for place in places if 0 < place < len(self.names)}
+        found = set()
+        for address in addresses:
+            begin, size, name = self.functions[bisect.bisect(self.addresses, address) - 1]
+            if begin <= address < begin + size:
+                found.add(name)
+        return found
 
 
 def executed(dump: pathlib.Path, program: pathlib.Path) -> set[int]:

@@ -15,21 +15,24 @@ build_options=(-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-secti
     -Xlinker --no-export-dynamic -Xlinker -z -Xlinker keep-text-section-prefix
     -Xswiftc -Xllvm -Xswiftc -static-func-full-module-prefix=false -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
     -Xlinker --export-dynamic-symbol=_gnutls_global_init_skip)
-# Everything in .build-release is also compiled for what scripts/profile has counted, and linked in the order that it has found: what
-# runs lies together, so 6 MB less of the program are resident. SwiftPM reads neither file, so an option changes with each.
+# Everything in .build-release is also compiled for what scripts/profile has counted. SwiftPM does not read that file, so an option
+# changes with it.
 profile=$root/Benchmarks/merganserd.profdata
-order=$root/Benchmarks/merganserd.order
 release_options=("${build_options[@]}")
 if [[ -f $profile ]]; then
     # shellcheck disable=SC2034
     release_options+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile"
         -Xswiftc "-DPROFILE_$(cksum <"$profile" | cut -d ' ' -f 1)")
 fi
-if [[ -f $order ]]; then
-    # The order may name functions that are gone. Functions without a name cannot be in it, and are few.
-    release_options+=(-Xlinker "--symbol-ordering-file=$order" -Xlinker --no-warn-symbol-ordering
-        -Xlinker "-T$root/scripts/release.ld" -Xlinker "--defsym=order_$(cksum <"$order" | cut -d ' ' -f 1)=0")
-fi
+# The order in which programs are linked: what runs lies together, so 6 MB less of them are resident. It may name functions that are
+# gone. SwiftPM reads none of these files either.
+# shellcheck disable=SC2034
+order=$root/Benchmarks/merganserd.order
+order_options() {
+    [[ -f $order ]] || return 0
+    printf -- '-Xlinker\n%s\n' "--symbol-ordering-file=$order" --no-warn-symbol-ordering "-T$root/scripts/release.ld" \
+        "--defsym=order_$(cat "$order" "$root/scripts/release.ld" | cksum | cut -d ' ' -f 1)=0"
+}
 
 say() { printf '%s\n' "$*"; }
 die() {
@@ -40,14 +43,15 @@ die() {
 # toolchain: the folder of Swift, with its bin and lib.
 toolchain() {
     local runtime
-    runtime=$(swiftc -print-target-info | jq -r .paths.runtimeResourcePath)
+    runtime=$(set -o pipefail && swiftc -print-target-info | jq -er .paths.runtimeResourcePath) ||
+        die "swiftc does not say where it is; install a toolchain from swift.org."
     say "${runtime%/lib/swift}"
 }
 
 # compiler_library NAME: the path of one of the compiler's runtime libraries, which the toolchains of swift.org have.
 compiler_library() {
     local swift library
-    swift=$(toolchain)
+    swift=$(toolchain) || exit
     library=$(echo "$swift"/lib/clang/*/lib/linux/libclang_rt."$1-$(uname -m)".a)
     [[ -f $library ]] || die "this Swift is not complete: there is no $library. Install a toolchain from swift.org."
     say "$library"

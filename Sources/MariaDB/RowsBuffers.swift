@@ -12,19 +12,21 @@ struct RowsBuffers: ~Copyable {
     private var count = 0
     /// Integers, the bit patterns of doubles, and for all other values their offset in `bytes`, of which `finish` makes
     /// an address; column by column, like the arrays below. Connector/C steps by eight bytes through an array of numbers.
-    /// For all values without a fixed length, and for times, it takes an array of pointers.
+    /// For all values without a fixed length, and for times, it takes an array of pointers, which have eight bytes, too.
     private let cells: UnsafeMutablePointer<UInt64>
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
     private var bytes: ArgumentBytes
+    private var isFinished = false
 
     /// - Parameter rows: how many rows will be appended.
     init(columns: Int, rows: Int) {
         self.columns = columns
         self.rows = rows
         let count = columns * rows
-        // An event usually has a few less. What is too much costs nothing, unlike a copy into larger memory.
+        // The texts of an event usually take a little less. What is too much costs nothing, unlike a copy into larger memory.
         bytes = ArgumentBytes(capacity: 24 * count)
+        precondition(MemoryLayout<UnsafeMutableRawPointer>.size == MemoryLayout<UInt64>.size, "a cell holds a pointer")
         binds = .allocate(capacity: columns)
         binds.initialize(repeating: MYSQL_BIND(), count: columns)
         cells = .allocate(capacity: count)
@@ -47,6 +49,7 @@ struct RowsBuffers: ~Copyable {
     }
 
     mutating func append(_ row: [Parameter]) throws(UnsendableArgument) {
+        precondition(!isFinished, "the cells have addresses already")
         guard row.count == columns else {
             throw UnsendableArgument(problem: "\(columns) arguments a row are needed, \(row.count) are given")
         }
@@ -91,8 +94,10 @@ struct RowsBuffers: ~Copyable {
         lengths[cell] = UInt(range.count)
     }
 
-    /// Completes `binds` after all rows were appended, because `bytes` moves while it grows.
-    func finish() {
+    /// Completes `binds`, once, after all rows were appended, because `bytes` moves while it grows.
+    mutating func finish() {
+        precondition(!isFinished, "the cells have addresses already")
+        isFinished = true
         for column in 0..<columns {
             let type = binds[column].buffer_type
             if type == MYSQL_TYPE_NULL { continue }
