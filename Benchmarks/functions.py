@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import sides
-from instructions import control
+from instructions import bare, control
 from load import load
 from workloads import Workload
 
@@ -23,8 +23,7 @@ def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
     """The functions that most workloads run come first, those that only a start and a stop run last. One on each line."""
     command, environment = sides.program("functions", bench.sockets, 2)
     symbols = Symbols(pathlib.Path(command[0] + ".debug"))
-    # Away from its symbols, which valgrind 3.19 cannot read (DWARF 5).
-    program = pathlib.Path(shutil.copy(command[0], sides.WORK / "functions-program"))
+    program = bare(command[0])
     dumps = sides.WORK / "functions-dumps"
     shutil.rmtree(dumps, ignore_errors=True)
     dumps.mkdir()

@@ -45,8 +45,7 @@ def measure(bench, learn, workload: Workload) -> dict:
     rest = requests[5:]
     own, others = (rest[::2], rest[1::2]) if workload.once else (rest or requests, rest or requests)
     command, environment = sides.program("instructions", bench.sockets, 1)
-    # Away from its symbols, which valgrind 3.19 cannot read (DWARF 5).
-    program = shutil.copy(command[0], sides.WORK / "instructions-program")
+    program = bare(command[0])
     under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={sides.WORK}/callgrind.%p", "-q"]
     return {
         "name": workload.name,
@@ -74,6 +73,11 @@ def count(side: Side, workload: Workload, requests: Sequence[Request]) -> int:
     if not found:
         raise SystemExit(f"error: callgrind wrote no sum for {workload.name}")
     return int(found[1]) // COUNTED
+
+
+def bare(program: str) -> pathlib.Path:
+    """A copy away from its symbols, which valgrind 3.19 cannot read (DWARF 5)."""
+    return pathlib.Path(shutil.copy(program, sides.WORK / "bare-program"))
 
 
 def control(pid: int, command: str) -> None:

@@ -43,7 +43,7 @@ die() {
 # toolchain: the folder of Swift, with its bin and lib.
 toolchain() {
     local runtime
-    runtime=$(set -o pipefail && swiftc -print-target-info | jq -er .paths.runtimeResourcePath) ||
+    runtime=$(swiftc -print-target-info | jq -er .paths.runtimeResourcePath) ||
         die "swiftc does not say where it is; install a toolchain from swift.org."
     say "${runtime%/lib/swift}"
 }
