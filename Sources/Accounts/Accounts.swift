@@ -10,7 +10,7 @@ package import Time
 /// rule's transaction begins, never inside it.
 ///
 /// Rules throw `Failure` for what the specification refuses, and `MariaDBError` for what the database refuses.
-package struct Accounts: Sendable {
+package final class Accounts: Sendable {
     package let settings: AccountsSettings
     package let serverKey: ServerKey
     package let identityTokens: IdentityTokenVerifier

@@ -12,12 +12,16 @@ struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return object.writer
     }
 
-    mutating func encodeNil(forKey key: Key) { name(key).appendNull() }
-    mutating func encode(_ value: Bool, forKey key: Key) { name(key).append(value) }
-    mutating func encode(_ value: String, forKey key: Key) { name(key).append(value) }
-    mutating func encode(_ value: Double, forKey key: Key) { name(key).append(value) }
-    mutating func encode(_ value: Int, forKey key: Key) { name(key).append(value) }
-    mutating func encode(_ value: Int64, forKey key: Key) { name(key).append(value) }
+    private func append(_ key: Key, _ value: (inout [UInt8]) -> Void) {
+        object.writer.appendMember(names, key.stringValue, object.level, value)
+    }
+
+    mutating func encodeNil(forKey key: Key) { append(key) { JSONValue.null.append(to: &$0) } }
+    mutating func encode(_ value: Bool, forKey key: Key) { append(key) { JSONValue.bool(value).append(to: &$0) } }
+    mutating func encode(_ value: String, forKey key: Key) { append(key) { appendQuoted(value, to: &$0) } }
+    mutating func encode(_ value: Double, forKey key: Key) { append(key) { JSONValue.number(value).append(to: &$0) } }
+    mutating func encode(_ value: Int, forKey key: Key) { append(key) { $0 += value.description.utf8 } }
+    mutating func encode(_ value: Int64, forKey key: Key) { append(key) { $0 += value.description.utf8 } }
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try name(key).write(value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -20,26 +20,10 @@ struct ValueEncoder: Encoder {
 }
 
 extension ValueEncoder: SingleValueEncodingContainer {
-    func encodeNil() {
-        writer.open(level, as: .single)
-        writer.appendNull()
-    }
-
-    func encode(_ value: Bool) {
-        writer.open(level, as: .single)
-        writer.append(value)
-    }
-
-    func encode(_ value: String) {
-        writer.open(level, as: .single)
-        writer.append(value)
-    }
-
-    func encode(_ value: Double) {
-        writer.open(level, as: .single)
-        writer.append(value)
-    }
-
+    func encodeNil() { writer.appendSingle(level) { JSONValue.null.append(to: &$0) } }
+    func encode(_ value: Bool) { writer.appendSingle(level) { JSONValue.bool(value).append(to: &$0) } }
+    func encode(_ value: String) { writer.appendSingle(level) { appendQuoted(value, to: &$0) } }
+    func encode(_ value: Double) { writer.appendSingle(level) { JSONValue.number(value).append(to: &$0) } }
     func encode(_ value: Float) { encode(Double(value.description) ?? .nan) }
     func encode(_ value: Int) { encodeInteger(value) }
     func encode(_ value: Int8) { encodeInteger(value) }
@@ -53,8 +37,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
     func encode(_ value: UInt64) { encodeInteger(value) }
 
     private func encodeInteger(_ value: some FixedWidthInteger) {
-        writer.open(level, as: .single)
-        writer.append(value)
+        writer.appendSingle(level) { $0 += value.description.utf8 }
     }
 
     func encode<T: Encodable>(_ value: T) throws {

@@ -17,6 +17,12 @@ final class Writer {
         var bytes: [UInt8] = []
         var frames: [Frame] = []
 
+        /// Returns the new frame's level.
+        mutating func begin() -> Int {
+            frames.append(Frame())
+            return frames.count - 1
+        }
+
         /// Ends the innermost frame. A value that encoded nothing is an empty object, as in Foundation.
         mutating func close() {
             switch frames.removeLast().shape {
@@ -44,6 +50,16 @@ final class Writer {
         mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
             separate(level)
             names.append(key, to: &bytes)
+        }
+
+        mutating func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void) {
+            name(names, key, level)
+            value(&bytes)
+        }
+
+        mutating func appendSingle(_ level: Int, _ value: (inout [UInt8]) -> Void) {
+            open(level, as: .single)
+            value(&bytes)
         }
 
         mutating func append(_ values: [String]) {
@@ -75,8 +91,7 @@ final class Writer {
         } else if T.self == [String].self, let values = value as? [String] {
             output.append(values)
         } else {
-            output.frames.append(Output.Frame())
-            try value.encode(to: ValueEncoder(writer: self, level: output.frames.count - 1))
+            try value.encode(to: ValueEncoder(writer: self, level: output.begin()))
             output.close()
         }
     }
@@ -89,6 +104,14 @@ final class Writer {
     func count(_ level: Int) -> Int { output.frames[level].count }
 
     func name(_ names: MemberNames, _ key: String, _ level: Int) { output.name(names, key, level) }
+
+    /// A member whose value is appended at once.
+    func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void) {
+        output.appendMember(names, key, level, value)
+    }
+
+    /// A frame's one value, appended at once.
+    func appendSingle(_ level: Int, _ value: (inout [UInt8]) -> Void) { output.appendSingle(level, value) }
 
     /// A text of its own, to be inserted here.
     func insert(_ shape: Shape) -> Writer {
@@ -116,12 +139,6 @@ final class Writer {
     // MARK: Text
 
     func appendNull() { JSONValue.null.append(to: &output.bytes) }
-
-    func append(_ value: Bool) { JSONValue.bool(value).append(to: &output.bytes) }
-
-    func append(_ value: some FixedWidthInteger) { output.bytes += value.description.utf8 }
-
-    func append(_ value: Double) { JSONValue.number(value).append(to: &output.bytes) }
 
     func append(_ value: String) { appendQuoted(value, to: &output.bytes) }
 

@@ -4,25 +4,28 @@ package import Time
 /// One column of a statement's current row.
 @usableFromInline
 package struct Column {
-    private let statement: Statement
+    /// Not retained for each column: the row keeps it while its columns are read.
+    private unowned(unsafe) let statement: Statement
     private let index: Int
+    private let cell: UnsafePointer<ResultBuffers.Cell>
 
-    init(of statement: Statement, index: Int) {
+    init(of statement: Statement, index: Int, cell: UnsafePointer<ResultBuffers.Cell>) {
         self.statement = statement
         self.index = index
+        self.cell = cell
     }
 
     /// The column's name in the result, as set by AS.
     package var name: String { statement.columnName(index) }
 
     @usableFromInline
-    package var isNull: Bool { statement.results.isNull(index) }
+    package var isNull: Bool { cell.pointee.null != 0 }
 
     package func signed() throws(MariaDBError) -> Int64 {
         switch try kind() {
-        case .signed: return Int64(bitPattern: statement.results.numbers[index])
+        case .signed: return Int64(bitPattern: cell.pointee.number)
         case .unsigned:
-            guard let value = Int64(exactly: statement.results.numbers[index]) else {
+            guard let value = Int64(exactly: cell.pointee.number) else {
                 throw error("is above the largest Int64")
             }
             return value
@@ -35,9 +38,9 @@ package struct Column {
 
     package func unsigned() throws(MariaDBError) -> UInt64 {
         switch try kind() {
-        case .unsigned: return statement.results.numbers[index]
+        case .unsigned: return cell.pointee.number
         case .signed:
-            guard let value = UInt64(exactly: Int64(bitPattern: statement.results.numbers[index])) else {
+            guard let value = UInt64(exactly: Int64(bitPattern: cell.pointee.number)) else {
                 throw error("is negative")
             }
             return value
@@ -50,13 +53,13 @@ package struct Column {
 
     package func double() throws(MariaDBError) -> Double {
         guard try kind() == .double else { throw mismatch("a DOUBLE") }
-        return Double(bitPattern: statement.results.numbers[index])
+        return Double(bitPattern: cell.pointee.number)
     }
 
     /// Character data, or binary data that is valid UTF-8.
     package func text() throws(MariaDBError) -> String {
         guard try kind().isBytes else { throw mismatch("text") }
-        let length = statement.results.length(index)
+        let length = Int(cell.pointee.length)
         var text: String?
         do {
             text = try withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { buffer in
@@ -77,7 +80,7 @@ package struct Column {
 
     package func bytes() throws(MariaDBError) -> [UInt8] {
         guard try kind().isBytes else { throw mismatch("bytes") }
-        let length = statement.results.length(index)
+        let length = Int(cell.pointee.length)
         // `init(unsafeUninitializedCapacity:)` is generic, too.
         var bytes = [UInt8](repeating: 0, count: length)
         do {
@@ -93,7 +96,7 @@ package struct Column {
     /// A `BINARY(16)` as a UUID's halves, the most significant byte first.
     package func uuid() throws(MariaDBError) -> (high: UInt64, low: UInt64) {
         guard try kind().isBytes else { throw mismatch("a UUID") }
-        guard statement.results.length(index) == 16 else { throw error("is not a UUID, which has 16 bytes") }
+        guard cell.pointee.length == 16 else { throw error("is not a UUID, which has 16 bytes") }
         var halves: (high: UInt64, low: UInt64) = (0, 0)
         try withUnsafeMutableBytes(of: &halves) { bytes throws(MariaDBError) in
             try statement.copyColumn(index, into: bytes)
@@ -104,7 +107,7 @@ package struct Column {
     /// A DATETIME, TIMESTAMP or DATE, read as UTC; microseconds are truncated to milliseconds.
     package func timestamp() throws(MariaDBError) -> Timestamp {
         guard try kind() == .time else { throw mismatch("a DATETIME") }
-        let time = statement.results.times[index]
+        let time = cell.pointee.time
         guard (1...12).contains(time.month), (1...31).contains(time.day) else { throw error("is a zero date") }
         return Timestamp(
             CivilTime(
@@ -120,10 +123,10 @@ package struct Column {
 
     private func kind() throws(MariaDBError) -> ResultBuffers.Kind {
         guard !isNull else { throw error("is NULL, but is not read as an Optional") }
-        return statement.results.kinds[index]
+        return cell.pointee.kind
     }
 
     private func mismatch(_ wanted: String) -> MariaDBError {
-        error("is read as \(wanted), but is \(statement.results.kinds[index].description)")
+        error("is read as \(wanted), but is \(cell.pointee.kind.description)")
     }
 }

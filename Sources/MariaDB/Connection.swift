@@ -8,27 +8,30 @@ import CMariaDB
 /// A connection belongs to one thread at a time. Connector/C keeps no state per thread: its `mysql_thread_init` and
 /// `mysql_thread_end` do nothing, so any thread may open, use and close connections without them. Only
 /// `mysql_server_init` must have run before the first connection, once and not concurrently; `Library` does that.
+///
+/// Its properties are not checked for overlapping accesses at run time, since each request makes many: no access of one calls
+/// other code before it ends.
 @usableFromInline
 package final class Connection {
     package let options: Options
     /// Measures the time of this connection's statements.
-    package var watch: StatementWatch?
+    @exclusivity(unchecked) package var watch: StatementWatch?
     let handle: UnsafeMutablePointer<MYSQL>
-    var statements: [StatementKey: Statement] = [:]
-    var statementsRun = 0
+    @exclusivity(unchecked) var statements: [StatementKey: Statement] = [:]
+    @exclusivity(unchecked) var statementsRun = 0
     /// Why this connection can no longer be used.
-    package private(set) var lost: MariaDBError?
+    @exclusivity(unchecked) package private(set) var lost: MariaDBError?
     /// An error since `begin` after which nothing may be committed, even if a caller ignored it.
-    package internal(set) var failure: MariaDBError?
+    @exclusivity(unchecked) package internal(set) var failure: MariaDBError?
     /// Whether the server is a node of a Galera cluster. All servers that one address may lead to are, or none is, and
     /// the server itself cannot be wrong about it as a setting could.
-    package private(set) var isClusterNode = false
+    @exclusivity(unchecked) package private(set) var isClusterNode = false
     /// Between `begin` and `commit` or `rollback`.
-    var isInOwnTransaction = false
+    @exclusivity(unchecked) var isInOwnTransaction = false
     /// See `executeLater`.
-    var waiting = WaitingStatements()
+    @exclusivity(unchecked) var waiting = WaitingStatements()
     /// An error of a block of statements, after which it can only be rolled back.
-    package internal(set) var broken: MariaDBError?
+    @exclusivity(unchecked) package internal(set) var broken: MariaDBError?
 
     /// Connects, verifies TLS if the options ask for it, and sets up the session in two more round trips.
     package init(_ options: Options) throws(MariaDBError) {

@@ -24,63 +24,68 @@ struct ResultBuffers: ~Copyable {
         }
     }
 
-    private(set) var kinds: [Kind] = []
-    /// Integers and the bit patterns of doubles.
-    let numbers: UnsafeMutablePointer<UInt64>
-    let times: UnsafeMutablePointer<MYSQL_TIME>
-    private let lengths: UnsafeMutablePointer<UInt>
-    private let nulls: UnsafeMutablePointer<my_bool>
+    /// One column.
+    struct Cell {
+        fileprivate(set) var kind = Kind.null
+        /// An integer, or the bit pattern of a double.
+        var number: UInt64 = 0
+        var time = MYSQL_TIME()
+        var length: UInt = 0
+        var null: my_bool = 0
+    }
+
+    private let count: Int
+    let cells: UnsafeMutablePointer<Cell>
     private let binds: UnsafeMutablePointer<MYSQL_BIND>
 
     init(columns count: Int) {
-        numbers = .allocate(capacity: count)
-        times = .allocate(capacity: count)
-        lengths = .allocate(capacity: count)
-        nulls = .allocate(capacity: count)
+        self.count = count
+        cells = .allocate(capacity: count)
+        cells.initialize(repeating: Cell(), count: count)
         binds = .allocate(capacity: count)
         binds.initialize(repeating: MYSQL_BIND(), count: count)
+        for index in 0..<count { describe(index, as: .null) }
     }
 
     deinit {
-        numbers.deallocate()
-        times.deallocate()
-        lengths.deallocate()
-        nulls.deallocate()
+        cells.deallocate()
         binds.deallocate()
     }
 
-    func isNull(_ index: Int) -> Bool { nulls[index] != 0 }
-
-    func length(_ index: Int) -> Int { Int(lengths[index]) }
-
     /// The cells for these columns. A column's type can change from one execution to the next: `SELECT ?` has the type
     /// of its argument.
-    mutating func bind(_ fields: UnsafeBufferPointer<MYSQL_FIELD>) -> UnsafeMutablePointer<MYSQL_BIND> {
-        guard !kinds.elementsEqual(fields.lazy.map(Self.kind)) else { return binds }
-        kinds = fields.map(Self.kind)
-        for (index, kind) in kinds.enumerated() {
-            var bind = MYSQL_BIND()
-            bind.is_null = nulls + index
-            bind.length = lengths + index
-            switch kind {
-            case .signed, .unsigned:
-                bind.buffer_type = MYSQL_TYPE_LONGLONG
-                bind.is_unsigned = kind == .unsigned ? 1 : 0
-                bind.buffer = UnsafeMutableRawPointer(numbers + index)
-            case .double:
-                bind.buffer_type = MYSQL_TYPE_DOUBLE
-                bind.buffer = UnsafeMutableRawPointer(numbers + index)
-            case .time:
-                bind.buffer_type = MYSQL_TYPE_DATETIME
-                bind.buffer = UnsafeMutableRawPointer(times + index)
-            case .text, .decimal, .null:
-                bind.buffer_type = MYSQL_TYPE_BLOB
-                bind.buffer = UnsafeMutableRawPointer(numbers + index)
-                bind.buffer_length = 0
-            }
-            binds[index] = bind
+    func bind(_ fields: UnsafeBufferPointer<MYSQL_FIELD>) -> UnsafeMutablePointer<MYSQL_BIND> {
+        precondition(fields.count == count)
+        for index in 0..<count {
+            let kind = Self.kind(of: fields[index])
+            if kind != cells[index].kind { describe(index, as: kind) }
         }
         return binds
+    }
+
+    private func describe(_ index: Int, as kind: Kind) {
+        let cell = cells + index
+        cell.pointee.kind = kind
+        var bind = MYSQL_BIND()
+        bind.is_null = cell.pointer(to: \.null)
+        bind.length = cell.pointer(to: \.length)
+        switch kind {
+        case .signed, .unsigned:
+            bind.buffer_type = MYSQL_TYPE_LONGLONG
+            bind.is_unsigned = kind == .unsigned ? 1 : 0
+            bind.buffer = UnsafeMutableRawPointer(cell.pointer(to: \.number))
+        case .double:
+            bind.buffer_type = MYSQL_TYPE_DOUBLE
+            bind.buffer = UnsafeMutableRawPointer(cell.pointer(to: \.number))
+        case .time:
+            bind.buffer_type = MYSQL_TYPE_DATETIME
+            bind.buffer = UnsafeMutableRawPointer(cell.pointer(to: \.time))
+        case .text, .decimal, .null:
+            bind.buffer_type = MYSQL_TYPE_BLOB
+            bind.buffer = UnsafeMutableRawPointer(cell.pointer(to: \.number))
+            bind.buffer_length = 0
+        }
+        binds[index] = bind
     }
 
     private static func kind(of field: MYSQL_FIELD) -> Kind {

@@ -2,10 +2,16 @@
 @usableFromInline
 package struct Row: ~Copyable {
     private let statement: Statement
+    private let cells: UnsafeMutablePointer<ResultBuffers.Cell>
+    private let count: Int
     private var index = 0
 
     @usableFromInline
-    init(of statement: Statement) { self.statement = statement }
+    init(of statement: Statement) {
+        self.statement = statement
+        cells = statement.results.cells
+        count = statement.columnCount
+    }
 
     // Inlinable, like the generic code in `Readable`, so that it is specialized for the caller's types: every request
     // reads rows.
@@ -17,21 +23,21 @@ package struct Row: ~Copyable {
 
     @usableFromInline
     mutating func next() throws(MariaDBError) -> Column {
-        guard index < statement.columnCount else {
-            throw statement.error("more columns are read than the \(statement.columnCount) selected")
+        guard index < count else {
+            throw statement.error("more columns are read than the \(count) selected")
         }
         defer { index += 1 }
-        return Column(of: statement, index: index)
+        return Column(of: statement, index: index, cell: cells + index)
     }
 
     /// For rows of a join whose first columns say all that is new.
-    package mutating func skipRest() { index = statement.columnCount }
+    package mutating func skipRest() { index = count }
 
     /// Reading fewer columns than the SELECT has is a mistake, just as reading more is.
     @usableFromInline
     func finish() throws(MariaDBError) {
-        guard index == statement.columnCount else {
-            throw statement.error("\(index) columns are read of the \(statement.columnCount) selected")
+        guard index == count else {
+            throw statement.error("\(index) columns are read of the \(count) selected")
         }
     }
 }

@@ -6,10 +6,10 @@ import Glibc
 /// That clock advances every 1 to 10 ms. A single time is only that exact; sums are right on average.
 package final class StatementWatch {
     /// On whose behalf the statements run: a text that the caller sets, such as a request's id.
-    package var origin: String?
+    @exclusivity(unchecked) package var origin: String?
     /// Counted since the last `reset`.
-    package private(set) var statements = 0
-    package private(set) var nanoseconds = 0
+    @exclusivity(unchecked) package private(set) var statements = 0
+    @exclusivity(unchecked) package private(set) var nanoseconds = 0
 
     /// In nanoseconds, like all times here, because a `Duration` would cost as much as reading the clock.
     private let threshold: Int?
