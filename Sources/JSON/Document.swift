@@ -33,10 +33,22 @@ final class Document: Sendable {
 
     func string(_ node: Int) -> String? {
         switch kind(node) {
-        case .string: String(decoding: text(node), as: UTF8.self)
+        case .string: Self.characters(of: nodes[node], in: bytes)
         case .escapedString: String(decoding: unescaped(node), as: UTF8.self)
         default: nil
         }
+    }
+
+    /// The text of a node that begins and ends where ASCII stands in a text that the parser has found to be UTF-8, as all do.
+    private static func characters(of node: Node, in text: [UInt8]) -> String {
+        var characters = unsafe UTF8Span(unchecked: text.span.extracting(Int(node.start)..<Int(node.end)))
+        _ = characters.checkForASCII()
+        return String(copying: characters)
+    }
+
+    /// Whether a string in the node, names among them, has an escape. Without one it has no control character (RFC 8259 §7).
+    func hasEscapes(in node: Int) -> Bool {
+        (node..<next(node)).contains { kind($0) == .escapedString }
     }
 
     /// A string node's value in UTF-8.
@@ -129,7 +141,7 @@ final class Document: Sendable {
     /// The nearest double, infinite where that is out of range.
     func nearestDouble(_ node: Int) -> Double? {
         guard kind(node) == .integer || kind(node) == .fraction else { return nil }
-        return Double(String(decoding: text(node), as: UTF8.self))
+        return Double(Self.characters(of: nodes[node], in: bytes))
     }
 
     /// The value node of each element of an array.

@@ -20,6 +20,9 @@ package struct ParsedValue: Sendable {
         document.kind(node) == .object ? ParsedObject(node, of: document) : nil
     }
 
+    /// Whether a string in it, names among them, has an escape. Without one it has no control character.
+    package var hasEscapes: Bool { document.hasEscapes(in: node) }
+
     /// A copy.
     package var value: JSONValue { document.value(node) }
 }

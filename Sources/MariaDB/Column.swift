@@ -6,11 +6,16 @@ package import Time
 package struct Column {
     /// Not retained for each column: the row keeps it while its columns are read.
     private unowned(unsafe) let statement: Statement
+    private let handle: UnsafeMutablePointer<MYSQL_STMT>
     private let index: Int
     private let cell: UnsafePointer<ResultBuffers.Cell>
 
-    init(of statement: Statement, index: Int, cell: UnsafePointer<ResultBuffers.Cell>) {
+    init(
+        of statement: Statement, _ handle: UnsafeMutablePointer<MYSQL_STMT>, index: Int,
+        cell: UnsafePointer<ResultBuffers.Cell>
+    ) {
         self.statement = statement
+        self.handle = handle
         self.index = index
         self.cell = cell
     }
@@ -63,7 +68,7 @@ package struct Column {
         var text: String?
         do {
             text = try withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { buffer in
-                try statement.copyColumn(index, into: buffer)
+                try copy(into: buffer)
                 // `String(validating:as:)` is generic, and would look up its types for each column.
                 let bytes = UnsafeBufferPointer(buffer.bindMemory(to: UInt8.self))
                 guard let characters = try? UTF8Span(validating: bytes.span) else { return nil }
@@ -84,7 +89,7 @@ package struct Column {
         // `init(unsafeUninitializedCapacity:)` is generic, too.
         var bytes = [UInt8](repeating: 0, count: length)
         do {
-            try bytes.withUnsafeMutableBytes { try statement.copyColumn(index, into: $0) }
+            try bytes.withUnsafeMutableBytes { try copy(into: $0) }
         } catch let error as MariaDBError {
             throw error
         } catch {
@@ -99,7 +104,7 @@ package struct Column {
         guard cell.pointee.length == 16 else { throw error("is not a UUID, which has 16 bytes") }
         var halves: (high: UInt64, low: UInt64) = (0, 0)
         try withUnsafeMutableBytes(of: &halves) { bytes throws(MariaDBError) in
-            try statement.copyColumn(index, into: bytes)
+            try copy(into: bytes)
         }
         return (UInt64(bigEndian: halves.high), UInt64(bigEndian: halves.low))
     }
@@ -113,6 +118,15 @@ package struct Column {
             CivilTime(
                 year: Int(time.year), month: Int(time.month), day: Int(time.day), hour: Int(time.hour),
                 minute: Int(time.minute), second: Int(time.second), millisecond: Int(time.second_part) / 1000))
+    }
+
+    /// `buffer` must be as long as the column.
+    private func copy(into buffer: UnsafeMutableRawBufferPointer) throws(MariaDBError) {
+        var bind = MYSQL_BIND()
+        bind.buffer_type = MYSQL_TYPE_BLOB
+        bind.buffer = buffer.baseAddress
+        bind.buffer_length = UInt(buffer.count)
+        guard mysql_stmt_fetch_column(handle, &bind, UInt32(index), 0) == 0 else { throw statement.failure() }
     }
 
     /// An error that names this column and the statement; `problem` must not have the value.

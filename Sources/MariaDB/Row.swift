@@ -1,7 +1,10 @@
+import CMariaDB
+
 /// A statement's current row. Each column is read once, in the order of the SELECT.
 @usableFromInline
 package struct Row: ~Copyable {
     private let statement: Statement
+    private let handle: UnsafeMutablePointer<MYSQL_STMT>
     private let cells: UnsafeMutablePointer<ResultBuffers.Cell>
     private let count: Int
     private var index = 0
@@ -9,6 +12,7 @@ package struct Row: ~Copyable {
     @usableFromInline
     init(of statement: Statement) {
         self.statement = statement
+        handle = statement.handle
         cells = statement.results.cells
         count = statement.columnCount
     }
@@ -27,7 +31,7 @@ package struct Row: ~Copyable {
             throw statement.error("more columns are read than the \(count) selected")
         }
         defer { index += 1 }
-        return Column(of: statement, index: index, cell: cells + index)
+        return Column(of: statement, handle, index: index, cell: cells + index)
     }
 
     /// For rows of a join whose first columns say all that is new.

@@ -17,7 +17,7 @@ final class Statement {
     /// When it last ran, counted in statements of the connection; used by the cache.
     var lastUse = 0
 
-    private let handle: UnsafeMutablePointer<MYSQL_STMT>
+    let handle: UnsafeMutablePointer<MYSQL_STMT>
     private var parameters = ParameterBuffers(count: 0)
 
     init(_ sql: String, isBlock: Bool = false, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
@@ -121,22 +121,13 @@ final class Statement {
             warningCount: Int(handle.pointee.upsert_status.warning_count))
     }
 
-    /// `buffer` must be as long as the column.
-    func copyColumn(_ index: Int, into buffer: UnsafeMutableRawBufferPointer) throws(MariaDBError) {
-        var bind = MYSQL_BIND()
-        bind.buffer_type = MYSQL_TYPE_BLOB
-        bind.buffer = buffer.baseAddress
-        bind.buffer_length = UInt(buffer.count)
-        guard mysql_stmt_fetch_column(handle, &bind, UInt32(index), 0) == 0 else { throw failure() }
-    }
-
     func columnName(_ index: Int) -> String {
         mariadb_stmt_fetch_fields(handle).map { String(cString: $0[index].name) } ?? ""
     }
 
     func error(_ message: String) -> MariaDBError { MariaDBError(message, sql: sql) }
 
-    private func failure() -> MariaDBError {
+    func failure() -> MariaDBError {
         MariaDBError(
             code: Int(mysql_stmt_errno(handle)), sqlState: String(cString: mysql_stmt_sqlstate(handle)),
             serverMessage: String(cString: mysql_stmt_error(handle)), sql: sql)

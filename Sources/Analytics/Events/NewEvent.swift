@@ -96,7 +96,7 @@ package final class NewEvent: Sendable {
             locale: try fields.text("locale", atMost: 20),
             preferredLanguage: try fields.text("preferred_language", atMost: 35))
         supportedLanguages = fields.supportedLanguages()
-        try checkForNUL()
+        if entry.hasEscapes { try checkForNUL() }
     }
 
     private func checkForNUL() throws(EventFault) {
