@@ -52,7 +52,9 @@ final class Writer {
             names.append(key, to: &bytes)
         }
 
-        mutating func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void) {
+        mutating func appendMember(
+            _ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void
+        ) {
             name(names, key, level)
             value(&bytes)
         }
