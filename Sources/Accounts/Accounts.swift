@@ -10,6 +10,8 @@ package import Time
 /// rule's transaction begins, never inside it.
 ///
 /// Rules throw `Failure` for what the specification refuses, and `MariaDBError` for what the database refuses.
+///
+/// It is a class because each request would copy its parts.
 package final class Accounts: Sendable {
     package let settings: AccountsSettings
     package let serverKey: ServerKey

@@ -39,14 +39,16 @@ final class Document: Sendable {
         }
     }
 
-    /// The text of a node that begins and ends where ASCII stands in a text that the parser has found to be UTF-8, as all do.
+    /// A node's text. No character is cut in two: strings end at their quotes, numbers are ASCII, and the parser has checked the
+    /// whole text.
     private static func characters(of node: Node, in text: [UInt8]) -> String {
         var characters = unsafe UTF8Span(unchecked: text.span.extracting(Int(node.start)..<Int(node.end)))
         _ = characters.checkForASCII()
         return String(copying: characters)
     }
 
-    /// Whether a string in the node, names among them, has an escape. Without one it has no control character (RFC 8259 §7).
+    /// Whether a string in the node, names among them, has an escape. Without one it has no character below U+0020
+    /// (RFC 8259 §7).
     func hasEscapes(in node: Int) -> Bool {
         (node..<next(node)).contains { kind($0) == .escapedString }
     }

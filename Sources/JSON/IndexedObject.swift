@@ -3,7 +3,7 @@ internal import Text
 /// An object that is asked for many names: all its members are looked at once, not once for each name.
 package struct IndexedObject: ~Copyable, Sendable {
     private let object: ParsedObject
-    // The document's. Had here, they are not retained for each name.
+    // The document's, kept here so that they are not retained for each name.
     private let bytes: [UInt8]
     private let nodes: [Document.Node]
     /// The nodes of names, at the places that the names' bytes give, or at the next ones that were free. Zero is the root, which is

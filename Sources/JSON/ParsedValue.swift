@@ -20,7 +20,8 @@ package struct ParsedValue: Sendable {
         document.kind(node) == .object ? ParsedObject(node, of: document) : nil
     }
 
-    /// Whether a string in it, names among them, has an escape. Without one it has no control character.
+    /// Whether a string in it, names among them, has an escape. Without one it has no character below U+0020
+    /// (RFC 8259 §7).
     package var hasEscapes: Bool { document.hasEscapes(in: node) }
 
     /// A copy.

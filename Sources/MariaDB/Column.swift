@@ -1,10 +1,10 @@
 import CMariaDB
 package import Time
 
-/// One column of a statement's current row.
+/// One column of a statement's current row. Whoever gets it borrows it, so nobody can keep it longer than the row.
 @usableFromInline
-package struct Column {
-    /// Not retained for each column: the row keeps it while its columns are read.
+package struct Column: ~Copyable {
+    // The row keeps these, so they are not retained for each column.
     private unowned(unsafe) let statement: Statement
     private let handle: UnsafeMutablePointer<MYSQL_STMT>
     private let index: Int

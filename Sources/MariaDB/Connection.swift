@@ -9,8 +9,8 @@ import CMariaDB
 /// `mysql_thread_end` do nothing, so any thread may open, use and close connections without them. Only
 /// `mysql_server_init` must have run before the first connection, once and not concurrently; `Library` does that.
 ///
-/// Its properties are not checked for overlapping accesses at run time, since each request makes many: no access of one calls
-/// other code before it ends.
+/// Its properties are not checked for overlapping accesses at run time, since each request makes many. What an access calls before
+/// it ends, such as a statement's `deinit` or a key's hash, uses no property of the connection.
 @usableFromInline
 package final class Connection {
     package let options: Options

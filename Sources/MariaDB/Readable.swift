@@ -5,12 +5,12 @@ public import Time
 /// A type with a readable raw value only needs to declare the conformance; an unknown raw value is an error.
 @usableFromInline
 package protocol Readable {
-    init(_ column: Column) throws(MariaDBError)
+    init(_ column: borrowing Column) throws(MariaDBError)
 }
 
 extension Readable where Self: RawRepresentable, RawValue: Readable {
     @inlinable
-    package init(_ column: Column) throws(MariaDBError) {
+    package init(_ column: borrowing Column) throws(MariaDBError) {
         guard let value = Self(rawValue: try RawValue(column)) else {
             throw column.error("has a value that is not a \(Self.self)")
         }
@@ -20,22 +20,22 @@ extension Readable where Self: RawRepresentable, RawValue: Readable {
 
 extension Int: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = Int(try column.signed()) }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = Int(try column.signed()) }
 }
 
 extension Int64: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.signed() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.signed() }
 }
 
 extension UInt64: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.unsigned() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.unsigned() }
 }
 
 extension Bool: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) {
+    package init(_ column: borrowing Column) throws(MariaDBError) {
         switch try column.signed() {
         case 0: self = false
         case 1: self = true
@@ -46,25 +46,25 @@ extension Bool: Readable {
 
 extension Double: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.double() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.double() }
 }
 
 extension String: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.text() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.text() }
 }
 
 extension [UInt8]: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.bytes() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.bytes() }
 }
 
 extension Timestamp: Readable {
     @usableFromInline
-    package init(_ column: Column) throws(MariaDBError) { self = try column.timestamp() }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = try column.timestamp() }
 }
 
 extension Optional: Readable where Wrapped: Readable {
     @inlinable
-    package init(_ column: Column) throws(MariaDBError) { self = column.isNull ? nil : try Wrapped(column) }
+    package init(_ column: borrowing Column) throws(MariaDBError) { self = column.isNull ? nil : try Wrapped(column) }
 }

@@ -35,6 +35,7 @@ final class Statement {
 
     /// Takes one round trip. The rows are then ready for `fetch`.
     func execute(_ arguments: [Parameter]) throws(MariaDBError) {
+        precondition(!isRunning, "a row may be read from the cells that this would free")
         guard arguments.count == parameters.count else {
             throw error("\(parameters.count) arguments are needed, \(arguments.count) are given")
         }
@@ -54,6 +55,7 @@ final class Statement {
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
     func execute<Value>(_ values: [Value], _ row: (Value) -> [Parameter]) throws(MariaDBError) {
+        precondition(!isRunning)
         var buffers = RowsBuffers(columns: parameters.count, rows: values.count)
         do { for value in values { try buffers.append(row(value)) } } catch { throw self.error(error.problem) }
         buffers.finish()

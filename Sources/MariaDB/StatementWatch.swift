@@ -4,6 +4,8 @@ import Glibc
 ///
 /// It reads the kernel's coarse clock, which costs only a few nanoseconds, so that every statement can be measured.
 /// That clock advances every 1 to 10 ms. A single time is only that exact; sums are right on average.
+///
+/// Like a connection's, its properties are not checked for overlapping accesses: no access calls anything.
 package final class StatementWatch {
     /// On whose behalf the statements run: a text that the caller sets, such as a request's id.
     @exclusivity(unchecked) package var origin: String?

@@ -44,7 +44,7 @@ struct ValueTests {
         var parameter: Parameter { .uuid(high: high, low: low) }
 
         init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
-        init(_ column: Column) throws(MariaDBError) { (high, low) = try column.uuid() }
+        init(_ column: borrowing Column) throws(MariaDBError) { (high, low) = try column.uuid() }
     }
 
     @Test func uuids() throws {
@@ -218,6 +218,22 @@ struct ValueTests {
         #expect(try read(Timestamp(seconds: 1), as: Timestamp.self) == Timestamp(seconds: 1))
         #expect(try read(String?.none, as: String.self) == nil)
         #expect(try read(5, as: Int.self) == 5)
+    }
+
+    @Test func oneColumnOfSeveralChangesItsType() throws {
+        func read<First: Readable, Second: Readable>(
+            _ first: (any Bindable)?, _ second: (any Bindable)?, as: (First, Second).Type
+        ) throws -> String? {
+            try db.first("SELECT ?, ?", first, second) { row in
+                "\(try row.read(First.self)), \(try row.read(Second.self))"
+            }
+        }
+        #expect(try read(5, "a", as: (Int, String).self) == "5, a")
+        #expect(try read("b", "a", as: (String, String).self) == "b, a")
+        #expect(try read("b", 0.5, as: (String, Double).self) == "b, 0.5")
+        #expect(try read(nil, 0.5, as: (String?, Double).self) == "nil, 0.5")
+        #expect(try read(6, 0.5, as: (Int, Double).self) == "6, 0.5")
+        #expect(throws: MariaDBError.self) { try read(6, 0.5, as: (String, Double).self) }
     }
 
     @Test func severalRowsOfSeveralColumns() throws {

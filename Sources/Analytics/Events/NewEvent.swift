@@ -96,6 +96,7 @@ package final class NewEvent: Sendable {
             locale: try fields.text("locale", atMost: 20),
             preferredLanguage: try fields.text("preferred_language", atMost: 35))
         supportedLanguages = fields.supportedLanguages()
+        // Only an escape can be a NUL.
         if entry.hasEscapes { try checkForNUL() }
     }
 

@@ -83,7 +83,7 @@ extension UUID: Comparable {
 extension UUID: Bindable, Readable {
     package var parameter: Parameter { .uuid(high: high, low: low) }
 
-    package init(_ column: Column) throws(MariaDBError) {
+    package init(_ column: borrowing Column) throws(MariaDBError) {
         (high, low) = try column.uuid()
     }
 }
