@@ -18,7 +18,7 @@ final class Writer {
         var frames: [Frame] = []
 
         /// Returns the new frame's level.
-        mutating func begin() -> Int {
+        mutating func beginFrame() -> Int {
             frames.append(Frame())
             return frames.count - 1
         }
@@ -93,7 +93,7 @@ final class Writer {
         } else if T.self == [String].self, let values = value as? [String] {
             output.append(values)
         } else {
-            try value.encode(to: ValueEncoder(writer: self, level: output.begin()))
+            try value.encode(to: ValueEncoder(writer: self, level: output.beginFrame()))
             output.close()
         }
     }
