@@ -96,7 +96,7 @@ package final class NewEvent: Sendable {
             locale: try fields.text("locale", atMost: 20),
             preferredLanguage: try fields.text("preferred_language", atMost: 35))
         supportedLanguages = fields.supportedLanguages()
-        // Only an escape can be a NUL.
+        // Only an escape can stand for a NUL.
         if entry.hasEscapes { try checkForNUL() }
     }
 
