@@ -52,7 +52,8 @@ package struct QueryParameters {
     package static func decoded(_ text: String.UTF8View) -> String { decoded(Array(text)[...]) }
 
     package static func decoded(_ text: ArraySlice<UInt8>) -> String {
-        guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+        // Most have nothing to decode, among them tokens, which are the longest.
+        guard text.span.contains(UInt8(ascii: "%"), or: UInt8(ascii: "+")) else {
             return String(decoding: text, as: UTF8.self)
         }
         var bytes: [UInt8] = []

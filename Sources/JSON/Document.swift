@@ -70,13 +70,21 @@ final class Document: Sendable {
 
     /// The first string, names among them, that is not stream-safe.
     var firstUnsafeString: Int? {
-        nodes.indices.first { node in
+        let isASCII = isASCII
+        return nodes.indices.first { node in
             switch kind(node) {
-            case .string: text(node).contains { $0 >= 0x80 } && string(node)?.isStreamSafe == false
+            case .string: !isASCII && string(node)?.isStreamSafe == false
             case .escapedString: string(node)?.isStreamSafe == false
             default: false
             }
         }
+    }
+
+    /// Whether the whole text is; the parser has checked that it is UTF-8.
+    private var isASCII: Bool {
+        let bytes = bytes
+        var text = unsafe UTF8Span(unchecked: bytes.span)
+        return text.checkForASCII()
     }
 
     private func unescaped(_ node: Int) -> [UInt8] {

@@ -1,3 +1,5 @@
+internal import Text
+
 extension Span<UInt8> {
     /// Where the first quote, backslash or control character is, from an index on; the count if there is none. These are what a
     /// JSON string can have only escaped (RFC 8259 §7).
@@ -21,8 +23,6 @@ extension Span<UInt8> {
         return index
     }
 }
-
-private func each(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
 private func isSpecial(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")

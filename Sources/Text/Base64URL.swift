@@ -7,20 +7,28 @@ package enum Base64URL {
     }
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        let alphabet = alphabet
+        let (bytes, alphabet) = (bytes.span, alphabet.span)
         var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> count & 63)])
+        text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
+            func append(_ bits: UInt8) { text.append(alphabet[Int(bits & 63)]) }
+            var index = 0
+            while index + 3 <= bytes.count {
+                let (first, second, third) = (bytes[index], bytes[index + 1], bytes[index + 2])
+                append(first >> 2)
+                append(first << 4 | second >> 4)
+                append(second << 2 | third >> 6)
+                append(third)
+                index += 3
+            }
+            guard index < bytes.count else { return }
+            append(bytes[index] >> 2)
+            if index + 1 < bytes.count {
+                append(bytes[index] << 4 | bytes[index + 1] >> 4)
+                append(bytes[index + 1] << 2)
+            } else {
+                append(bytes[index] << 4)
             }
         }
-        if count > 0 { text.append(alphabet[Int(bits << (6 - count) & 63)]) }
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -31,22 +39,35 @@ package enum Base64URL {
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
 
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
-        let values = values
+        let (text, values) = (text.span, values.span)
+        // Each is below 64, unless one is none of the alphabet.
+        var all: UInt8 = 0
+        var unused: UInt8 = 0
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count * 3 / 4)
-        var bits: UInt32 = 0
-        var count = 0
-        for character in text {
-            let value = values[Int(character)]
-            if value == 64 { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+        bytes.append(addingCapacity: text.count * 3 / 4) { bytes in
+            func value(_ index: Int) -> UInt8 {
+                let value = values[Int(text[index])]
+                all |= value
+                return value
             }
+            var index = 0
+            while index + 4 <= text.count {
+                let (second, third) = (value(index + 1), value(index + 2))
+                bytes.append(value(index) << 2 | second >> 4)
+                bytes.append(second << 4 | third >> 2)
+                bytes.append(third << 6 | value(index + 3))
+                index += 4
+            }
+            guard index + 2 <= text.count else { return }
+            let second = value(index + 1)
+            bytes.append(value(index) << 2 | second >> 4)
+            unused = second & 0xF
+            guard index + 3 <= text.count else { return }
+            let third = value(index + 2)
+            bytes.append(second << 4 | third >> 2)
+            unused = third & 3
         }
-        guard count < 6, bits & (1 << count - 1) == 0 else { return nil }
+        guard text.count & 3 != 1, all < 64, unused == 0 else { return nil }
         return bytes
     }
 }

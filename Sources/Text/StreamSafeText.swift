@@ -6,9 +6,9 @@
 extension String {
     /// Whether no more than 30 combining marks stand in a row (UAX #15 §13, Stream-Safe Text Format), as in any text of people.
     package var isStreamSafe: Bool {
-        // Concrete and by bytes, because every header field of every request passes here.
-        let bytes = utf8Span.span
-        if !bytes.indices.contains(where: { bytes[$0] >= 0x80 }) { return true }
+        // Eight bytes at a time, because every header field of every request passes here.
+        var bytes = utf8Span
+        if bytes.checkForASCII() { return true }
         var marks = 0
         return unicodeScalars.allSatisfy { scalar in
             marks = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1

@@ -43,6 +43,19 @@ import Text
     ])
     func otherTextsAreRefused(text: String) { #expect(Base64URL.decode(text) == nil) }
 
+    @Test func aForeignCharacterIsRefusedAtEachPlace() {
+        for count in [2, 3, 4, 6, 7, 8, 15] {
+            for index in 0..<count {
+                for byte in [0, 0x2B, 0x2F, 0x3D, 0x5B, 0x60, 0x80, 0xFF] as [UInt8] {
+                    var text = [UInt8](repeating: UInt8(ascii: "A"), count: count)
+                    #expect(Base64URL.decode(text) == [UInt8](repeating: 0, count: count * 3 / 4))
+                    text[index] = byte
+                    #expect(Base64URL.decode(text) == nil)
+                }
+            }
+        }
+    }
+
     /// If they were accepted, several texts would stand for the same bytes.
     @Test func bitsBehindTheLastByteAreRefused() {
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -9,7 +9,11 @@ package struct FoldedAddress: Hashable, Sendable {
     let bytes: [UInt8]
 
     init(_ address: String) {
-        bytes = address.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        var bytes = Array(address.utf8)
+        for index in bytes.indices where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+            bytes[index] |= 0x20
+        }
+        self.bytes = bytes
     }
 
     /// An address from a row. If an imported address is not folded, no address is equal to it.

@@ -62,7 +62,8 @@ package struct Scopes: Sendable, Equatable {
 
     /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
     package var custom: [(scope: String, namespace: String, key: String)] {
-        names.compactMap { name in
+        guard text.utf8.contains(UInt8(ascii: ":")) else { return [] }
+        return names.compactMap { name in
             let parts = name.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             guard parts.count == 2, !parts.contains(where: \.isEmpty), !Self.standard.contains(name) else { return nil }
             return (name, String(Substring(parts[0])), String(Substring(parts[1])))
