@@ -272,7 +272,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--save",
         action="store_true",
-        help="replace what is measured in the results, and write the chart and the page anew (if everything is measured: always)",
+        help="replace what is measured in the results, and write the chart and the page anew, also if the run is stopped "
+        "(if everything is measured: always)",
     )
     parser.add_argument(
         "--rounds", type=int, default=5, help="rounds of the floor and of Merganser, in turn (default: 5)"
@@ -360,6 +361,8 @@ def main() -> None:
         "startup": None,
     }
     failed: list[str] = []
+    saves = everything or options.save
+    is_whole = False
     try:
         if options.peer if options.peer is not None else everything:
             bench.peers["peer"] = Peer(bench.sockets)
@@ -423,12 +426,16 @@ def main() -> None:
         )
         if everything or "reads" in options.curve:
             results["reads"] += map(asdict, reads.measure(options.stored))
+        is_whole = True
     finally:
         bench.stop()
+        # Whoever stops an hour's run keeps what it has measured.
+        if saves and not is_whole:
+            save(results, everything=False)
     # Its processes alone send.
     if "webhooks" in workloads:
         results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
-    if everything or options.save:
+    if saves:
         save(results, everything)
     if failed:
         raise SystemExit("error: these could not be measured: " + ", ".join(failed))

@@ -3,16 +3,15 @@
 They are found by callgrind, which writes the address of each instruction that ran.
 """
 
-import bisect
 import pathlib
 import shutil
-import subprocess
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import sides
 from instructions import bare, control
 from load import load
+from symbols import Symbols
 from workloads import Workload
 
 # Requests of a workload, and the seconds for those that can be repeated.
@@ -55,42 +54,3 @@ def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
     new.write_text("\n".join(names) + "\n")
     new.replace(path)
     print(f"{len(uses)} functions of requests, and {len(rest)} others", flush=True)
-
-
-class Symbols:
-    """The functions of a program, by their addresses in its file. Not each instruction belongs to one: some have no name."""
-
-    def __init__(self, program: pathlib.Path) -> None:
-        lines = subprocess.run(["nm", "-n", "-S", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-        fields = [line.split() for line in lines]
-        self.functions = [(int(each[0], 16), int(each[1], 16), each[3]) for each in fields if len(each) == 4 and each[2] in "tTwWiI"]
-        self.addresses = [address for address, _, _ in self.functions]
-
-    def at(self, dumps: Iterable[pathlib.Path], program: pathlib.Path) -> set[str]:
-        """Those that ran."""
-        addresses = set().union(*(executed(dump, program) for dump in dumps))
-        found = set()
-        for address in addresses:
-            begin, size, name = self.functions[bisect.bisect(self.addresses, address) - 1]
-            if begin <= address < begin + size:
-                found.add(name)
-        return found
-
-
-def executed(dump: pathlib.Path, program: pathlib.Path) -> set[int]:
-    """The addresses in the program's file of the instructions that ran. A dump names an object once, and then by its number."""
-    found: set[int] = set()
-    number, current = "", ""
-    with open(dump) as file:
-        for line in file:
-            if line.startswith("0x"):
-                if current == number:
-                    found.add(int(line.split(" ", 1)[0], 16))
-            elif line.startswith(("ob=", "cob=")):
-                key, _, value = line.strip().partition("=")
-                named, _, name = value.partition(" ")
-                if name == str(program):
-                    number = named
-                if key == "ob":
-                    current = named
-    return found

@@ -14,6 +14,7 @@ from itertools import cycle, islice
 import sides
 from scene import Request
 from sides import Side
+from symbols import Symbols
 from workloads import Workload
 
 # Each request that can be repeated once, to prepare statements and to have its token verified; then those that are counted.
@@ -47,16 +48,31 @@ def measure(bench, learn, workload: Workload) -> dict:
     command, environment = sides.program("instructions", bench.sockets, 1)
     program = bare(command[0])
     under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={sides.WORK}/callgrind.%p", "-q"]
+    each = ["--dump-instr=yes", "--compress-pos=no"]
+    side = sides.start("instructions", [*under, *each, program], environment, bench.sockets)
+    loaded_at = address(side.responders[0].pid, program)
+    dump = count(side, workload, own)
+    parts = Symbols(pathlib.Path(command[0] + ".debug")).parts(dump, program, loaded_at)
     return {
         "name": workload.name,
         "title": workload.title,
-        "merganser": count(sides.start("instructions", [*under, program], environment, bench.sockets), workload, own),
-        "floor": count(sides.floor(bench.floor_program, plans, bench.sockets, 1, under), workload, others),
+        "merganser": total(dump),
+        "parts": {name: number // COUNTED for name, number in parts.items()},
+        "floor": total(count(sides.floor(bench.floor_program, plans, bench.sockets, 1, under), workload, others)),
     }
 
 
-def count(side: Side, workload: Workload, requests: Sequence[Request]) -> int:
-    """Ends the side."""
+def address(pid: int, program: pathlib.Path) -> int:
+    """Where a running program is in memory: where its first page is."""
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+        addresses, _, offset, *_, name = line.split(maxsplit=5)
+        if name == str(program) and int(offset, 16) == 0:
+            return int(addresses.split("-")[0], 16)
+    raise SystemExit(f"error: {program} is not in the memory of its process")
+
+
+def count(side: Side, workload: Workload, requests: Sequence[Request]) -> pathlib.Path:
+    """Ends the side. Returns what callgrind wrote."""
     pid = side.responders[0].pid
     try:
         endless = iter(requests if workload.once else cycle(requests))
@@ -69,9 +85,13 @@ def count(side: Side, workload: Workload, requests: Sequence[Request]) -> int:
         connection.close()
     finally:
         side.stop()
-    found = re.search(r"^totals: (\d+)", pathlib.Path(f"{sides.WORK}/callgrind.{pid}.1").read_text(), re.MULTILINE)
+    return sides.WORK / f"callgrind.{pid}.1"
+
+
+def total(dump: pathlib.Path) -> int:
+    found = re.search(r"^totals: (\d+)", dump.read_text(), re.MULTILINE)
     if not found:
-        raise SystemExit(f"error: callgrind wrote no sum for {workload.name}")
+        raise SystemExit(f"error: callgrind wrote no sum into {dump}")
     return int(found[1]) // COUNTED
 
 

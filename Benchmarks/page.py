@@ -104,6 +104,17 @@ def instructions(results: dict) -> str:
     )
 
 
+def parts(results: dict) -> str:
+    found = [each for each in results.get("instructions") or () if "parts" in each]
+    if not found:
+        return "Not measured yet."
+    names = list(found[0]["parts"])
+    return table(
+        " | ".join(["workload", *names]),
+        ([each["title"], *(number(each["parts"][name] / 1000, 1) for name in names)] for each in found),
+    )
+
+
 def peers(results: dict) -> str:
     names = {"merganser": "Merganser", "peer": "glewlwyd", "peer-django": "Django OAuth Toolkit"}
 
@@ -216,6 +227,7 @@ PARTS = {
     "workloads": workloads,
     "statements": statements,
     "instructions": instructions,
+    "parts": parts,
     "latency": latency,
     "handshakes": handshakes,
     "startup": startup,
