@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import time
@@ -235,7 +236,7 @@ def save(results: dict, everything: bool) -> None:
             for part in ("startup", "latency"):
                 if results[part]:
                     results[part]["processor"] = results["machine"]["model"]
-        for part in ("workloads", "growth", "reads"):
+        for part in ("workloads", "growth", "reads", "statements", "instructions"):
             results[part] = merged(before.get(part, []), results[part])
         kept = () if measured else ("rounds", "seconds", "threads")
         if not everything and (is_elsewhere or not measured):
@@ -355,14 +356,16 @@ def main() -> None:
         "workloads": [],
         "growth": [],
         "reads": [],
-        "statements": None,
-        "instructions": None,
+        "statements": [],
+        "instructions": [],
         "latency": None,
         "startup": None,
     }
     failed: list[str] = []
     saves = everything or options.save
     is_whole = False
+    # As if it were stopped by hand.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if options.peer if options.peer is not None else everything:
             bench.peers["peer"] = Peer(bench.sockets)
@@ -398,18 +401,18 @@ def main() -> None:
                     }
                 )
         if everything or options.statements:
-            rules = [each for each in WORKLOADS if each.name in statements.WORKLOADS]
-            results["statements"] = [statements.measure(bench, learn, each) for each in rules]
-            for each in results["statements"]:
-                print(f"{each['title']}: µs beyond DO 0, {each['round_trip']:.0f}")
-                print("\n".join(f"{one['us']:>8.0f}  {one['sql']}" for one in each["statements"]), flush=True)
+            for each in WORKLOADS:
+                if each.name in statements.WORKLOADS:
+                    found = statements.measure(bench, learn, each)
+                    results["statements"].append(found)
+                    print(f"{found['title']}: µs beyond DO 0, {found['round_trip']:.0f}")
+                    print("\n".join(f"{one['us']:>8.0f}  {one['sql']}" for one in found["statements"]), flush=True)
         if everything or options.instructions:
-            counted = [each for each in WORKLOADS if each.name in instructions.WORKLOADS]
-            results["instructions"] = []
-            for each in counted:
-                found = instructions.measure(bench, learn, each)
-                results["instructions"].append(found)
-                print(f"{each.title}: {found['merganser']:,} instructions, the floor {found['floor']:,}", flush=True)
+            for each in WORKLOADS:
+                if each.name in instructions.WORKLOADS:
+                    found = instructions.measure(bench, learn, each)
+                    results["instructions"].append(found)
+                    print(f"{each.title}: {found['merganser']:,} instructions, the floor {found['floor']:,}", flush=True)
         for name, part, wanted in (
             ("startup", startup, everything or options.startup),
             ("latency", latency, everything or options.latency),
@@ -426,17 +429,18 @@ def main() -> None:
         )
         if everything or "reads" in options.curve:
             results["reads"] += map(asdict, reads.measure(options.stored))
+        # Its processes alone send.
+        bench.stop()
+        if "webhooks" in workloads:
+            results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
         is_whole = True
     finally:
-        bench.stop()
         # Whoever stops an hour's run keeps what it has measured.
-        if saves and not is_whole:
-            save(results, everything=False)
-    # Its processes alone send.
-    if "webhooks" in workloads:
-        results["growth"] += map(asdict, webhooks.measure(bench.sockets, bench.threads))
-    if saves:
-        save(results, everything)
+        try:
+            if saves:
+                save(results, everything and is_whole)
+        finally:
+            bench.stop()
     if failed:
         raise SystemExit("error: these could not be measured: " + ", ".join(failed))
 

@@ -21,7 +21,7 @@ REQUESTS, SECONDS = 64, 2
 def write(bench, workloads: Sequence[Workload], path: pathlib.Path) -> None:
     """The functions that most workloads run come first, those that only a start and a stop run last. One on each line."""
     command, environment = sides.program("functions", bench.sockets, 2)
-    symbols = Symbols(pathlib.Path(command[0] + ".debug"))
+    symbols = Symbols(command[0])
     program = bare(command[0])
     dumps = sides.WORK / "functions-dumps"
     shutil.rmtree(dumps, ignore_errors=True)

@@ -50,15 +50,16 @@ def measure(bench, learn, workload: Workload) -> dict:
     under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={sides.WORK}/callgrind.%p", "-q"]
     each = ["--dump-instr=yes", "--compress-pos=no"]
     side = sides.start("instructions", [*under, *each, program], environment, bench.sockets)
-    loaded_at = address(side.responders[0].pid, program)
-    dump = count(side, workload, own)
-    parts = Symbols(pathlib.Path(command[0] + ".debug")).parts(dump, program, loaded_at)
+    dump, loaded_at = count(side, program, workload, own)
+    parts = Symbols(command[0]).parts(dump, program, loaded_at)
     return {
         "name": workload.name,
         "title": workload.title,
         "merganser": total(dump),
         "parts": {name: number // COUNTED for name, number in parts.items()},
-        "floor": total(count(sides.floor(bench.floor_program, plans, bench.sockets, 1, under), workload, others)),
+        "floor": total(
+            count(sides.floor(bench.floor_program, plans, bench.sockets, 1, under), bench.floor_program, workload, others)[0]
+        ),
     }
 
 
@@ -71,10 +72,11 @@ def address(pid: int, program: pathlib.Path) -> int:
     raise SystemExit(f"error: {program} is not in the memory of its process")
 
 
-def count(side: Side, workload: Workload, requests: Sequence[Request]) -> pathlib.Path:
-    """Ends the side. Returns what callgrind wrote."""
+def count(side: Side, program: pathlib.Path, workload: Workload, requests: Sequence[Request]) -> tuple[pathlib.Path, int]:
+    """Ends the side. Returns what callgrind wrote, and where the program was in memory."""
     pid = side.responders[0].pid
     try:
+        loaded_at = address(pid, program)
         endless = iter(requests if workload.once else cycle(requests))
         connection = http.client.HTTPConnection(side.address, timeout=60)
         send(connection, workload, islice(endless, WARM))
@@ -85,7 +87,7 @@ def count(side: Side, workload: Workload, requests: Sequence[Request]) -> pathli
         connection.close()
     finally:
         side.stop()
-    return sides.WORK / f"callgrind.{pid}.1"
+    return sides.WORK / f"callgrind.{pid}.1", loaded_at
 
 
 def total(dump: pathlib.Path) -> int:

@@ -9,10 +9,10 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-# Whoever executed an instruction, by the names of shared objects.
+# Where an instruction is, by the names of shared objects; all others are the C library's.
 LIBRARIES = {"libmariadb": "Connector/C", "libfcgi": "libfcgi", "libcrypto": "OpenSSL"}
 C_LIBRARY, RUNTIME, STANDARD_LIBRARY = "C library", "Swift's runtime", "Swift's library"
-# And those of the program, by the names of modules.
+# And in the program, by the names of modules.
 MODULES = {
     "JSON": "JSON",
     "MariaDB": "statements",
@@ -30,8 +30,10 @@ SUPPLIED = ("Foundation", "_Foundation", "Glibc", "Synchronization", "_StringPro
 class Symbols:
     """The functions of a program, by their addresses in its file. Not each instruction belongs to one: some have no name."""
 
-    def __init__(self, program: pathlib.Path) -> None:
-        lines = subprocess.run(["nm", "-n", "-S", program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    def __init__(self, program: str) -> None:
+        # scripts/release keeps the symbols beside the program.
+        beside = pathlib.Path(program + ".debug")
+        lines = subprocess.run(["nm", "-n", "-S", beside if beside.is_file() else program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
         fields = [line.split() for line in lines]
         self.functions = [(int(each[0], 16), int(each[1], 16), each[3]) for each in fields if len(each) == 4 and each[2] in "tTwWiI"]
         self.addresses = [address for address, _, _ in self.functions]
@@ -41,7 +43,10 @@ class Symbols:
         return name if begin <= address < begin + size else None
 
     def at(self, dumps: Iterable[pathlib.Path], program: pathlib.Path) -> set[str]:
-        """Those that ran."""
+        """
+        Those that ran, of the section .text. The hottest ones have another section, which the linker keeps together without being
+        told to.
+        """
         found = set()
         for dump in dumps:
             addresses = {address for name, address, _ in executed(dump) if name == str(program)}
@@ -52,8 +57,8 @@ class Symbols:
         """
         The instructions of each of PARTS.
 
-        loaded_at: what the program's address in memory is beyond that in its file. valgrind 3.19 knows one executable segment of
-        a file, and gives the addresses in memory for all others, where the hottest functions are.
+        loaded_at: where the program's first byte is in memory. valgrind 3.19 gives addresses in the file for the section .text
+        alone, and addresses in memory for the others, where the hottest functions are.
         """
         counts: Counter[str] = Counter()
         names: Counter[str] = Counter()
@@ -75,11 +80,14 @@ def demangled(names: Iterable[str]) -> list[str]:
 
 
 def part(name: str, plain: str) -> str:
-    """Where a function of the program belongs: a symbol begins with the module of what it was declared in."""
+    """
+    Where a function of the program belongs. A symbol begins with the module of the type that it is about. What another module adds
+    to that type belongs to the other one, and a generic function's copy to the module that declares the function. The few
+    functions without a name are the runtime's.
+    """
     if not name.startswith("$s"):
         return RUNTIME
-    # A generic function's copy for one of our types, or a method that a module of ours adds, names its module behind the type.
-    if named := re.search(r"\(extension in (\w+)\):", plain):
+    if named := re.search(r"\(extension in (\w+)\):", plain) or re.search(r" in conformance .+ in (\w+)$", plain):
         module = named[1]
     elif named := re.match(r"\$s(\d+)", name):
         module = name[named.end() :][: int(named[1])]

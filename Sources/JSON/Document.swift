@@ -73,14 +73,14 @@ final class Document: Sendable {
         let isASCII = isASCII
         return nodes.indices.first { node in
             switch kind(node) {
-            case .string: !isASCII && string(node)?.isStreamSafe == false
+            case .string: !isASCII && text(node).contains { $0 >= 0x80 } && string(node)?.isStreamSafe == false
             case .escapedString: string(node)?.isStreamSafe == false
             default: false
             }
         }
     }
 
-    /// Whether the whole text is; the parser has checked that it is UTF-8.
+    /// Whether the whole text is ASCII; the parser has checked that it is UTF-8.
     private var isASCII: Bool {
         let bytes = bytes
         var text = unsafe UTF8Span(unchecked: bytes.span)

@@ -10,12 +10,8 @@ extension Span<UInt8> {
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
-            let (quotes, backslashes) = (word ^ each(UInt8(ascii: "\"")), word ^ each(UInt8(ascii: "\\")))
-            // Of each byte, the highest bit is set if the byte is below what is taken away. A borrow can make that wrong, but only
-            // above the first such byte.
-            let special =
-                ((word &- each(0x20)) & ~word | (quotes &- each(1)) & ~quotes | (backslashes &- each(1)) & ~backslashes)
-                & each(0x80)
+            let (quotes, backslashes) = (word ^ repeated(UInt8(ascii: "\"")), word ^ repeated(UInt8(ascii: "\\")))
+            let special = marks(word, below: 0x20) | marks(quotes, below: 1) | marks(backslashes, below: 1)
             if special != 0 { return index + special.trailingZeroBitCount / 8 }
             index += 8
         }
@@ -23,6 +19,9 @@ extension Span<UInt8> {
         return index
     }
 }
+
+/// Of each byte that is below the limit, the highest bit. A borrow can set others, too, but only above the first such byte.
+private func marks(_ word: UInt64, below limit: UInt8) -> UInt64 { (word &- repeated(limit)) & ~word & repeated(0x80) }
 
 private func isSpecial(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")

@@ -40,7 +40,7 @@ package enum Base64URL {
 
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
         let (text, values) = (text.span, values.span)
-        // Each is below 64, unless one is none of the alphabet.
+        // Stays below 64 unless a character is not of the alphabet.
         var all: UInt8 = 0
         var unused: UInt8 = 0
         var bytes: [UInt8] = []

@@ -13,7 +13,7 @@ extension Span<UInt8> {
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasZero(word ^ each(byte)) || hasZero(word ^ each(other)) { return true }
+            if hasZero(word ^ repeated(byte)) || hasZero(word ^ repeated(other)) { return true }
             index += 8
         }
         return (index..<count).contains { self[$0] == byte || self[$0] == other }
@@ -29,12 +29,12 @@ extension String {
     }
 }
 
-/// Whether a byte is zero: the subtraction sets the highest bit of a byte that had it clear only if the byte is zero, or lends to
-/// one that is.
+/// Whether a byte is zero. The subtraction sets the highest bit of a byte that had it clear only if the byte is zero, or if a zero
+/// below it borrows.
 private func hasZero(_ word: UInt64) -> Bool {
-    (word &- each(1)) & ~word & each(0x80) != 0
+    (word &- repeated(1)) & ~word & repeated(0x80) != 0
 }
 
 /// A word of eight such bytes, to look at eight bytes at a time.
 @inlinable
-package func each(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
+package func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
