@@ -48,8 +48,9 @@ def measure(bench, learn, workload: Workload) -> dict:
     command, environment = sides.program("instructions", bench.sockets, 1)
     program = bare(command[0])
     under = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={sides.WORK}/callgrind.%p", "-q"]
-    each = ["--dump-instr=yes", "--compress-pos=no"]
-    side = sides.start("instructions", [*under, *each, program], environment, bench.sockets)
+    # So that the dump has each instruction's address.
+    addresses = ["--dump-instr=yes", "--compress-pos=no"]
+    side = sides.start("instructions", [*under, *addresses, program], environment, bench.sockets)
     dump, loaded_at = count(side, program, workload, own)
     parts = Symbols(command[0]).parts(dump, program, loaded_at)
     return {

@@ -33,8 +33,9 @@ class Symbols:
     def __init__(self, program: str) -> None:
         # scripts/release keeps the symbols beside the program.
         beside = pathlib.Path(program + ".debug")
-        lines = subprocess.run(["nm", "-n", "-S", beside if beside.is_file() else program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-        fields = [line.split() for line in lines]
+        command = ["nm", "-n", "-S", beside if beside.is_file() else program]
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        fields = [line.split() for line in text.splitlines()]
         self.functions = [(int(each[0], 16), int(each[1], 16), each[3]) for each in fields if len(each) == 4 and each[2] in "tTwWiI"]
         self.addresses = [address for address, _, _ in self.functions]
 
