@@ -465,6 +465,8 @@ CREATE TABLE `devices` (
   `application_id` bigint(20) unsigned DEFAULT NULL,
   `first_seen_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
   `last_seen_at` datetime(3) NOT NULL DEFAULT current_timestamp(3),
+  `live_paks` varchar(104) CHARACTER SET ascii COLLATE ascii_nopad_bin DEFAULT NULL,
+  `live_paks_at` datetime(3) DEFAULT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `devices_device_uuid` (`device_uuid`),
   UNIQUE KEY `devices_secret_digest` (`secret_digest`),

@@ -26,3 +26,10 @@ package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Senda
         try container.encode(rawValue)
     }
 }
+
+extension KeyedEncodingContainer {
+    /// As by default, which would make a value of its own for the number.
+    package mutating func encode<Entity>(_ id: Identifier<Entity>, forKey key: Key) throws {
+        try encode(id.rawValue, forKey: key)
+    }
+}

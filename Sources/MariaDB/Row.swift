@@ -34,9 +34,6 @@ package struct Row: ~Copyable {
         return Column(of: statement, handle, index: index, cell: cells + index)
     }
 
-    /// For rows of a join whose first columns say all that is new.
-    package mutating func skipRest() { index = count }
-
     /// Reading fewer columns than the SELECT has is a mistake, just as reading more is.
     @usableFromInline
     func finish() throws(MariaDBError) {

@@ -41,15 +41,13 @@ extension Accounts {
     private func label(_ bootstrap: DeviceBootstrap) -> String { bootstrap.name ?? bootstrap.platform.rawValue }
 
     private func reopen(
-        _ device: Device, of owner: User, with paks: [PAK.ID], _ bootstrap: DeviceBootstrap,
+        _ device: Device, of owner: User, with paks: [PAK.ID]?, _ bootstrap: DeviceBootstrap,
         in transaction: AccountsTransaction
     ) throws -> SignedIn {
         var (user, device) = (owner, device)
         if user.isDueForActivity(at: transaction.now) { try transaction.touch(&user) }
-        try transaction.touch(&device)
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, application: device.application, label: label(bootstrap),
-            actor: .user(user.id), besides: paks)
+            to: user.id, onActive: &device, label: label(bootstrap), actor: .user(user.id), besides: paks)
         try transaction.noteLogin(.bootstrap, of: user.id, on: bootstrap.platform)
         return SignedIn(user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device)
     }

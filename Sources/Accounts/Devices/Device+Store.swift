@@ -22,30 +22,26 @@ extension Device {
 }
 
 extension AccountsTransaction {
-    /// Locks a device's owner, then the device, then its live PAKs, in one statement; nil if there is no such device, or if
-    /// its owner changed between the look-up and the lock.
-    func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (device: Device, owner: User, paks: [PAK.ID])? {
-        var found: (device: Device, owner: User)?
-        // A row for each PAK, of which a device has few, is less than a second statement.
-        let paks = try connection.all(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
-            let pak = try row.read(PAK.ID?.self)
-            if found == nil {
-                let owner = try User(from: &row)
-                found = (try Device(from: &row), owner)
-            } else {
-                row.skipRest()
-            }
-            return pak
+    /// Locks a device's owner, then the device, in one statement; nil if there is no such device, or if its owner changed
+    /// between the look-up and the lock.
+    ///
+    /// - Returns: also the live PAKs of the device; nil for them if the device has not kept them, or if the release before, which
+    ///   does not know that it keeps them, has seen the device since.
+    func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (device: Device, owner: User, paks: [PAK.ID]?)? {
+        let found = try connection.first(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
+            let paks = try row.read(String?.self)?.split(separator: ",").compactMap { Int64($0).map(PAK.ID.init) }
+            let owner = try User(from: &row)
+            let device = try Device(from: &row)
+            return (device: device, owner: owner, paks: paks)
         }
         try writeOnCluster(found.map { [$0.owner] } ?? [])
-        return found.map { ($0.device, $0.owner, paks.compactMap { $0 }) }
+        return found
     }
 
     private static let lockingDeviceAndOwner = ComposedSQL(
-        select: "p.id", User.columns, Device.columns,
+        select: "IF(d.live_paks_at = d.last_seen_at, d.live_paks, NULL)", User.columns, Device.columns,
         from: """
             users u STRAIGHT_JOIN devices d ON d.user_id = u.id
-            LEFT JOIN paks p FORCE INDEX (paks_device) ON p.device_id = d.id AND p.revoked_at IS NULL
             WHERE u.id = (SELECT user_id FROM devices WHERE device_uuid = ?) AND d.device_uuid = ?
             FOR UPDATE
             """)
@@ -119,8 +115,10 @@ extension AccountsTransaction {
     func assign(_ device: Device, to user: User.ID) throws -> (Device, Secret) {
         let secret = Secret(.device)
         try connection.execute(
-            "UPDATE devices SET user_id = ?, secret_digest = ?, application_id = NULL, last_seen_at = ? WHERE id = ?",
-            user, secret.digest, now, device.id)
+            """
+            UPDATE devices SET user_id = ?, secret_digest = ?, application_id = NULL, last_seen_at = ?, live_paks = NULL
+            WHERE id = ?
+            """, user, secret.digest, now, device.id)
         let id = JSONValue.integer(device.id.rawValue)
         if device.owner != user {
             audit(
@@ -131,12 +129,6 @@ extension AccountsTransaction {
         var device = device
         (device.owner, device.secretDigest, device.application, device.lastSeenAt) = (user, secret.digest, nil, now)
         return (device, secret)
-    }
-
-    /// Records that a device was active.
-    func touch(_ device: inout Device) throws {
-        device.lastSeenAt = now
-        try connection.executeLater("UPDATE devices SET last_seen_at = ? WHERE id = ?", now, device.id)
     }
 
     /// Voids the secrets of a user's devices, except one.

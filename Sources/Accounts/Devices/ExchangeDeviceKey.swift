@@ -55,14 +55,13 @@ extension Accounts {
             guard found.owner == user.id else { return .failure(.deviceClaimedByOtherUser) }
             guard found.isOpened(by: exchange.secret) else { return .failure(.invalidDeviceSecret) }
             device = found
-            try transaction.touch(&device)
         } else {
             (device, secret) = try transaction.createDevice(
                 exchange.uuid, exchange.platform, of: user.id, application: application)
         }
         let pak = try transaction.issuePAK(
-            to: user.id, device: device.id, application: device.application, label: exchange.platform.rawValue,
-            actor: .user(user.id), besides: secret == nil ? nil : [])
+            to: user.id, onActive: &device, label: exchange.platform.rawValue, actor: .user(user.id),
+            besides: secret == nil ? nil : [])
         return .success(
             ExchangedPAK(
                 user: user, accessToken: pak.secret.text, scopes: pak.scopes, device: device,

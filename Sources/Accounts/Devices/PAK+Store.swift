@@ -7,25 +7,58 @@ extension AccountsTransaction {
     ///
     /// - Parameter others: the live PAKs of the device; nil if they are not known yet.
     func issuePAK(
-        to user: User.ID, device: Device.ID?, application: Application.ID? = nil, label: String?,
-        actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
+        to user: User.ID, device: Device.ID?, label: String?, actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
+    ) throws -> (secret: Secret, scopes: [Scope]) {
+        let (_, surplus) = divided(try others ?? device.map(livePAKs) ?? [])
+        let pak = try insertPAK(of: user, device: device, application: nil, label: label, actor)
+        try revokeSurplus(surplus, of: user, actor)
+        return pak
+    }
+
+    /// Issues a PAK on a device that is used again, and records that it was active. The device keeps which PAKs are live then, so
+    /// that the next launch need not read them.
+    func issuePAK(
+        to user: User.ID, onActive device: inout Device, label: String?, actor: AuditEntry.Actor,
+        besides others: [PAK.ID]? = nil
+    ) throws -> (secret: Secret, scopes: [Scope]) {
+        let (kept, surplus) = divided(try others ?? livePAKs(of: device.id))
+        let pak = try insertPAK(of: user, device: device.id, application: device.application, label: label, actor)
+        device.lastSeenAt = now
+        try connection.executeLater(
+            """
+            UPDATE devices SET last_seen_at = ?, live_paks = CONCAT(?, LAST_INSERT_ID()), live_paks_at = ? WHERE id = ?
+            """, now, kept.map { "\($0.rawValue)," }.joined(), now, device.id)
+        try revokeSurplus(surplus, of: user, actor)
+        return pak
+    }
+
+    /// The PAKs of a device that stay beside a new one, and those that are one too many then.
+    private func divided(_ paks: [PAK.ID]) -> (kept: ArraySlice<PAK.ID>, surplus: ArraySlice<PAK.ID>) {
+        // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
+        let paks = paks.sorted()
+        return (paks.suffix(PAK.keptPerDevice - 1), paks.dropLast(PAK.keptPerDevice - 1))
+    }
+
+    private func insertPAK(
+        of user: User.ID, device: Device.ID?, application: Application.ID?, label: String?, _ actor: AuditEntry.Actor
     ) throws -> (secret: Secret, scopes: [Scope]) {
         let secret = Secret(.pak)
         let (scopes, text) =
             application == nil
             ? (PAK.fullScopes, PAK.fullScopesText) : (PAK.appBoundScopes, PAK.appBoundScopesText)
-        // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
-        let surplus = try (others ?? device.map(livePAKs) ?? []).sorted().dropLast(PAK.keptPerDevice - 1)
         try connection.executeLater(
             """
             INSERT INTO paks (user_id, device_id, application_id, digest, scopes, label, created_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """, user, device, application, secret.digest, text, label?.prefix(scalars: 100), now)
         audit(.pakIssued, user: user, actor: actor, device.map { ["device_id": .integer($0.rawValue)] } ?? [:])
+        return (secret, scopes)
+    }
+
+    private func revokeSurplus(_ surplus: ArraySlice<PAK.ID>, of user: User.ID, _ actor: AuditEntry.Actor) throws {
         try connection.executeLater(
             "UPDATE paks SET revoked_at = ? WHERE id = ?", rows: surplus.map { [now, $0] })
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
-        return (secret, scopes)
     }
 
     /// Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
@@ -35,7 +68,16 @@ extension AccountsTransaction {
         ) { row in try row.read() }
     }
 
-    // An index is named where a user's PAKs are changed: a scan of a small table would wait for PAKs of users that are not locked.
+    // An index is named where a user's rows are changed: a scan of a small table would wait for rows of users that are not locked.
+
+    /// For whoever revokes PAKs of the user: what the user's devices have kept of their live PAKs is no longer true.
+    func forgetLivePAKs(of user: User.ID) throws {
+        try connection.executeLater(
+            """
+            UPDATE devices FORCE INDEX (devices_user) SET live_paks = NULL
+            WHERE user_id = ? AND live_paks IS NOT NULL
+            """, user)
+    }
 
     /// Revokes all live PAKs of a user, except one.
     func revokePAKs(of user: User.ID, except kept: PAK.ID?, reason: String, actor: AuditEntry.Actor) throws {
@@ -44,6 +86,7 @@ extension AccountsTransaction {
             UPDATE paks FORCE INDEX (paks_user) SET revoked_at = ?
             WHERE user_id = ? AND revoked_at IS NULL AND NOT id <=> ?
             """, now, user, kept)
+        try forgetLivePAKs(of: user)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
@@ -53,6 +96,7 @@ extension AccountsTransaction {
             UPDATE paks FORCE INDEX (paks_device) SET revoked_at = ?
             WHERE user_id = ? AND device_id = ? AND revoked_at IS NULL
             """, now, user, device)
+        try forgetLivePAKs(of: user)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
@@ -64,6 +108,7 @@ extension AccountsTransaction {
             UPDATE paks FORCE INDEX (paks_user) SET revoked_at = ?
             WHERE user_id = ? AND application_id = ? AND revoked_at IS NULL
             """, now, user, application)
+        try forgetLivePAKs(of: user)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 

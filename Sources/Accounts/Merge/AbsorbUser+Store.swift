@@ -52,7 +52,7 @@ extension AccountsTransaction {
 
     /// The devices keep their secrets.
     func moveDevices(from a: User.ID, to b: User.ID) throws -> Int {
-        try connection.execute("UPDATE devices SET user_id = ? WHERE user_id = ?", b, a).affectedRows
+        try connection.execute("UPDATE devices SET user_id = ?, live_paks = NULL WHERE user_id = ?", b, a).affectedRows
     }
 
     func voidTickets(of user: User.ID) throws {

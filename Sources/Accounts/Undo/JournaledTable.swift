@@ -61,7 +61,7 @@ enum JournaledTable: String, CaseIterable {
         var needed: [Column] = []
         /// All the others, but generated and derived ones.
         let others: [Column]
-        /// Columns that triggers write from the rows that refer to a row. They are neither kept nor brought back.
+        /// Columns that only repeat what rows that refer to a row say. They are neither kept nor brought back.
         var derived: [StaticString] = []
         /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user. Each
         /// names its index: weighing four of them costs more than reading the rows.
@@ -103,6 +103,7 @@ enum JournaledTable: String, CaseIterable {
                 .text("device_uuid"), .text("platform"), .binary("secret_digest"), .integer("attestation_verified"),
                 .integer("application_id"), .time("first_seen_at"), .time("last_seen_at"),
             ],
+            derived: ["live_paks", "live_paks_at"],
             rows: ["devices r FORCE INDEX (devices_user) WHERE r.user_id = ?"]),
         .deviceAnonymousIDs: Definition(
             name: "device_anonymous_ids", key: [.integer("id")],

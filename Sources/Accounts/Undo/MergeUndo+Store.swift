@@ -221,6 +221,11 @@ extension AccountsTransaction {
     func revokePAKs(of user: User.ID, on devices: [JournaledRow]) throws -> Int {
         try execute(
             """
+            UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN devices r ON r.id = j.id
+            SET r.live_paks = NULL
+            """, for: devices)
+        return try execute(
+            """
             UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$.id')) j STRAIGHT_JOIN paks p ON p.device_id = j.id
             SET p.revoked_at = ? WHERE p.user_id = ? AND p.revoked_at IS NULL
             """, for: devices, now, user)

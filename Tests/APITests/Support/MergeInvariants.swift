@@ -67,7 +67,7 @@ struct MergeInvariants {
             WHERE p.revoked_at IS NULL AND p.user_id <> d.user_id
             """)
         if !strange.isEmpty { problems.append("the keys \(strange) on others' devices are good") }
-        problems += try scene.db.subjectProblems()
+        problems += try scene.db.subjectProblems() + scene.db.livePAKProblems()
         #expect(problems.isEmpty, comment, sourceLocation: sourceLocation)
     }
 

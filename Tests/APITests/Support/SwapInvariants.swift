@@ -37,7 +37,7 @@ struct SwapInvariants {
         checkApprovals(after, done, &problems)
         checkNotifications(after, done, &problems)
         try checkUsers(after, done, &problems)
-        try scene.db.subjectProblems().forEach { problems.add($0) }
+        try (scene.db.subjectProblems() + scene.db.livePAKProblems()).forEach { problems.add($0) }
         #expect(problems.found.isEmpty, comment, sourceLocation: sourceLocation)
     }
 

@@ -24,7 +24,8 @@ extension UndoWorld {
 
     /// Versions and activity times, and what is looked at otherwise.
     private static let exemptColumns: Set<String> = [
-        "users.version", "users.last_active_at", "devices.last_seen_at", "applications.version", "grants.last_used_at",
+        "users.version", "users.last_active_at", "devices.last_seen_at", "devices.live_paks", "devices.live_paks_at",
+        "applications.version", "grants.last_used_at",
         // Never taken back.
         "users.has_merges",
         // What the identities are then; `subjectProblems` compares them.

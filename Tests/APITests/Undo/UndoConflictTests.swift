@@ -44,7 +44,7 @@ import Time
             let after = try world.snapshot(horizon)
             let left = meanwhile.expected(before: before, merged: merged, changed: changed)
             try #require(after == left, "\(comment): \(left.difference(after))")
-            #expect(try world.db.subjectProblems() == [], comment)
+            #expect(try world.db.subjectProblems() + world.db.livePAKProblems() == [], comment)
         }
         #expect(reasons.count == 4 && reasons.values.allSatisfy { $0 > 3 }, "\(reasons)")
     }

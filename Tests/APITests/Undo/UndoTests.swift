@@ -29,7 +29,7 @@ import Time
             #expect(undone.kept.isEmpty)
             try world.expectRevoked(horizon.families)
             try world.expectSealedValues()
-            #expect(try world.db.subjectProblems() == [])
+            #expect(try world.db.subjectProblems() + world.db.livePAKProblems() == [])
             rows += before.rows.count
         }
         #expect(rows > 4_000)
