@@ -28,7 +28,7 @@ package struct Identifier<Entity>: RawRepresentable, Hashable, Comparable, Senda
 }
 
 extension KeyedEncodingContainer {
-    /// As by default, which would make a value of its own for the number.
+    /// As by default, but without a container for the number alone.
     package mutating func encode<Entity>(_ id: Identifier<Entity>, forKey key: Key) throws {
         try encode(id.rawValue, forKey: key)
     }

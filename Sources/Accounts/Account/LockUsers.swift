@@ -3,7 +3,7 @@ import IdentityTokens
 import MariaDB
 
 /// Locks users. A rule that changes anything of an account locks its user first; if it needs several users, in
-/// ascending order of id (accounts §0.4). `lockDeviceAndOwner` locks a device, its owner and its PAKs in one statement.
+/// ascending order of id (accounts §0.4). `lockDeviceAndOwner` locks a device and its owner in one statement.
 extension AccountsTransaction {
     /// Locks users in ascending order of id, and reads their current state. Users that no longer exist are missing from
     /// the result.

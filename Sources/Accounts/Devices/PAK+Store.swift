@@ -5,6 +5,8 @@ import Text
 extension AccountsTransaction {
     /// Issues a PAK. If it belongs to a device, all but the newest few PAKs of the device are revoked. The user is locked.
     ///
+    /// The device is new, or was just assigned to the user: it has not kept which PAKs are live.
+    ///
     /// - Parameter others: the live PAKs of the device; nil if they are not known yet.
     func issuePAK(
         to user: User.ID, device: Device.ID?, label: String?, actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
@@ -57,7 +59,7 @@ extension AccountsTransaction {
 
     private func revokeSurplus(_ surplus: ArraySlice<PAK.ID>, of user: User.ID, _ actor: AuditEntry.Actor) throws {
         try connection.executeLater(
-            "UPDATE paks SET revoked_at = ? WHERE id = ?", rows: surplus.map { [now, $0] })
+            "UPDATE paks SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", rows: surplus.map { [now, $0] })
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
     }
 
@@ -90,13 +92,13 @@ extension AccountsTransaction {
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 
+    /// For a device that is deleted or assigned next, so what it has kept of its live PAKs goes, too.
     func revokePAKs(of user: User.ID, on device: Device.ID, reason: String, actor: AuditEntry.Actor) throws {
         let outcome = try connection.execute(
             """
             UPDATE paks FORCE INDEX (paks_device) SET revoked_at = ?
             WHERE user_id = ? AND device_id = ? AND revoked_at IS NULL
             """, now, user, device)
-        try forgetLivePAKs(of: user)
         auditRevocation(outcome.affectedRows, of: user, reason: reason, actor: actor)
     }
 

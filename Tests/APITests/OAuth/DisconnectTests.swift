@@ -59,6 +59,7 @@ import Testing
 
         let answer = disconnect(rp.clientID, as: person.token)
         #expect(answer.status == 204 && answer.text.isEmpty, "\(answer)")
+        #expect(try app.column("SELECT live_paks FROM devices WHERE application_id IS NOT NULL") == ["NULL", "NULL"])
 
         for tokens in [first, second] {
             #expect(scene.userInfo(tokens.access).status == 401)

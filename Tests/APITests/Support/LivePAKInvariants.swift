@@ -1,6 +1,15 @@
 import MariaDB
 
 extension Connection {
+    /// Makes each device keep its live PAKs, as its next launch would, so that the check finds out who forgets to drop them.
+    func keepLivePAKs() throws {
+        try execute(
+            """
+            UPDATE devices d SET live_paks_at = last_seen_at, live_paks = (
+                SELECT GROUP_CONCAT(id ORDER BY id) FROM paks WHERE device_id = d.id AND revoked_at IS NULL)
+            """)
+    }
+
     /// What must be true of `devices.live_paks` at any time: if a launch would take them as they are, they are the live PAKs of the
     /// device.
     func livePAKProblems() throws -> [String] {

@@ -10,6 +10,7 @@ struct MergeInvariants {
 
     init(_ scene: SwapScene) throws {
         self.scene = scene
+        try scene.db.keepLivePAKs()
         before = try Self.owners(scene.db)
         users = try scene.ids("SELECT id FROM users").count
     }

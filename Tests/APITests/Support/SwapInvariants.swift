@@ -21,6 +21,7 @@ struct SwapInvariants {
 
     init(_ scene: SwapScene) throws {
         self.scene = scene
+        try scene.db.keepLivePAKs()
         before = try Assets(scene.db)
     }
 

@@ -22,6 +22,7 @@ import Time
             let before = try world.snapshot(horizon)
             var meanwhile = try Meanwhile(world)
             world.app.time.advance(by: .seconds(1))
+            try world.db.keepLivePAKs()
             let merge = try world.merge()
             let merged = try world.snapshot(horizon)
             world.app.time.advance(by: .seconds(1))

@@ -130,10 +130,13 @@ import Time
                     "device_uuid": .string(ada.uuid), "platform": "ios", "device_secret": .string(ada.secret),
                 ])))
         #expect(rotated.userID == bea.userID && rotated.deviceID == ada.deviceID && rotated.secret != ada.secret)
+        let last = try reopened(rotated)
+        #expect(try app.count("SELECT COUNT(*) FROM devices WHERE live_paks IS NOT NULL") > 0)
         try app.undo(merge)
-        for token in [ada.token, meanwhile.token, rotated.token] {
+        for token in [ada.token, meanwhile.token, rotated.token, last.token] {
             #expect(scene.client.send(.get, "/api/v1/me", token: token).status == 401)
         }
+        #expect(try app.database.connect().livePAKProblems() == [])
         #expect(user(bea.token) == bea.userID)
         #expect(try reopened(rotated).userID == ada.userID)
     }

@@ -19,7 +19,10 @@ import Time
             let horizon = try world.horizon()
             let before = try world.snapshot(horizon)
             world.app.time.advance(by: .seconds(1))
+            try world.db.keepLivePAKs()
             let merge = try world.merge()
+            #expect(try world.db.livePAKProblems() == [])
+            try world.db.keepLivePAKs()
             // It takes a while to look at all tables.
             if round % 11 == 0 { #expect(try world.snapshot(horizon) != before) }
             world.app.time.advance(by: .seconds(1))
