@@ -1,13 +1,10 @@
 /// Base64url without padding (RFC 7515 §2).
 package enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    /// The value of each character; 64 for every other byte.
-    private static let values = (UInt8.min...UInt8.max).map { byte in
-        alphabet.firstIndex(of: byte).map(UInt8.init) ?? 64
-    }
+    private static let alphabet = Base64Alphabet(ending: "-_")
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        let (bytes, alphabet) = (bytes.span, alphabet.span)
+        let characters = alphabet.characters
+        let (bytes, alphabet) = (bytes.span, characters.span)
         var text: [UInt8] = []
         text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
             func append(_ bits: UInt8) { text.append(alphabet[Int(bits & 63)]) }
@@ -38,8 +35,56 @@ package enum Base64URL {
     /// one text.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
 
-    package static func decode(_ text: [UInt8]) -> [UInt8]? {
-        let (text, values) = (text.span, values.span)
+    package static func decode(_ text: [UInt8]) -> [UInt8]? { alphabet.decode(text.span) }
+}
+
+/// Base64 (RFC 4648 §4).
+package enum Base64 {
+    private static let alphabet = Base64Alphabet(ending: "+/")
+
+    /// With padding.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text = Base64URL.encode(bytes).utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// With or without its padding, and as strict about the rest as `Base64URL`.
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+
+    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text.span) }
+
+    package static func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
+
+    private static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var end = text.count
+        while end > 0, end + 2 > text.count, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        return alphabet.decode(text.extracting(..<end))
+    }
+}
+
+/// The 64 characters of one of the alphabets of RFC 4648.
+private struct Base64Alphabet {
+    let characters: [UInt8]
+    /// The value of each character; 64 for every other byte.
+    private let values: [UInt8]
+
+    /// - Parameter last: the last two characters.
+    init(ending last: String) {
+        let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
+        self.characters = characters
+        values = (UInt8.min...UInt8.max).map { byte in characters.firstIndex(of: byte).map(UInt8.init) ?? 64 }
+    }
+
+    /// Strict, as `Base64URL.decode` says.
+    func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        let values = values.span
         // Stays below 64 unless a character is not of the alphabet.
         var all: UInt8 = 0
         var unused: UInt8 = 0
@@ -69,36 +114,5 @@ package enum Base64URL {
         }
         guard text.count & 3 != 1, all < 64, unused == 0 else { return nil }
         return bytes
-    }
-}
-
-/// Base64 (RFC 4648 §4).
-package enum Base64 {
-    /// With padding.
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text = Base64URL.encode(bytes).utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// With or without its padding, and as strict about the rest as `Base64URL`.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        var text = Array(text)
-        text.removeLast(text.suffix(2).count { $0 == UInt8(ascii: "=") })
-        for index in text.indices {
-            switch text[index] {
-            case UInt8(ascii: "+"): text[index] = UInt8(ascii: "-")
-            case UInt8(ascii: "/"): text[index] = UInt8(ascii: "_")
-            case UInt8(ascii: "-"), UInt8(ascii: "_"): return nil
-            default: break
-            }
-        }
-        return Base64URL.decode(text)
     }
 }

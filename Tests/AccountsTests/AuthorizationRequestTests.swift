@@ -145,9 +145,17 @@ import Testing
         #expect(Scopes("").text == "" && Scopes(" ").text == "" && Scopes(["b", "b"]).text == "b")
         let many = (0..<40).map { "s\($0)" }
         #expect(Scopes((many + many).joined(separator: " ")).names == many)
+        for count in 30...34 {
+            let names = (100..<100 + count).map { "n\($0)" }
+            let text = names.joined(separator: " ")
+            #expect(Scopes(text).text == text)
+            for repeated in [names[0], names[count - 1]] { #expect(Scopes("\(text) \(repeated)").text == text) }
+        }
         #expect(Scopes("ab abc a").names == ["ab", "abc", "a"])
         #expect(Scopes("a abc").contains("a") && !Scopes("ab abc").contains("a") && !Scopes("a").contains(""))
-        #expect(Scopes("openid shop:tier a:b:c identity:level :x").custom.map(\.scope) == ["shop:tier"])
+        let custom = Scopes("openid shop:tier a:b:c identity:level :x x: profile:basics ä:ö").custom
+        #expect(custom.map(\.scope) == ["shop:tier", "profile:basics", "ä:ö"])
+        #expect(custom.map(\.namespace) == ["shop", "profile", "ä"] && custom.map(\.key) == ["tier", "basics", "ö"])
     }
 
     @Test func challenges() {

@@ -63,10 +63,13 @@ package struct Scopes: Sendable, Equatable {
     /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
     package var custom: [(scope: String, namespace: String, key: String)] {
         guard text.utf8.contains(UInt8(ascii: ":")) else { return [] }
-        return names.compactMap { name in
-            let parts = name.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            guard parts.count == 2, !parts.contains(where: \.isEmpty), !Self.standard.contains(name) else { return nil }
-            return (name, String(Substring(parts[0])), String(Substring(parts[1])))
+        return text.utf8.split(separator: UInt8(ascii: " ")).compactMap { name in
+            // Looked for first, because nearly all names are standard.
+            guard name.contains(UInt8(ascii: ":")), !Self.standard.contains(where: { $0.utf8.elementsEqual(name) })
+            else { return nil }
+            let parts = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts.contains(where: \.isEmpty) else { return nil }
+            return (String(Substring(name)), String(Substring(parts[0])), String(Substring(parts[1])))
         }
     }
 
@@ -89,12 +92,22 @@ extension Scopes {
     /// Whether each name is there once, and single spaces separate them. False also for many names, which a set compares faster.
     private static func isInForm(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
+        var ends = InlineArray<32, Int>(repeating: 0)
         var (start, count) = (0, 0)
         while start <= bytes.count, !bytes.isEmpty {
             let end = end(of: start, in: bytes)
+            if end == start || count == ends.count { return false }
+            let name = bytes.extracting(start..<end)
+            var other = 0
+            for index in 0..<count {
+                // Most names differ in length already.
+                if ends[index] - other == name.count, bytes.extracting(other..<ends[index]).isEqual(to: name) {
+                    return false
+                }
+                other = ends[index] + 1
+            }
+            ends[count] = end
             count += 1
-            if end == start || count > 32 { return false }
-            if isThere(bytes.extracting(start..<end), in: bytes.extracting(..<start)) { return false }
             start = end + 1
         }
         return true
