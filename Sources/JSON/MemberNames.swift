@@ -55,7 +55,8 @@ struct MemberNames {
 
     /// The name in UTF-8.
     func utf8(of key: String) -> [UInt8] {
-        guard areProperties else { return Array(key.utf8) }
+        // An empty array is shared by all threads, and appending nothing would write its count.
+        guard areProperties, !key.isEmpty else { return Array(key.utf8) }
         let key = key.utf8Span.span
         var name: [UInt8] = []
         name.append(addingCapacity: 2 * key.count) { name in appendSnakeCase(key, to: &name) }

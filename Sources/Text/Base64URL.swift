@@ -3,6 +3,7 @@ package enum Base64URL {
     private static let alphabet = Base64Alphabet(ending: "-_")
 
     package static func encode(_ bytes: [UInt8]) -> String {
+        if bytes.isEmpty { return "" }
         let characters = alphabet.characters
         let (bytes, alphabet) = (bytes.span, characters.span)
         var text: [UInt8] = []
@@ -84,6 +85,8 @@ private struct Base64Alphabet {
 
     /// Strict, as `Base64URL.decode` says.
     func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        // Where nothing is appended, the standard library would write the count of the empty array that all threads share.
+        guard text.count > 1 else { return text.isEmpty ? [] : nil }
         let values = values.span
         // Stays below 64 unless a character is not of the alphabet.
         var all: UInt8 = 0
