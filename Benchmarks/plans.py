@@ -2,7 +2,7 @@
 
 A few requests of a workload are recorded (floor/record.c). If a parameter is the same in all recordings, it is a
 constant. If it differs, a source is searched that explains every recording: a field of the request or its digest, a
-value of an earlier row, the id of an earlier insert, a secret in the answer, the time, or chance. So the statements
+value of an earlier row or a word of it, the id of an earlier insert, a secret in the answer, the time, or chance. So the statements
 cannot drift from Merganser's. Before anything is measured, it is checked that the floor touches as many rows.
 
 A plan as floor.c reads it, text in hexadecimal digits:
@@ -27,6 +27,7 @@ from datetime import datetime, timezone
 
 UUID = re.compile(rb"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}")
 HEX = re.compile(rb"[0-9a-f]+")
+LIST = re.compile(rb"[0-9]+(?:,[0-9]+)+")
 PIECES = re.compile(rb"[A-Za-z0-9_-]+|[^A-Za-z0-9_-]+")
 # Between a request's being sent and its time being read in the server.
 SLACK = 1.5
@@ -213,6 +214,10 @@ class Plan:
                     if fits(lambda number: same(kind, recordings[number].statements[earlier].rows[row][column])):
                         self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
                         return f"r{earlier}.{column}.{row}"
+                    for word in range(words(self.last.statements[earlier].rows[row][column])):
+                        if fits(lambda number: word_of(recordings[number].statements[earlier].rows[row][column], word)):
+                            self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
+                            return f"w{earlier}.{column}.{row}.{word}"
                     if kind == "i" and fits(
                         lambda number: following(recordings[number].statements[earlier].rows[row][column])
                     ):
@@ -271,6 +276,16 @@ def same(kind: str, value: Value) -> Value:
         return value
     whole, _, fraction = value.replace(b" ", b"T").partition(b".")
     return whole + b"." + fraction.ljust(6, b"0")
+
+
+def words(value: Value) -> int:
+    """How many words a list of numbers has; 0 if it is none."""
+    return value.count(b",") + 1 if value and LIST.fullmatch(value) else 0
+
+
+def word_of(value: Value, position: int) -> Value:
+    """The word of a list of numbers at a position."""
+    return value.split(b",")[position] if position < words(value) else None
 
 
 def following(value: Value) -> Value:

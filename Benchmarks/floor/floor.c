@@ -56,9 +56,10 @@ static void *must(void *pointer)
 
 struct part {
     char kind;      /* c constant, f field, b field in hexadecimal digits, h SHA-256 of a field, r value of an earlier row,
+                       w word of such a value, between commas, n the number behind one,
                        i id of an earlier insert, a the answer's token, A its SHA-256, x random bytes,
                        X random hexadecimal digits, u and v UUID of version 4 and 7 as so many bytes, t time */
-    int a, b, c;
+    int a, b, c, d;
     char *bytes;
     size_t length;
 };
@@ -127,7 +128,7 @@ static void parse_parameter(char *line, struct parameter *parameter)
         struct part *part = &parameter->part[parameter->parts++];
         part->kind = *word++;
         if (part->kind == 'c') part->bytes = unhex(word, &part->length);
-        else sscanf(word, "%d.%d.%d", &part->a, &part->b, &part->c);
+        else sscanf(word, "%d.%d.%d.%d", &part->a, &part->b, &part->c, &part->d);
     }
     if (parameter->parts == 1 && parameter->part->kind == 'c') {
         const char *text = parameter->part->bytes;
@@ -351,6 +352,19 @@ static void append(struct thread *thread, struct result *results, const struct p
         struct result *result = &results[part->a];
         struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
         put(thread, value->bytes, value->length);
+        break;
+    }
+    case 'w': {
+        struct result *result = &results[part->a];
+        struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
+        const char *word = value->bytes, *end = word + value->length;
+        for (int left = part->d; left > 0; left--) {
+            const char *comma = memchr(word, ',', (size_t)(end - word));
+            if (!comma) return;
+            word = comma + 1;
+        }
+        const char *comma = memchr(word, ',', (size_t)(end - word));
+        put(thread, word, (size_t)((comma ? comma : end) - word));
         break;
     }
     case 'n': {
