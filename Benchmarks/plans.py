@@ -2,8 +2,9 @@
 
 A few requests of a workload are recorded (floor/record.c). If a parameter is the same in all recordings, it is a
 constant. If it differs, a source is searched that explains every recording: a field of the request or its digest, a
-value of an earlier row or a word of it, the id of an earlier insert, a secret in the answer, the time, or chance. So the statements
-cannot drift from Merganser's. Before anything is measured, it is checked that the floor touches as many rows.
+value of an earlier row, a number of a list in one, the id of an earlier insert, a secret in the answer, the time, or
+chance. So the statements cannot drift from Merganser's. Before anything is measured, it is checked that the floor
+touches as many rows.
 
 A plan as floor.c reads it, text in hexadecimal digits:
 
@@ -214,8 +215,10 @@ class Plan:
                     if fits(lambda number: same(kind, recordings[number].statements[earlier].rows[row][column])):
                         self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
                         return f"r{earlier}.{column}.{row}"
-                    for word in range(words(self.last.statements[earlier].rows[row][column])):
-                        if fits(lambda number: word_of(recordings[number].statements[earlier].rows[row][column], word)):
+                    for word in range(len(words(self.last.statements[earlier].rows[row][column]))):
+                        if fits(
+                            lambda number: words(recordings[number].statements[earlier].rows[row][column]).get(word)
+                        ):
                             self.kept[earlier] = max(self.kept.get(earlier, 0), row + 1)
                             return f"w{earlier}.{column}.{row}.{word}"
                     if kind == "i" and fits(
@@ -278,14 +281,9 @@ def same(kind: str, value: Value) -> Value:
     return whole + b"." + fraction.ljust(6, b"0")
 
 
-def words(value: Value) -> int:
-    """How many words a list of numbers has; 0 if it is none."""
-    return value.count(b",") + 1 if value and LIST.fullmatch(value) else 0
-
-
-def word_of(value: Value, position: int) -> Value:
-    """The word of a list of numbers at a position."""
-    return value.split(b",")[position] if position < words(value) else None
+def words(value: Value) -> dict[int, bytes]:
+    """The numbers of a list, by their position; empty if it is no list."""
+    return dict(enumerate(value.split(b","))) if value and LIST.fullmatch(value) else {}
 
 
 def following(value: Value) -> Value:

@@ -330,6 +330,12 @@ static void put_random(struct thread *thread, const struct part *part)
     put(thread, chance->bytes, length);
 }
 
+static const struct value *earlier(const struct result *results, const struct part *part)
+{
+    const struct result *result = &results[part->a];
+    return &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
+}
+
 static void append(struct thread *thread, struct result *results, const struct part *part)
 {
     unsigned char digest[32];
@@ -349,27 +355,19 @@ static void append(struct thread *thread, struct result *results, const struct p
         put(thread, digest, sizeof digest);
         break;
     case 'r': {
-        struct result *result = &results[part->a];
-        struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
+        const struct value *value = earlier(results, part);
         put(thread, value->bytes, value->length);
         break;
     }
     case 'w': {
-        struct result *result = &results[part->a];
-        struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
-        const char *word = value->bytes, *end = word + value->length;
-        for (int left = part->d; left > 0; left--) {
-            const char *comma = memchr(word, ',', (size_t)(end - word));
-            if (!comma) return;
-            word = comma + 1;
-        }
-        const char *comma = memchr(word, ',', (size_t)(end - word));
+        const struct value *value = earlier(results, part);
+        const char *word = value->bytes, *end = word + value->length, *comma;
+        for (int left = part->d; (comma = memchr(word, ',', (size_t)(end - word))) && left > 0; left--) word = comma + 1;
         put(thread, word, (size_t)((comma ? comma : end) - word));
         break;
     }
     case 'n': {
-        struct result *result = &results[part->a];
-        struct value *value = &result->kept[(unsigned)part->c * result->column_count + (unsigned)part->b];
+        const struct value *value = earlier(results, part);
         char number[24];
         snprintf(number, sizeof number, "%.*s", (int)value->length, (const char *)value->bytes);
         put(thread, text, (size_t)snprintf(text, sizeof text, "%lld", atoll(number) + 1));

@@ -3,12 +3,63 @@ package enum Base64URL {
     private static let alphabet = Base64Alphabet(ending: "-_")
 
     package static func encode(_ bytes: [UInt8]) -> String {
-        if bytes.isEmpty { return "" }
-        let characters = alphabet.characters
-        let (bytes, alphabet) = (bytes.span, characters.span)
+        String(decoding: alphabet.encode(bytes.span), as: UTF8.self)
+    }
+
+    package static func decode(_ text: String) -> [UInt8]? { decode(Array(text.utf8)) }
+
+    /// Decoding is strict: no padding, no white space, no bits set after the last byte. So each byte string has only
+    /// one text.
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+
+    package static func decode(_ text: [UInt8]) -> [UInt8]? { alphabet.decode(text.span) }
+}
+
+/// Base64 (RFC 4648 §4).
+package enum Base64 {
+    private static let alphabet = Base64Alphabet(ending: "+/")
+
+    /// With padding.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text = alphabet.encode(bytes.span)
+        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// With or without its padding, and as strict about the rest as `Base64URL`.
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(ArraySlice(text)) }
+
+    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text.span) }
+
+    private static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var end = text.count
+        while end > 0, end + 2 > text.count, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        return alphabet.decode(text.extracting(..<end))
+    }
+}
+
+/// The 64 characters of one of the alphabets of RFC 4648.
+private struct Base64Alphabet {
+    private let characters: [UInt8]
+    /// The value of each character; 64 for every other byte.
+    private let values: [UInt8]
+
+    /// - Parameter last: the last two characters.
+    init(ending last: String) {
+        let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
+        self.characters = characters
+        values = (UInt8.min...UInt8.max).map { byte in characters.firstIndex(of: byte).map(UInt8.init) ?? 64 }
+    }
+
+    // Where nothing is appended, the standard library would write the count of the empty array that all threads share.
+
+    /// Without padding.
+    func encode(_ bytes: Span<UInt8>) -> [UInt8] {
+        if bytes.isEmpty { return [] }
+        let characters = characters.span
         var text: [UInt8] = []
         text.append(addingCapacity: (bytes.count * 4 + 2) / 3) { text in
-            func append(_ bits: UInt8) { text.append(alphabet[Int(bits & 63)]) }
+            func append(_ bits: UInt8) { text.append(characters[Int(bits & 63)]) }
             var index = 0
             while index + 3 <= bytes.count {
                 let (first, second, third) = (bytes[index], bytes[index + 1], bytes[index + 2])
@@ -27,65 +78,11 @@ package enum Base64URL {
                 append(bytes[index] << 4)
             }
         }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    package static func decode(_ text: String) -> [UInt8]? { decode(Array(text.utf8)) }
-
-    /// Decoding is strict: no padding, no white space, no bits set after the last byte. So each byte string has only
-    /// one text.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
-
-    package static func decode(_ text: [UInt8]) -> [UInt8]? { alphabet.decode(text.span) }
-}
-
-/// Base64 (RFC 4648 §4).
-package enum Base64 {
-    private static let alphabet = Base64Alphabet(ending: "+/")
-
-    /// With padding.
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text = Base64URL.encode(bytes).utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            default: byte
-            }
-        }
-        while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// With or without its padding, and as strict about the rest as `Base64URL`.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
-
-    package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text.span) }
-
-    package static func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
-
-    private static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-        var end = text.count
-        while end > 0, end + 2 > text.count, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
-        return alphabet.decode(text.extracting(..<end))
-    }
-}
-
-/// The 64 characters of one of the alphabets of RFC 4648.
-private struct Base64Alphabet {
-    let characters: [UInt8]
-    /// The value of each character; 64 for every other byte.
-    private let values: [UInt8]
-
-    /// - Parameter last: the last two characters.
-    init(ending last: String) {
-        let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
-        self.characters = characters
-        values = (UInt8.min...UInt8.max).map { byte in characters.firstIndex(of: byte).map(UInt8.init) ?? 64 }
+        return text
     }
 
     /// Strict, as `Base64URL.decode` says.
     func decode(_ text: Span<UInt8>) -> [UInt8]? {
-        // Where nothing is appended, the standard library would write the count of the empty array that all threads share.
         guard text.count > 1 else { return text.isEmpty ? [] : nil }
         let values = values.span
         // Stays below 64 unless a character is not of the alphabet.

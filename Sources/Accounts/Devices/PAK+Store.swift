@@ -7,7 +7,7 @@ extension AccountsTransaction {
     ///
     /// The device is new, or was just assigned to the user: it has not kept which PAKs are live.
     ///
-    /// - Parameter others: the live PAKs of the device; nil if they are not known yet.
+    /// - Parameter others: the live PAKs of the device, ascending; nil if they are not known yet.
     func issuePAK(
         to user: User.ID, device: Device.ID?, label: String?, actor: AuditEntry.Actor, besides others: [PAK.ID]? = nil
     ) throws -> (secret: Secret, scopes: [Scope]) {
@@ -34,11 +34,9 @@ extension AccountsTransaction {
         return pak
     }
 
-    /// The PAKs of a device that stay beside a new one, and those that are one too many then.
+    /// The PAKs of a device, ascending, that stay beside a new one, and those that are too many then.
     private func divided(_ paks: [PAK.ID]) -> (kept: ArraySlice<PAK.ID>, surplus: ArraySlice<PAK.ID>) {
-        // Sorted here: MariaDB would sort them, too (filesort), although the index has their order, and that takes it longer.
-        let paks = paks.sorted()
-        return (paks.suffix(PAK.keptPerDevice - 1), paks.dropLast(PAK.keptPerDevice - 1))
+        (paks.suffix(PAK.keptPerDevice - 1), paks.dropLast(PAK.keptPerDevice - 1))
     }
 
     private func insertPAK(
@@ -63,11 +61,13 @@ extension AccountsTransaction {
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
     }
 
-    /// Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
+    /// Ascending. Whoever issues or revokes PAKs of a device holds its owner, who is locked here.
     private func livePAKs(of device: Device.ID) throws -> [PAK.ID] {
         try connection.all(
             "SELECT id FROM paks FORCE INDEX (paks_device) WHERE device_id = ? AND revoked_at IS NULL", device
         ) { row in try row.read() }
+        // Not in the statement: MariaDB would sort, too (filesort), although the index has their order, and that takes it longer.
+        .sorted()
     }
 
     // An index is named where a user's rows are changed: a scan of a small table would wait for rows of users that are not locked.

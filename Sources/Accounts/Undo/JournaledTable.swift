@@ -61,7 +61,7 @@ enum JournaledTable: String, CaseIterable {
         var needed: [Column] = []
         /// All the others, but generated and derived ones.
         let others: [Column]
-        /// Columns that only repeat what rows that refer to a row say. They are neither kept nor brought back.
+        /// Columns that follow from the rows that refer to a row. They are neither kept nor brought back.
         var derived: [StaticString] = []
         /// The rows `r` of a user: what follows FROM, of one statement or more that each find others. The argument is the user. Each
         /// names its index: weighing four of them costs more than reading the rows.

@@ -217,6 +217,8 @@ extension AccountsTransaction {
             """, for: grants)
     }
 
+    /// The devices drop which PAKs were live, too (`devices.live_paks`).
+    ///
     /// - Returns: how many were live.
     func revokePAKs(of user: User.ID, on devices: [JournaledRow]) throws -> Int {
         try execute(
