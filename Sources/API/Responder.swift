@@ -29,9 +29,8 @@ package final class Responder {
         let match = service.router.match(request.method, request.path)
         let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
         var response = surface.labeled(answer(request, match, surface, requestID))
-        response.headers += [
-            Response.Field("X-Request-Id", requestID), Response.Field("X-Logi-Request-Id", requestID),
-        ]
+        response.headers.append(Response.Field("X-Request-Id", requestID))
+        response.headers.append(Response.Field("X-Logi-Request-Id", requestID))
         if response.header("Cache-Control") == nil {
             response.headers.append(Response.Field("Cache-Control", "no-store"))
         }

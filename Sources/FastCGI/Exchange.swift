@@ -1,6 +1,7 @@
 internal import CFastCGI
 internal import Glibc
 import HTTP
+internal import Text
 
 /// One request and its answer on a connection. Each worker has one object and reuses it for every request.
 final class Exchange {
@@ -133,35 +134,44 @@ final class Exchange {
 
 extension [UInt8] {
     fileprivate mutating func append(head response: Response) {
-        self += "Status: ".utf8
-        self += String(response.status.code).utf8
-        self += " ".utf8
-        self += response.status.reason.utf8
-        self += "\r\n".utf8
-        var hasLength = false
-        for field in response.headers {
-            hasLength = hasLength || field.name.utf8.count == 14 && field.name.lowercased() == "content-length"
-            self += field.name.utf8
-            self += ": ".utf8
-            append(value: field.value)
-            self += "\r\n".utf8
+        let reason = response.status.reason
+        // Numbers have up to 20 bytes.
+        let others = "Status:  \r\nContent-Length: \r\n\r\n".utf8.count + reason.utf8.count + 2 * 20
+        let fields = response.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + ": \r\n".utf8.count }
+        append(addingCapacity: others + fields) { head in
+            head.append("Status: ")
+            head.append(decimal: Int64(response.status.code))
+            head.append(" ")
+            head.append(reason)
+            head.append("\r\n")
+            var hasLength = false
+            for field in response.headers {
+                hasLength = hasLength || field.name.utf8.count == 14 && field.name.lowercased() == "content-length"
+                head.append(field.name)
+                head.append(": ")
+                head.append(value: field.value)
+                head.append("\r\n")
+            }
+            // Without it, nginx would send the body in chunks. An answer without a body has no Content-Length (RFC 9110
+            // §8.6).
+            if !hasLength, ![204, 304].contains(response.status.code), let length = response.length {
+                head.append("Content-Length: ")
+                head.append(decimal: Int64(length))
+                head.append("\r\n")
+            }
+            head.append("\r\n")
         }
-        // Without it, nginx would send the body in chunks. An answer without a body has no Content-Length (RFC 9110
-        // §8.6).
-        if !hasLength, ![204, 304].contains(response.status.code), let length = response.length {
-            self += "Content-Length: ".utf8
-            self += String(length).utf8
-            self += "\r\n".utf8
-        }
-        self += "\r\n".utf8
     }
+}
 
+extension OutputSpan<UInt8> {
     /// Replaces control characters with spaces (RFC 9110 §5.5), because a line break in a value would begin another
     /// field.
-    private mutating func append(value: String) {
-        let start = count
-        self += value.utf8
-        for index in start..<count where self[index] < 0x20 && self[index] != 0x09 { self[index] = 0x20 }
+    fileprivate mutating func append(value: String) {
+        let bytes = value.utf8Span.span
+        for index in bytes.indices {
+            append(bytes[index] < 0x20 && bytes[index] != 0x09 ? 0x20 : bytes[index])
+        }
     }
 }
 

@@ -17,9 +17,9 @@ package struct QueryParameters {
         var values: [(name: String, encoded: Range<Int>)] = []
         var start = 0
         while start < query.count {
-            let end = query[start...].firstIndex(of: UInt8(ascii: "&")) ?? query.count
+            let end = query.span.firstIndex(of: UInt8(ascii: "&"), from: start)
             if start < end {
-                let equals = query[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
+                let equals = query.span.extracting(..<end).firstIndex(of: UInt8(ascii: "="), from: start)
                 values.append((Self.decoded(query[start..<equals]), min(equals + 1, end)..<end))
             }
             start = end + 1

@@ -11,9 +11,9 @@ extension JSONValue {
 
     package func append(to bytes: inout [UInt8]) {
         switch self {
-        case .null: bytes += "null".utf8
-        case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .integer(let value): bytes += value.description.utf8
+        case .null: appendNull(to: &bytes)
+        case .bool(let value): JSON.append(value, to: &bytes)
+        case .integer(let value): bytes.append(decimal: value)
         case .number(let value): bytes += (value.isFinite ? ecmaScript(value) : "null").utf8
         case .string(let value): appendQuoted(value, to: &bytes)
         case .array(let values):
@@ -34,6 +34,14 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "}"))
         }
     }
+}
+
+func appendNull(to bytes: inout [UInt8]) {
+    bytes.append(addingCapacity: 4) { text in text.append("null") }
+}
+
+func append(_ value: Bool, to bytes: inout [UInt8]) {
+    bytes.append(addingCapacity: 5) { text in text.append(value ? "true" : "false") }
 }
 
 /// Appends a JSON string: `"`, `\` and control characters escaped, the short escapes where there are any.
@@ -74,7 +82,5 @@ private func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
 }
 
 private func append(_ utf8: Span<UInt8>, to bytes: inout [UInt8]) {
-    bytes.append(addingCapacity: utf8.count) { rest in
-        for index in utf8.indices { rest.append(utf8[index]) }
-    }
+    bytes.append(addingCapacity: utf8.count) { rest in rest.append(copying: utf8) }
 }

@@ -1,3 +1,5 @@
+internal import Text
+
 /// The members of an object, written in the order they come.
 struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private let object: ValueEncoder
@@ -16,12 +18,12 @@ struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         object.writer.appendMember(names, key.stringValue, object.level, value)
     }
 
-    mutating func encodeNil(forKey key: Key) { append(key) { JSONValue.null.append(to: &$0) } }
-    mutating func encode(_ value: Bool, forKey key: Key) { append(key) { JSONValue.bool(value).append(to: &$0) } }
+    mutating func encodeNil(forKey key: Key) { append(key) { appendNull(to: &$0) } }
+    mutating func encode(_ value: Bool, forKey key: Key) { append(key) { JSON.append(value, to: &$0) } }
     mutating func encode(_ value: String, forKey key: Key) { append(key) { appendQuoted(value, to: &$0) } }
     mutating func encode(_ value: Double, forKey key: Key) { append(key) { JSONValue.number(value).append(to: &$0) } }
-    mutating func encode(_ value: Int, forKey key: Key) { append(key) { $0 += value.description.utf8 } }
-    mutating func encode(_ value: Int64, forKey key: Key) { append(key) { $0 += value.description.utf8 } }
+    mutating func encode(_ value: Int, forKey key: Key) { append(key) { $0.append(decimal: Int64(value)) } }
+    mutating func encode(_ value: Int64, forKey key: Key) { append(key) { $0.append(decimal: value) } }
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try name(key).write(value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -16,19 +16,21 @@ struct MemberNames {
         MemberNames(areProperties: NamedTypes.shared.areNamedForProperties(type))
     }
 
-    /// Appends what stands before a key's value: the name in quotes, and a colon.
+    /// Appends what stands before a key's value: a comma if it is not the first one, the name in quotes, and a colon.
     ///
     /// Made anew each time, without an allocation.
-    func append(_ key: String, to bytes: inout [UInt8]) {
+    func append(_ key: String, isFirst: Bool, to bytes: inout [UInt8]) {
         if areProperties {
             let key = key.utf8Span.span
-            bytes.append(addingCapacity: 2 * key.count + 3) { text in
+            bytes.append(addingCapacity: 2 * key.count + 4) { text in
+                if !isFirst { text.append(UInt8(ascii: ",")) }
                 text.append(UInt8(ascii: "\""))
                 appendSnakeCase(key, to: &text)
                 text.append(UInt8(ascii: "\""))
                 text.append(UInt8(ascii: ":"))
             }
         } else {
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
             appendQuoted(key, to: &bytes)
             bytes.append(UInt8(ascii: ":"))
         }

@@ -20,8 +20,8 @@ struct ValueEncoder: Encoder {
 }
 
 extension ValueEncoder: SingleValueEncodingContainer {
-    func encodeNil() { writer.appendSingle(level) { JSONValue.null.append(to: &$0) } }
-    func encode(_ value: Bool) { writer.appendSingle(level) { JSONValue.bool(value).append(to: &$0) } }
+    func encodeNil() { writer.appendSingle(level) { appendNull(to: &$0) } }
+    func encode(_ value: Bool) { writer.appendSingle(level) { JSON.append(value, to: &$0) } }
     func encode(_ value: String) { writer.appendSingle(level) { appendQuoted(value, to: &$0) } }
     func encode(_ value: Double) { writer.appendSingle(level) { JSONValue.number(value).append(to: &$0) } }
     func encode(_ value: Float) { encode(Double(value.description) ?? .nan) }

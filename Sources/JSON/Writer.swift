@@ -42,14 +42,19 @@ final class Writer {
             }
         }
 
+        /// Counts a member or an element; returns whether it is the first one.
+        mutating func advance(_ level: Int) -> Bool {
+            let count = frames[level].count
+            frames[level].count = count + 1
+            return count == 0
+        }
+
         mutating func separate(_ level: Int) {
-            if frames[level].count > 0 { bytes.append(UInt8(ascii: ",")) }
-            frames[level].count += 1
+            if !advance(level) { bytes.append(UInt8(ascii: ",")) }
         }
 
         mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
-            separate(level)
-            names.append(key, to: &bytes)
+            names.append(key, isFirst: advance(level), to: &bytes)
         }
 
         mutating func appendMember(
@@ -140,7 +145,7 @@ final class Writer {
 
     // MARK: Text
 
-    func appendNull() { JSONValue.null.append(to: &output.bytes) }
+    func appendNull() { JSON.appendNull(to: &output.bytes) }
 
     func append(_ value: String) { appendQuoted(value, to: &output.bytes) }
 

@@ -7,16 +7,49 @@ extension Span<UInt8> {
         return true
     }
 
+    /// Byte for byte.
+    @inlinable
+    package func starts(with other: Span<UInt8>) -> Bool {
+        count >= other.count && extracting(0..<other.count).isEqual(to: other)
+    }
+
+    /// Whether this is a word of ASCII letters, in upper or lower case.
+    package func isCaseless(_ word: String) -> Bool {
+        let word = word.utf8Span.span
+        guard count == word.count else { return false }
+        for index in indices where self[index] | 0x20 != word[index] | 0x20 { return false }
+        return true
+    }
+
+    /// Where the first such byte is, from an index on; the count if there is none. Looks at eight bytes at a time.
+    package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int {
+        var index = start
+        while index + 8 <= count {
+            // Unsafe is only that it would make values of any type; the offset is checked.
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
+            let zeros = zeroMarks(word ^ repeated(byte))
+            // A borrow can set others, too, but only above the first one.
+            if zeros != 0 { return index + zeros.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, self[index] != byte { index += 1 }
+        return index
+    }
+
     /// Whether one of these two bytes is there. Looks at eight bytes at a time.
     package func contains(_ byte: UInt8, or other: UInt8) -> Bool {
         var index = 0
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasZero(word ^ repeated(byte)) || hasZero(word ^ repeated(other)) { return true }
+            if zeroMarks(word ^ repeated(byte)) | zeroMarks(word ^ repeated(other)) != 0 { return true }
             index += 8
         }
-        return (index..<count).contains { self[$0] == byte || self[$0] == other }
+        while index < count {
+            if self[index] == byte || self[index] == other { return true }
+            index += 1
+        }
+        return false
     }
 }
 
@@ -29,11 +62,9 @@ extension String {
     }
 }
 
-/// Whether a byte is zero. The subtraction sets the highest bit of a byte that had it clear only if the byte is zero, or if a zero
+/// Not zero if a byte is: the subtraction sets the highest bit of a byte that had it clear only if the byte is zero, or if a zero
 /// below it borrows.
-private func hasZero(_ word: UInt64) -> Bool {
-    (word &- repeated(1)) & ~word & repeated(0x80) != 0
-}
+private func zeroMarks(_ word: UInt64) -> UInt64 { (word &- repeated(1)) & ~word & repeated(0x80) }
 
 /// A word of eight such bytes, to look at eight bytes at a time.
 @inlinable

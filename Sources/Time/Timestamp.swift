@@ -35,8 +35,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Duration {
     fileprivate var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        // One division of 128 bits, where `components` takes two.
+        Int64(attoseconds / 1_000_000_000_000_000)
     }
 }
 

@@ -17,7 +17,10 @@ import Time
     }
 
     @Test(arguments: [
-        "a@example.com", "a@internal.example.com", "a@notinternal", "device.internal", "a@x.internal.org",
+        "a@example.com", "a@internal.example.com", "a@notinternal", "device.internal", "a@x.internal.org", "internal",
+        ".",
+        "a@", "a@.", "a.internal@", "a@x.internal@y", "a@x.internal..", "a@xinternal", "a@x.internals",
+        "a@x.i\u{6E}ternaL.b",
     ])
     func othersArePresent(_ address: String) { #expect(EmailAddress.present(address) == address) }
 

@@ -19,10 +19,53 @@ import Text
         }
     }
 
+    /// The first of two that are there, from each index on.
+    @Test func theFirstByteIsFoundFromEachIndexOn() {
+        for other in [0x24, 0x26, 0x00, 0xA5, 0xFF] as [UInt8] {
+            for count in 0...20 {
+                var text = [UInt8](repeating: other, count: count)
+                for start in 0...count { #expect(first(UInt8(ascii: "%"), in: text, from: start) == count) }
+                for index in text.indices {
+                    text[index] = UInt8(ascii: "%")
+                    let second = min(index + 3, count - 1)
+                    let replaced = text[second]
+                    text[second] = UInt8(ascii: "%")
+                    for start in 0...count {
+                        let expected = start <= index ? index : start <= second ? second : count
+                        #expect(first(UInt8(ascii: "%"), in: text, from: start) == expected)
+                    }
+                    text[second] = replaced
+                    text[index] = other
+                }
+            }
+        }
+    }
+
     @Test func zeroBytesAreFoundToo() {
         let text = [UInt8](repeating: 1, count: 9)
         #expect(!contains(text, 0, or: 2))
         #expect(contains(text + [0], 0, or: 2))
+        #expect(first(0, in: text + [0], from: 0) == 9)
+    }
+
+    @Test func beginningsAndWordsAreCompared() {
+        let text = "/oauth/Token".utf8Span.span
+        let (isThere, isLonger) = (
+            text.starts(with: "/oauth/".utf8Span.span) && text.starts(with: "".utf8Span.span),
+            text.starts(with: "/oauth/Token/".utf8Span.span)
+        )
+        #expect(isThere && !isLonger)
+        let isOther = text.starts(with: "/oauth:".utf8Span.span)
+        #expect(!isOther)
+        let words = [("BEARER", true), ("bEaReR", true), ("Bearer ", false), ("Beare", false), ("Bearep", false)]
+        for (bytes, isWord) in words {
+            let isFound = bytes.utf8Span.span.isCaseless("Bearer")
+            #expect(isFound == isWord, "\(bytes)")
+        }
+    }
+
+    private func first(_ byte: UInt8, in text: [UInt8], from start: Int) -> Int {
+        text.span.firstIndex(of: byte, from: start)
     }
 
     /// `#expect` takes no span.

@@ -20,16 +20,26 @@ struct Surface {
 
     init(path: String, errorDocsBase: String, requestID: String) {
         shape =
-            if path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first?.elementsEqual("v1".utf8) == true {
+            if Self.isBelow("v1", path) {
                 // This includes /v1 itself and paths with doubled slashes, which no route has (analytics §2.1).
                 .analytics
-            } else if path.utf8.starts(with: "/oauth/".utf8) || path.hasSameBytes(as: "/api/v1/oauth/userinfo") {
+            } else if path.utf8Span.span.starts(with: "/oauth/".utf8Span.span)
+                || path.hasSameBytes(as: "/api/v1/oauth/userinfo")
+            {
                 .oauth
             } else {
                 .api
             }
         self.errorDocsBase = errorDocsBase
         self.requestID = requestID
+    }
+
+    /// Whether a path's first segment is this one.
+    private static func isBelow(_ segment: String, _ path: String) -> Bool {
+        let (path, slash) = (path.utf8Span.span, UInt8(ascii: "/"))
+        var start = 0
+        while start < path.count, path[start] == slash { start += 1 }
+        return path.extracting(start..<path.firstIndex(of: slash, from: start)).isEqual(to: segment.utf8Span.span)
     }
 
     var isAnalytics: Bool { shape == .analytics }
@@ -117,6 +127,11 @@ private struct InternalErrorReply: Encodable {
 extension Response {
     /// A JSON answer.
     static func json(_ status: Status = .ok, _ body: some Encodable, headers: [Field] = []) -> Response {
-        Response(status, headers: [Field("Content-Type", "application/json")] + headers, body: body.json())
+        var fields: [Field] = []
+        // With room for those that every answer gets.
+        fields.reserveCapacity(headers.count + 4)
+        fields.append(Field("Content-Type", "application/json"))
+        fields += headers
+        return Response(status, headers: fields, body: body.json())
     }
 }

@@ -4,6 +4,7 @@ import Database
 import HTTP
 import Logging
 import MariaDB
+import Text
 
 /// The credential that a route requires, and the principal that its handler gets for it.
 struct Credential<Principal>: Sendable {
@@ -195,9 +196,7 @@ extension Call {
         func word(from position: Int) -> ArraySlice<UInt8> {
             var start = min(position, bytes.count)
             if syntax == .twoWords { while start < bytes.count, bytes[start] == space { start += 1 } }
-            var end = start
-            while end < bytes.count, bytes[end] != space { end += 1 }
-            return bytes[start..<end]
+            return bytes[start..<bytes.span.firstIndex(of: space, from: start)]
         }
         let name = word(from: 0)
         let credentials = word(from: name.endIndex + 1)
@@ -205,7 +204,7 @@ extension Call {
         switch syntax {
         case .twoWords:
             let isLast = word(from: credentials.endIndex).isEmpty
-            return isLast && isCaseless(name, scheme) ? credentials : nil
+            return isLast && name.span.isCaseless(scheme) ? credentials : nil
         case .firstTwoParts: return name.elementsEqual(scheme.utf8) ? credentials : nil
         }
     }
@@ -219,9 +218,4 @@ enum AuthorizationSyntax {
     /// The header is split at each single space, and the first two parts count. The scheme is compared exactly
     /// (analytics §2.5).
     case firstTwoParts
-}
-
-/// Whether the bytes are a word of ASCII letters, ignoring case.
-private func isCaseless(_ bytes: ArraySlice<UInt8>, _ word: String) -> Bool {
-    bytes.elementsEqual(word.utf8) { $0 | 0x20 == $1 | 0x20 }
 }

@@ -62,15 +62,31 @@ package struct Scopes: Sendable, Equatable {
 
     /// The scopes of the form `<namespace>:<key>`, each of which is one custom claim (accounts §2.8).
     package var custom: [(scope: String, namespace: String, key: String)] {
-        guard text.utf8.contains(UInt8(ascii: ":")) else { return [] }
+        // Looked for first, because nearly all names are standard.
+        guard hasCustom else { return [] }
         return text.utf8.split(separator: UInt8(ascii: " ")).compactMap { name in
-            // Looked for first, because nearly all names are standard.
-            guard name.contains(UInt8(ascii: ":")), !Self.standard.contains(where: { $0.utf8.elementsEqual(name) })
-            else { return nil }
+            if Self.standard.contains(where: { $0.utf8.elementsEqual(name) }) { return nil }
             let parts = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             guard parts.count == 2, !parts.contains(where: \.isEmpty) else { return nil }
             return (String(Substring(name)), String(Substring(parts[0])), String(Substring(parts[1])))
         }
+    }
+
+    /// Whether a name with a colon is not standard. Nothing is allocated for that.
+    private var hasCustom: Bool {
+        let bytes = text.utf8Span.span
+        var start = 0
+        while start < bytes.count {
+            let end = Self.end(of: start, in: bytes)
+            let name = bytes.extracting(start..<end)
+            if name.firstIndex(of: UInt8(ascii: ":")) < name.count,
+                !Self.standard.contains(where: { $0.utf8Span.span.isEqual(to: name) })
+            {
+                return true
+            }
+            start = end + 1
+        }
+        return false
     }
 
     /// For people: the first few names, shortened, and the number of the others.
@@ -125,8 +141,6 @@ extension Scopes {
     }
 
     private static func end(of start: Int, in bytes: Span<UInt8>) -> Int {
-        var end = start
-        while end < bytes.count, bytes[end] != UInt8(ascii: " ") { end += 1 }
-        return end
+        bytes.firstIndex(of: UInt8(ascii: " "), from: start)
     }
 }

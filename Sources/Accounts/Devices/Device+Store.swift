@@ -29,9 +29,7 @@ extension AccountsTransaction {
     ///   does not know that it keeps them, has seen the device since.
     func lockDeviceAndOwner(_ uuid: DeviceUUID) throws -> (device: Device, owner: User, paks: [PAK.ID]?)? {
         let found = try connection.first(Self.lockingDeviceAndOwner.with(uuid.text, uuid.text)) { row in
-            // In UTF-8: to split characters takes ten times as long.
-            let paks = try row.read(String?.self)?.utf8.split(separator: UInt8(ascii: ","))
-                .compactMap { Int64(Substring($0)).map(PAK.ID.init) }
+            let paks = try row.read(String?.self).flatMap([PAK.ID].init(kept:))
             let owner = try User(from: &row)
             let device = try Device(from: &row)
             return (device: device, owner: owner, paks: paks)

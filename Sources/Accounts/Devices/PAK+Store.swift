@@ -29,7 +29,7 @@ extension AccountsTransaction {
         try connection.executeLater(
             """
             UPDATE devices SET last_seen_at = ?, live_paks = CONCAT(?, LAST_INSERT_ID()), live_paks_at = ? WHERE id = ?
-            """, now, kept.map { "\($0.rawValue)," }.joined(), now, device.id)
+            """, now, kept.textBeforeAnother, now, device.id)
         try revokeSurplus(surplus, of: user, actor)
         return pak
     }

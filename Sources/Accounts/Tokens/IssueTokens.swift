@@ -65,7 +65,8 @@ extension Accounts {
             if let nonce { claims.append(("nonce", .string(nonce))) }
             if let sid = family.sid { claims.append(("sid", .string(sid.text))) }
             claims.append(("at_hash", .string(Base64URL.encode(Array(sha256(accessToken.utf8).prefix(16))))))
-            claims += subject.identityClaims + subject.scopedClaims(scopes)
+            subject.appendIdentityClaims(to: &claims)
+            subject.appendScopedClaims(scopes, to: &claims)
             idToken = try signer.sign(JSONValue.object(JSONObject(claims)))
         }
         let response = TokenResponse(

@@ -44,27 +44,26 @@ extension Subject {
     package typealias Members = [(String, JSONValue)]
 
     /// The claims about linked accounts that every id_token and userinfo answer has.
-    package var identityClaims: Members {
-        var claims: Members = [
-            ("canonical_sub", .string(canonicalSub)), ("is_canonical", .bool(isCanonical)),
-            ("linked_subs", .array(linkedSubs.map { .string($0.sub) })),
-        ]
+    package func appendIdentityClaims(to claims: inout Members) {
+        claims.append(("canonical_sub", .string(canonicalSub)))
+        claims.append(("is_canonical", .bool(isCanonical)))
+        claims.append(("linked_subs", .array(linkedSubs.map { .string($0.sub) })))
         if withDetails {
             claims.append(("linked_sub_details", .array(linkedSubs.map(\.details))))
         }
-        return claims + [("anonymous", .bool(anonymous)), ("previously_anonymous", .bool(previouslyAnonymous))]
+        claims.append(("anonymous", .bool(anonymous)))
+        claims.append(("previously_anonymous", .bool(previouslyAnonymous)))
     }
 
     /// The claims of the scope `email` and of custom scopes, for id_tokens and userinfo answers.
-    package func scopedClaims(_ scopes: Scopes) -> Members {
-        var claims: Members = []
+    package func appendScopedClaims(_ scopes: Scopes, to claims: inout Members) {
         if scopes.contains("email"), let email {
-            claims += [("email", .string(email)), ("email_verified", .bool(emailVerified))]
+            claims.append(("email", .string(email)))
+            claims.append(("email_verified", .bool(emailVerified)))
         }
         for (scope, namespace, key) in scopes.custom {
             if let value = customClaims?[namespace]?[key], value != .null { claims.append((scope, value)) }
         }
-        return claims
     }
 }
 

@@ -4,7 +4,9 @@ import Text
 extension Subject {
     /// The answer of the userinfo endpoint (accounts §2.8, §2.9).
     package func userInfo(_ scopes: Scopes) -> JSONValue {
-        var claims: Members = [("sub", .string(sub))]
+        var claims: Members = []
+        claims.reserveCapacity(16)
+        claims.append(("sub", .string(sub)))
         func add(_ name: String, _ value: String?) {
             if !value.isBlank, let value { claims.append((name, .string(value))) }
         }
@@ -18,6 +20,8 @@ extension Subject {
             add("postal_code", postalCode)
         }
         if scopes.contains("identity:level") { claims.append(("identity_verified_level", .integer(verifiedLevel))) }
-        return .object(JSONObject(claims + scopedClaims(scopes) + identityClaims))
+        appendScopedClaims(scopes, to: &claims)
+        appendIdentityClaims(to: &claims)
+        return .object(JSONObject(claims))
     }
 }
