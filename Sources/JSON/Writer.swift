@@ -43,18 +43,18 @@ final class Writer {
         }
 
         /// Counts a member or an element; returns whether it is the first one.
-        mutating func advance(_ level: Int) -> Bool {
+        mutating func countsFirst(_ level: Int) -> Bool {
             let count = frames[level].count
             frames[level].count = count + 1
             return count == 0
         }
 
         mutating func separate(_ level: Int) {
-            if !advance(level) { bytes.append(UInt8(ascii: ",")) }
+            if !countsFirst(level) { bytes.append(UInt8(ascii: ",")) }
         }
 
         mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
-            names.append(key, isFirst: advance(level), to: &bytes)
+            names.append(key, isFirst: countsFirst(level), to: &bytes)
         }
 
         mutating func appendMember(

@@ -13,7 +13,9 @@ extension Span<UInt8> {
         count >= other.count && extracting(0..<other.count).isEqual(to: other)
     }
 
-    /// Whether this is a word of ASCII letters, in upper or lower case.
+    /// Whether this is the word, in upper or lower case.
+    ///
+    /// - Parameter word: ASCII letters.
     package func isCaseless(_ word: String) -> Bool {
         let word = word.utf8Span.span
         guard count == word.count else { return false }
@@ -22,13 +24,14 @@ extension Span<UInt8> {
     }
 
     /// Where the first such byte is, from an index on; the count if there is none. Looks at eight bytes at a time.
+    ///
+    /// - Parameter start: at most the count.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int {
         var index = start
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
             let zeros = zeroMarks(word ^ repeated(byte))
-            // A borrow can set others, too, but only above the first one.
             if zeros != 0 { return index + zeros.trailingZeroBitCount / 8 }
             index += 8
         }
@@ -62,8 +65,8 @@ extension String {
     }
 }
 
-/// Not zero if a byte is: the subtraction sets the highest bit of a byte that had it clear only if the byte is zero, or if a zero
-/// below it borrows.
+/// Zero unless a byte is zero. The lowest bit that is set marks the lowest such byte: the subtraction sets the highest bit of a byte
+/// that had it clear only if the byte is zero, or if a zero below it borrows.
 private func zeroMarks(_ word: UInt64) -> UInt64 { (word &- repeated(1)) & ~word & repeated(0x80) }
 
 /// A word of eight such bytes, to look at eight bytes at a time.

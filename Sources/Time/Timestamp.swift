@@ -35,7 +35,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Duration {
     fileprivate var wholeMilliseconds: Int64 {
-        // One division of 128 bits, where `components` takes two.
+        // `components` takes twice as long.
         Int64(attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -57,6 +57,13 @@ import Testing
         #expect(try kept() == ["\(before[1]),\(before[2]),\(after[5])"])
     }
 
+    @Test func aTextThatCannotBeReadIsReplaced() throws {
+        let phone = try client.bootstrap()
+        let token = try client.reopen(phone)
+        try app.change("UPDATE devices SET live_paks = CONCAT(live_paks, ',1')")
+        try expectFive(phone, after: [phone.token, token])
+    }
+
     @Test func whoeverSignsOutIsNoLongerCounted() throws {
         let phone = try client.bootstrap()
         let tokens = try [phone.token] + (0..<4).map { _ in try client.reopen(phone) }

@@ -9,7 +9,7 @@ import Time
 
     @Test(arguments: [
         "a@device.internal", "a@x.y.internal", "a@Device.INTERNAL", "a@device.internal.", "a@internal",
-        "a@b@c.internal", "a@\u{600}.internal", "a@\u{301}.internal",
+        "@internal", "a@internal.", "a@b@c.internal", "a@\u{600}.internal", "a@\u{301}.internal",
     ])
     func syntheticAddressesAreAbsent(_ address: String) {
         #expect(EmailAddress.present(address) == nil)
@@ -18,9 +18,8 @@ import Time
 
     @Test(arguments: [
         "a@example.com", "a@internal.example.com", "a@notinternal", "device.internal", "a@x.internal.org", "internal",
-        ".",
-        "a@", "a@.", "a.internal@", "a@x.internal@y", "a@x.internal..", "a@xinternal", "a@x.internals",
-        "a@x.i\u{6E}ternaL.b",
+        ".", "a@", "a@.", "a.internal@", "a@x.internal@y", "a@x.internal..", "a@xinternal", "a@x.internals",
+        "a@x.internal.b",
     ])
     func othersArePresent(_ address: String) { #expect(EmailAddress.present(address) == address) }
 

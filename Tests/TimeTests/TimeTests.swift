@@ -27,6 +27,17 @@ import Time
         #expect(Timestamp(milliseconds: -1).seconds == -1)
     }
 
+    @Test(arguments: [
+        (Duration.milliseconds(1500), Int64(1500)), (.microseconds(1999), 1), (.microseconds(999), 0),
+        (.microseconds(-999), 0),
+        (.microseconds(-1500), -1), (.seconds(-86_400), -86_400_000), (.seconds(253_402_300_799), 253_402_300_799_000),
+    ])
+    func durationsAreCutToMilliseconds(_ duration: Duration, milliseconds: Int64) {
+        let epoch = Timestamp(milliseconds: 0)
+        #expect((epoch + duration).milliseconds == milliseconds)
+        #expect((epoch - duration).milliseconds == -milliseconds)
+    }
+
     @Test func everyDayOfEightCenturiesSurvivesTheRoundTrip() {
         var day = Timestamp(CivilTime(year: 1700, month: 1, day: 1))
         let end = Timestamp(CivilTime(year: 2500, month: 1, day: 1))

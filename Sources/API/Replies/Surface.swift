@@ -20,7 +20,7 @@ struct Surface {
 
     init(path: String, errorDocsBase: String, requestID: String) {
         shape =
-            if Self.isBelow("v1", path) {
+            if Self.begins(path, with: "v1") {
                 // This includes /v1 itself and paths with doubled slashes, which no route has (analytics §2.1).
                 .analytics
             } else if path.utf8Span.span.starts(with: "/oauth/".utf8Span.span)
@@ -35,7 +35,7 @@ struct Surface {
     }
 
     /// Whether a path's first segment is this one.
-    private static func isBelow(_ segment: String, _ path: String) -> Bool {
+    private static func begins(_ path: String, with segment: String) -> Bool {
         let (path, slash) = (path.utf8Span.span, UInt8(ascii: "/"))
         var start = 0
         while start < path.count, path[start] == slash { start += 1 }

@@ -21,8 +21,7 @@ package enum EmailAddress {
         if end > 0, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
         var start = end
         while start > 0, bytes[start - 1] != UInt8(ascii: "."), bytes[start - 1] != UInt8(ascii: "@") { start -= 1 }
-        guard start > 0, (0..<start).contains(where: { bytes[$0] == UInt8(ascii: "@") }) else { return false }
-        return bytes.extracting(start..<end).isCaseless("internal")
+        return bytes.firstIndex(of: UInt8(ascii: "@")) < start && bytes.extracting(start..<end).isCaseless("internal")
     }
 
     /// Whether a user may enter this as an address. It must be a mailbox of RFC 5321 §4.1.2 without quoting or
