@@ -35,7 +35,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 extension Duration {
     fileprivate var wholeMilliseconds: Int64 {
-        // `components` takes twice as long.
+        // `components` takes four times as long.
         Int64(attoseconds / 1_000_000_000_000_000)
     }
 }

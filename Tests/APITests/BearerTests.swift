@@ -32,9 +32,9 @@ import Testing
         let token = phone.token
         let headers = [
             "", "   ", "Bearer", "Bearer ", token, "Basic \(token)", "Bearer\(token)", "Bearer:\(token)",
-            "Bearer \(token) x",
-            "Bearer x\(token)", "Bearer \(token)x", "Bearer \(token.uppercased())", "Bearer \(token.dropLast())",
-            "Bearer lpk_live_", "Bearer \(phone.secret)", "Bearer ' OR 1=1 --", "Bearer é\u{0}",
+            "Bearer \(token) x", "Bearer x\(token)", "Bearer \(token)x", "Bearer \(token.uppercased())",
+            "Bearer \(token.dropLast())", "Bearer lpk_live_", "Bearer \(phone.secret)", "Bearer ' OR 1=1 --",
+            "Bearer é\u{0}",
             "Bearer " + String(repeating: "x", count: 8000),
         ]
         try app.expectUnchanged {

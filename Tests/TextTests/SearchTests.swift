@@ -64,11 +64,12 @@ import Text
         }
     }
 
+    // `#expect` takes no span.
+
     private func first(_ byte: UInt8, in text: [UInt8], from start: Int) -> Int {
         text.span.firstIndex(of: byte, from: start)
     }
 
-    /// `#expect` takes no span.
     private func contains(_ text: [UInt8], _ byte: UInt8, or other: UInt8) -> Bool {
         text.span.contains(byte, or: other)
     }
