@@ -43,7 +43,7 @@ enum Routes {
 
         // Identities
         Route(.get, "/api/v1/me/connected_identities", .pak(.profileRead), listIdentities),
-        Route(.post, "/api/v1/me/connected_identities", .pak(.profileWrite), replay: .bearer, linkIdentity),
+        Route(.post, "/api/v1/me/connected_identities", .presentedPAK(.profileWrite), replay: .bearer, linkIdentity),
         Route(.delete, "/api/v1/me/connected_identities/{provider}", .pak(.profileWrite), unlinkIdentity),
 
         // Sign-ins elsewhere, approved in the app

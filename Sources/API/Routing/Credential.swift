@@ -63,9 +63,24 @@ extension Credential<Caller> {
     static func pak(_ scopes: Scope..., appBound: Bool = false) -> Credential {
         Credential(.pak(scopes, appBound: appBound)) { call in
             let caller = try call.authenticate()
-            if caller.application != nil && !appBound { throw Failure.insufficientScope }
-            if !scopes.allSatisfy({ caller.scopes.contains($0.rawValue) }) { throw Failure.insufficientScope }
+            try caller.require(scopes, appBound: appBound)
             return caller
+        }
+    }
+}
+
+extension Caller {
+    fileprivate func require(_ scopes: [Scope], appBound: Bool) throws {
+        if application != nil && !appBound { throw Failure.insufficientScope }
+        if !scopes.allSatisfy({ self.scopes.contains($0.rawValue) }) { throw Failure.insufficientScope }
+    }
+}
+
+extension Credential<PresentedPAK> {
+    /// The same as `pak`, for a rule that reads the caller itself.
+    static func presentedPAK(_ scope: Scope) -> Credential {
+        Credential(.pak([scope], appBound: false)) { call in
+            PresentedPAK(read: try Credential<Caller>.pak(scope).check(call))
         }
     }
 }
@@ -137,6 +152,16 @@ extension Credential<KeyProof> {
 }
 
 extension Call {
+    /// The PAK of the request, for a rule that reads the caller; nil if the caller has to be read before.
+    ///
+    /// A request with an Idempotency-Key claims its record before the rule begins, and nobody who is not signed in may write.
+    func presentedPAK(_ requirement: Requirement) -> PresentedPAK? {
+        guard case .pak(let scopes, let appBound) = requirement, idempotencyKey == nil, let token = bearerToken() else {
+            return nil
+        }
+        return accounts.present(token) { caller in try caller.require(scopes, appBound: appBound) }
+    }
+
     /// The key of the request if it was live within the last minute, and had the permission; nil if it has to be read.
     func rememberedKey(_ requirement: Requirement) -> KeyProof? {
         guard case .apiKey(let permission) = requirement, let secret = keySecret,

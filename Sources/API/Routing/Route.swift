@@ -1,3 +1,4 @@
+import Accounts
 import Analytics
 import HTTP
 
@@ -29,6 +30,30 @@ struct Route: Sendable {
         isCrossOrigin = crossOrigin
         isPage = page
         handle = { call in try handler(call, try credential.check(call)) }
+    }
+
+    /// A route whose rule reads the caller while it locks them. What is refused stands only if the credential does, which is
+    /// checked before a refusal as it would be before the handler.
+    init(
+        _ method: Method, _ pattern: String, _ credential: Credential<PresentedPAK>, replay: ReplayScope? = nil,
+        _ handler: @escaping @Sendable (Call, PresentedPAK) throws -> Response
+    ) {
+        self.method = method
+        self.pattern = pattern
+        requirement = credential.requirement
+        self.replay = replay
+        isCrossOrigin = false
+        isPage = false
+        handle = { call in
+            guard let pak = call.presentedPAK(credential.requirement) else {
+                return try handler(call, try credential.check(call))
+            }
+            let answer = Result { try handler(call, pak) }
+            if pak.caller != nil, case .success(let response) = answer { return response }
+            let read = try credential.check(call)
+            if case .failure(is UnconfirmedCaller) = answer { return try handler(call, read) }
+            return try answer.get()
+        }
     }
 
     /// A route with pages that handles its credential itself.

@@ -67,10 +67,38 @@ extension AccountsTransaction {
             (user, others) = try lockCaller(caller, and: seen.map { [$0.canonical] } ?? [])
             holder = try connection.holder(of: token.provider, token.subject)
         }
-        guard let holder else { return (user, nil, nil) }
-        if holder.canonical == user.id { return (user, holder, user) }
-        guard let owner = others.first(where: { $0.id == holder.canonical }) else { throw TransactionMustRestart() }
-        return (user, holder, owner)
+        return (user, holder, try owner(of: holder, among: others + [user]))
+    }
+
+    /// The same for a PAK whose caller is not known yet: the caller is read with what is locked, and confirmed to the PAK.
+    ///
+    /// - Throws: `UnconfirmedCaller` if no live account has the PAK; what the PAK's check throws.
+    func lockCaller(
+        _ pak: PresentedPAK, andHolderOf token: IdentityToken
+    ) throws -> (caller: Caller, holder: IdentityHolder?, owner: User?) {
+        // Read before, or by an earlier run of this transaction.
+        if var caller = pak.caller {
+            let locked = try lockCaller(caller, andHolderOf: token)
+            caller.user = locked.caller
+            return (caller, locked.holder, locked.owner)
+        }
+        let sql = Self.lockingPresentedWithHolder.with(pak.digest, token.provider.rawValue, token.subject)
+        let users = try connection.all(sql) { row in try User(from: &row) }
+        try writeOnCluster(users)
+        // Whoever revokes a PAK, or gives it to another user, holds its user.
+        guard let found = try connection.holder(of: token, andPAK: pak.digest) else { throw UnconfirmedCaller() }
+        guard let user = users.first(where: { $0.id == found.user }) else { throw TransactionMustRestart() }
+        if user.deletedAt != nil { throw UnconfirmedCaller() }
+        let caller = Caller(user, found.pak)
+        try pak.confirm(caller, at: now)
+        return (caller, found.holder, try owner(of: found.holder, among: users))
+    }
+
+    /// - Parameter locked: users.
+    private func owner(of holder: IdentityHolder?, among locked: [User]) throws -> User? {
+        guard let holder else { return nil }
+        guard let owner = locked.first(where: { $0.id == holder.canonical }) else { throw TransactionMustRestart() }
+        return owner
     }
 
     /// - Returns: the others in ascending order, without the caller and those that no longer exist.
@@ -139,6 +167,16 @@ extension AccountsTransaction {
         from: """
             users u
             WHERE u.id IN (?, (
+                SELECT COALESCE(l.primary_user_id, i.user_id)
+                FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
+                WHERE i.provider = ? AND i.sub = ?))
+            ORDER BY u.id FOR UPDATE
+            """)
+    private static let lockingPresentedWithHolder = ComposedSQL(
+        select: User.columns,
+        from: """
+            users u
+            WHERE u.id IN ((SELECT p.user_id FROM paks p WHERE p.digest = ? AND p.revoked_at IS NULL), (
                 SELECT COALESCE(l.primary_user_id, i.user_id)
                 FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
                 WHERE i.provider = ? AND i.sub = ?))

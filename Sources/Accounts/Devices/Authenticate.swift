@@ -57,24 +57,27 @@ extension Accounts {
             FROM paks p JOIN users u ON u.id = p.user_id WHERE p.digest = ? AND p.revoked_at IS NULL
             """, secret.digest
         ) { row in
-            let (pak, device, application) = (
-                try row.read(PAK.ID.self), try row.read(Device.ID?.self), try row.read(Application.ID?.self)
-            )
-            let scopes = Scopes(try row.read(String.self))
-            let issuedAt = try row.read(Timestamp.self)
-            return Caller(
-                user: try User(from: &row), credential: .pak(pak), device: device, application: application,
-                scopes: scopes,
-                authenticatedAt: issuedAt)
+            let pak = try LivePAK(from: &row)
+            return Caller(try User(from: &row), pak)
         }
-        guard let found, found.user.deletedAt == nil, !isExpired(issuedAt: found.authenticatedAt) else {
+        guard let found, found.user.deletedAt == nil, !isExpired(issuedAt: found.authenticatedAt, at: clock.now) else {
             throw Failure.invalidToken
         }
         return found
     }
 
-    private func isExpired(issuedAt: Timestamp) -> Bool {
-        settings.pakLifetime.map { issuedAt + $0 <= clock.now } ?? false
+    /// A PAK whose caller a rule reads.
+    ///
+    /// - Parameter check: throws if the caller may not do what the request asks for.
+    package func present(_ presented: String, check: @escaping (Caller) throws -> Void) -> PresentedPAK {
+        PresentedPAK(digest: Secret(presented: presented).digest) { caller, now in
+            if self.isExpired(issuedAt: caller.authenticatedAt, at: now) { throw Failure.invalidToken }
+            try check(caller)
+        }
+    }
+
+    private func isExpired(issuedAt: Timestamp, at now: Timestamp) -> Bool {
+        settings.pakLifetime.map { issuedAt + $0 <= now } ?? false
     }
 
     /// Updates `last_active_at` of a user who was last seen an hour ago or more. If the row is locked, nothing is
@@ -87,5 +90,31 @@ extension Accounts {
             SET STATEMENT innodb_lock_wait_timeout = 0 FOR
             UPDATE users SET last_active_at = ? WHERE id = ? AND last_active_at < ?
             """, now, caller.id, now)
+    }
+}
+
+/// What the row of a PAK says of its caller.
+struct LivePAK {
+    let id: PAK.ID
+    let device: Device.ID?
+    let application: Application.ID?
+    let scopes: Scopes
+    let issuedAt: Timestamp
+
+    /// - Parameter row: `p.id, p.device_id, p.application_id, p.scopes, p.created_at`.
+    init(from row: inout Row) throws {
+        id = try row.read()
+        device = try row.read()
+        application = try row.read()
+        scopes = Scopes(try row.read(String.self))
+        issuedAt = try row.read()
+    }
+}
+
+extension Caller {
+    init(_ user: User, _ pak: LivePAK) {
+        self.init(
+            user: user, credential: .pak(pak.id), device: pak.device, application: pak.application, scopes: pak.scopes,
+            authenticatedAt: pak.issuedAt)
     }
 }

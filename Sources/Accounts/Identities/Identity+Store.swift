@@ -36,16 +36,27 @@ extension Connection {
             LIMIT 1
             """, pak, user, token.provider.rawValue, token.subject, sha256(token.subject.utf8)
         ) { row in
-            let isLive = try row.read(Bool.self)
-            let (user, canonical) = (try row.read(User.ID?.self), try row.read(User.ID?.self))
-            let (consentedAt, waiting) = (try row.read(Timestamp?.self), try row.read(AppleRevocation.ID?.self))
-            guard let user, let canonical else { return (isLive, nil) }
-            return (
-                isLive,
-                IdentityHolder(
-                    user: user, canonical: canonical, consentedAt: consentedAt, hasWaitingGrants: waiting != nil)
-            )
+            (isLive: try row.read(), holder: try IdentityHolder(ifIn: &row))
         } ?? (false, nil)
+    }
+
+    /// The same, and a PAK that is not revoked, with the user whose it is; nil if there is no such PAK.
+    func holder(
+        of token: IdentityToken, andPAK digest: [UInt8]
+    ) throws -> (pak: LivePAK, user: User.ID, holder: IdentityHolder?)? {
+        try first(
+            """
+            SELECT p.id, p.device_id, p.application_id, p.scopes, p.created_at, p.user_id,
+                   i.user_id, COALESCE(l.primary_user_id, i.user_id), i.consented_at, r.id
+            FROM paks p
+            LEFT JOIN identities i ON i.provider = ? AND i.sub = ?
+            LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
+            LEFT JOIN apple_revocations r ON r.sub_digest = ?
+            WHERE p.digest = ? AND p.revoked_at IS NULL LIMIT 1
+            """, token.provider.rawValue, token.subject, sha256(token.subject.utf8), digest
+        ) { row in
+            (pak: try LivePAK(from: &row), user: try row.read(), holder: try IdentityHolder(ifIn: &row))
+        }
     }
 
     /// The canonical user of the live user with this login_email, and whether an authoritative provider vouched for it.
@@ -69,6 +80,16 @@ extension Connection {
                 id: try row.read(), provider: try row.read(), email: EmailAddress.present(try row.read()),
                 emailVerified: try row.read(), emailAuthoritative: try row.read(), linkedAt: try row.read())
         }
+    }
+}
+
+extension IdentityHolder {
+    /// - Parameter row: its four columns, which an outer join leaves empty if nobody holds the identity.
+    fileprivate init?(ifIn row: inout Row) throws {
+        let (user, canonical) = (try row.read(User.ID?.self), try row.read(User.ID?.self))
+        let (consentedAt, waiting) = (try row.read(Timestamp?.self), try row.read(AppleRevocation.ID?.self))
+        guard let user, let canonical else { return nil }
+        self.init(user: user, canonical: canonical, consentedAt: consentedAt, hasWaitingGrants: waiting != nil)
     }
 }
 

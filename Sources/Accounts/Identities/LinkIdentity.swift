@@ -21,8 +21,32 @@ extension Accounts {
     package func linkIdentity(
         _ token: IdentityToken, fullName: PersonName?, to caller: Caller, in transaction: AccountsTransaction
     ) throws -> LinkOutcome {
-        let connection = transaction.connection
-        let (user, holder, owner) = try transaction.lockCaller(caller, andHolderOf: token)
+        var caller = caller
+        let holder: IdentityHolder?
+        let owner: User?
+        (caller.user, holder, owner) = try transaction.lockCaller(caller, andHolderOf: token)
+        return try link(token, fullName, to: caller, holder, owner, in: transaction)
+    }
+
+    /// The same for a PAK whose caller is read here.
+    ///
+    /// - Throws: also `UnconfirmedCaller`, and what the PAK's check throws.
+    package func linkIdentity(
+        _ token: IdentityToken, fullName: PersonName?, to pak: PresentedPAK, in transaction: AccountsTransaction
+    ) throws -> (caller: Caller, outcome: LinkOutcome) {
+        var (caller, holder, owner) = try transaction.lockCaller(pak, andHolderOf: token)
+        if caller.user.isDueForActivity(at: transaction.now) { try transaction.touch(&caller.user) }
+        return (caller, try link(token, fullName, to: caller, holder, owner, in: transaction))
+    }
+
+    /// - Parameters:
+    ///   - caller: locked, with the account as it is now.
+    ///   - owner: the canonical user of the holder, locked.
+    private func link(
+        _ token: IdentityToken, _ fullName: PersonName?, to caller: Caller, _ holder: IdentityHolder?, _ owner: User?,
+        in transaction: AccountsTransaction
+    ) throws -> LinkOutcome {
+        let (user, connection) = (caller.user, transaction.connection)
         if let owner, owner.id != user.id {
             try owner.checkNotDeleted()
             try transaction.renewAppleConsent(by: token, of: holder)

@@ -45,6 +45,18 @@ import Time
         #expect(try scene.kept() == ["holder", "linked"])
     }
 
+    @Test func aStrangersCodeIsNotExchanged() throws {
+        let scene = try AppleScene()
+        let phone = try scene.client.bootstrap(1)
+        try scene.app.change("UPDATE paks SET revoked_at = created_at")
+        for token in [nil, "lpk_live_x", phone.token] {
+            let answer = scene.client.send(
+                .post, "/api/v1/me/connected_identities", scene.proof("ada"), token: token)
+            #expect("\(answer)" == refusal(401, "invalid_token"))
+        }
+        #expect(scene.forms(at: "/token").isEmpty)
+    }
+
     @Test func aBrowsersCodeHasItsRedirectURI() throws {
         let scene = try AppleScene()
         let oauth = try OAuthScene(scene.app)

@@ -10,15 +10,20 @@ private struct LinkIdentityRequest: Decodable {
 
 /// `POST /api/v1/me/connected_identities` (accounts §1.8): links an identity. An anonymous caller becomes an identified
 /// user. If another account has the identity, the caller gets a ticket for the swap into it.
-@Sendable func linkIdentity(_ call: Call, _ caller: Caller) throws -> Response {
+@Sendable func linkIdentity(_ call: Call, _ pak: PresentedPAK) throws -> Response {
     guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)
     let fullName = try checked(body.fullName)
     let anonymousID = try CarriedAnonymousID(call)
     let token = try call.verifyProof(from: provider)
-    try call.exchangeAppleCode(body.authorizationCode, with: token)
+    if body.authorizationCode != nil {
+        // Nobody who is not signed in has a code exchanged.
+        if pak.caller == nil { throw UnconfirmedCaller() }
+        try call.exchangeAppleCode(body.authorizationCode, with: token)
+    }
     return try call.commit(keepsRefusals: true) { transaction in
-        switch try call.accounts.linkIdentity(token, fullName: fullName, to: caller, in: transaction) {
+        let (caller, outcome) = try call.accounts.linkIdentity(token, fullName: fullName, to: pak, in: transaction)
+        switch outcome {
         case .linked(let user, let identities):
             let claims = try anonymousID.claim(for: user, on: transaction.device(of: caller), in: transaction)
             return .json(.ok, ConnectedIdentitiesReply(user, identities, claims: claims))
