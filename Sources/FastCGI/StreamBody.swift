@@ -20,8 +20,8 @@ final class StreamBody: RequestBody {
     private let connection: Int32
     private let receiveTimeout: Duration
 
-    /// The largest read at once if no length was announced.
-    private static let partSize = 65_536
+    /// The largest read at once if no length was announced. nginx announces each body, so hardly ever is there anything to read.
+    private static let partSize = 4096
 
     /// - Parameter receiveTimeout: the value that is set on the connection.
     init(

@@ -61,6 +61,7 @@ extension RequestBody {
     package func collect(limit: Int) throws(BodyError) -> [UInt8] {
         if let length, length > limit { throw .tooLarge }
         var bytes = try read(atMost: limit + 1)
+        if bytes.isEmpty { return bytes }
         while bytes.count <= limit {
             let part = try read(atMost: limit + 1 - bytes.count)
             if part.isEmpty { return bytes }

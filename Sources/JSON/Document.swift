@@ -186,6 +186,41 @@ final class Document: Sendable {
         return found
     }
 
+    /// The JSON text of an object whose members can be copied as they stand: at most 16, whose values are strings of at most so many
+    /// bytes, without an escape and without a repeated name; nil if it is not one.
+    func plainText(_ object: Int, valuesAtMost limit: Int) -> [UInt8]? {
+        let (bytes, nodes) = (bytes, nodes)
+        let (text, node) = (bytes.span, nodes.span)
+        let (first, end) = (object + 1, Int(node[object].next))
+        func content(_ node: Node) -> Range<Int> { Int(node.start)..<Int(node.end) }
+        var length = 2
+        // A string is one node, so each member is two.
+        for member in stride(from: first, to: end, by: 2) {
+            let (name, value) = (node[member], node[member + 1])
+            guard member < first + 32, name.kind == .string, value.kind == .string, content(value).count <= limit else {
+                return nil
+            }
+            for earlier in stride(from: first, to: member, by: 2)
+            where text.extracting(content(node[earlier])).isEqual(to: text.extracting(content(name))) {
+                return nil
+            }
+            length += content(name).count + content(value).count + #""":"","#.utf8.count
+        }
+        var result: [UInt8] = []
+        result.append(addingCapacity: length) { result in
+            func quoted(_ node: Node) -> Range<Int> { Int(node.start) - 1..<Int(node.end) + 1 }
+            result.append(UInt8(ascii: "{"))
+            for member in stride(from: first, to: end, by: 2) {
+                if member > first { result.append(UInt8(ascii: ",")) }
+                result.append(copying: text.extracting(quoted(node[member])))
+                result.append(UInt8(ascii: ":"))
+                result.append(copying: text.extracting(quoted(node[member + 1])))
+            }
+            result.append(UInt8(ascii: "}"))
+        }
+        return result
+    }
+
     /// The nodes at which an array's or object's children begin, found one after the other.
     struct Children: Sequence, IteratorProtocol {
         private let document: Document

@@ -5,10 +5,14 @@
 
     /// - Throws: `JSONError.loneSurrogate`.
     package init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? ValueDecoder, decoder.document.hasLoneSurrogate(in: decoder.node) {
+        guard let decoder = decoder as? ValueDecoder else {
+            wrappedValue = try Value(from: decoder)
+            return
+        }
+        if decoder.document.hasLoneSurrogate(in: decoder.node) {
             throw JSONError.loneSurrogate(path: pathText(decoder.codingPath))
         }
-        wrappedValue = try Value(from: decoder)
+        wrappedValue = try decoder.unwrap(Value.self)
     }
 }
 

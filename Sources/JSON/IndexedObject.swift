@@ -47,6 +47,12 @@ package struct IndexedObject: ~Copyable, Sendable {
         return object.document.value(node)
     }
 
+    /// The last member of that name, read in place.
+    package func parsed(_ name: String) -> ParsedValue? {
+        guard isIndexed else { return object.member(name) }
+        return member(name).map { ParsedValue($0, of: object.document) }
+    }
+
     /// The node of the value of the last member of that name.
     private func member(_ name: String) -> Int? {
         let (text, node, places, name) = (bytes.span, nodes.span, places.span, name.utf8Span.span)

@@ -49,9 +49,11 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8Span.span
     guard utf8.firstSpecial() == utf8.count else { return appendQuoted(utf8, to: &bytes) }
     // Hardly any text needs an escape, so it is copied at once.
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: text.utf8)
-    bytes.append(UInt8(ascii: "\""))
+    bytes.append(addingCapacity: utf8.count + 2) { bytes in
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(copying: utf8)
+        bytes.append(UInt8(ascii: "\""))
+    }
 }
 
 /// The same of a text in UTF-8.

@@ -67,6 +67,7 @@ struct MemberNames {
 }
 
 private func appendSnakeCase(_ key: Span<UInt8>, to name: inout OutputSpan<UInt8>) {
+    guard key.hasUpperCase else { return name.append(copying: key) }
     for index in key.indices {
         if isUpperCase(key[index]) {
             if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
@@ -74,6 +75,13 @@ private func appendSnakeCase(_ key: Span<UInt8>, to name: inout OutputSpan<UInt8
         } else {
             name.append(key[index])
         }
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate var hasUpperCase: Bool {
+        for index in indices where isUpperCase(self[index]) { return true }
+        return false
     }
 }
 

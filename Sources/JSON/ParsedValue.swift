@@ -46,6 +46,10 @@ package struct ParsedObject: Sendable {
     /// A copy of that member.
     package subscript(name: String) -> JSONValue? { document.member(name, .exact, of: node).map(document.value) }
 
+    /// Its JSON text, if its members can be copied as they stand: at most 16, whose values are strings of at most so many bytes,
+    /// without an escape and without a repeated name.
+    package func plainText(valuesAtMost limit: Int) -> [UInt8]? { document.plainText(node, valuesAtMost: limit) }
+
     /// For a reader of many members.
     package var indexed: IndexedObject { IndexedObject(self) }
 }

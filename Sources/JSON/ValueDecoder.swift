@@ -25,10 +25,12 @@ struct ValueDecoder: Decoder {
     }
 
     func unwrap<T: Decodable>(_ type: T.Type) throws -> T {
-        // The standard library's own `init(from:)` would come back here through an existential container.
-        if type == String.self, let value = try string() as? T { return value }
-        if type == Int.self, let value = try integer(Int.self) as? T { return value }
-        if type == Bool.self, let value = try bool() as? T { return value }
+        // The standard library's own `init(from:)` would come back here through an existential container, and a cast would look
+        // types up. Unsafe is only that the types must be the same, which each line has checked.
+        if type == String.self { return unsafe unsafeBitCast(try string(), to: type) }
+        if type == String?.self { return unsafe unsafeBitCast(isNull ? nil : try string(), to: type) }
+        if type == Int.self { return unsafe unsafeBitCast(try integer(Int.self), to: type) }
+        if type == Bool.self { return unsafe unsafeBitCast(try bool(), to: type) }
         return try T(from: self)
     }
 

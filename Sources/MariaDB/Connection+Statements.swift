@@ -34,23 +34,27 @@ extension Connection {
     package func executeMany<Value>(
         _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
     ) throws(MariaDBError) -> Outcome {
-        try executeMany(.literal(sql), values) { [Parameter](arguments($0)) }
+        try executeMany(.literal(sql), values) { value, row in
+            for argument in arguments(value) { row.append(parameter: argument?.parameter ?? .null) }
+        }
     }
 
-    /// The same for batches of many rows: no argument is copied into an existential.
+    /// The same for batches of many rows: their arguments are put where they are sent from, without an array.
+    ///
+    /// - Parameter fill: appends the row of arguments of a value.
     @discardableResult
     package func executeMany<Value>(
-        _ sql: StaticString, _ values: [Value], parameters: (Value) -> [Parameter]
+        _ sql: StaticString, _ values: [Value], filling fill: (Value, inout RowsBuffers) -> Void
     ) throws(MariaDBError) -> Outcome {
-        try executeMany(.literal(sql), values, parameters)
+        try executeMany(.literal(sql), values, fill)
     }
 
     private func executeMany<Value>(
-        _ key: StatementKey, _ values: [Value], _ parameters: (Value) -> [Parameter]
+        _ key: StatementKey, _ values: [Value], _ fill: (Value, inout RowsBuffers) -> Void
     ) throws(MariaDBError) -> Outcome {
         guard !values.isEmpty else { return Outcome(affectedRows: 0, lastInsertID: 0, warningCount: 0) }
         try prepareForStatement()
-        let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, parameters) }
+        let statement = try run(key) { statement throws(MariaDBError) in try statement.execute(values, fill) }
         defer { statement.finish() }
         return statement.outcome
     }
@@ -64,7 +68,9 @@ extension Connection {
     /// - Parameter sql: without arguments of its own.
     @discardableResult
     package func executeMany(_ sql: ComposedSQL, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
-        try executeMany(.composed(sql.text), rows) { [Parameter]($0) }
+        try executeMany(.composed(sql.text), rows) { arguments, row in
+            for argument in arguments { row.append(parameter: argument?.parameter ?? .null) }
+        }
     }
 
     // Inlined, since they would not be specialized for what the caller reads: each row would look up its types.

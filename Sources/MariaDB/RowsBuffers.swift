@@ -5,7 +5,8 @@ import Time
 /// binding for each column, which points at an array with one cell for each row.
 ///
 /// A column has one type, that of its first value that is not NULL.
-struct RowsBuffers: ~Copyable {
+@usableFromInline
+package struct RowsBuffers: ~Copyable {
     let binds: UnsafeMutablePointer<MYSQL_BIND>
     private let columns: Int
     private let rows: Int
@@ -17,6 +18,10 @@ struct RowsBuffers: ~Copyable {
     private let lengths: UnsafeMutablePointer<UInt>
     private let indicators: UnsafeMutablePointer<CChar>
     private var bytes: ArgumentBytes
+    /// Of the row that is being filled, the next one.
+    private var column = 0
+    /// Of the first argument that cannot be sent.
+    private var problem: UnsendableArgument?
     private var isFinished = false
 
     /// - Parameter rows: how many rows will be appended.
@@ -48,16 +53,29 @@ struct RowsBuffers: ~Copyable {
         indicators.deallocate()
     }
 
-    mutating func append(_ row: [Parameter]) throws(UnsendableArgument) {
+    /// The row's next argument. Inlined, so that it is made for the type of the value.
+    @inlinable
+    package mutating func append(_ value: some Bindable) { append(parameter: value.parameter) }
+
+    /// What cannot be sent is reported at the end of the row.
+    @usableFromInline
+    package mutating func append(parameter: Parameter) {
         precondition(!isFinished, "the cells have addresses already")
-        guard row.count == columns else {
-            throw UnsendableArgument(problem: "\(columns) arguments a row are needed, \(row.count) are given")
+        defer { column += 1 }
+        guard column < columns, problem == nil else { return }
+        do { try set(to: parameter) } catch { problem = error }
+    }
+
+    mutating func endRow() throws(UnsendableArgument) {
+        guard column == columns else {
+            throw UnsendableArgument(problem: "\(columns) arguments a row are needed, \(column) are given")
         }
-        for column in 0..<columns { try set(column, to: row[column]) }
+        if let problem { throw problem }
+        column = 0
         count += 1
     }
 
-    private mutating func set(_ column: Int, to argument: Parameter) throws(UnsendableArgument) {
+    private mutating func set(to argument: Parameter) throws(UnsendableArgument) {
         let cell = column * rows + count
         if case .null = argument {
             indicators[cell] = CChar(STMT_INDICATOR_NULL.rawValue)

@@ -54,10 +54,17 @@ final class Statement {
     /// Only for INSERT, UPDATE, DELETE and REPLACE.
     ///
     /// > mysql_stmt_attr_set(STMT_ATTR_ARRAY_SIZE): Number of array elements. Must be set before mysql_stmt_bind_param.
-    func execute<Value>(_ values: [Value], _ row: (Value) -> [Parameter]) throws(MariaDBError) {
+    ///
+    /// - Parameter fill: appends the arguments of a value's row.
+    func execute<Value>(_ values: [Value], _ fill: (Value, inout RowsBuffers) -> Void) throws(MariaDBError) {
         precondition(!isRunning)
         var buffers = RowsBuffers(columns: parameters.count, rows: values.count)
-        do { for value in values { try buffers.append(row(value)) } } catch { throw self.error(error.problem) }
+        do {
+            for value in values {
+                fill(value, &buffers)
+                try buffers.endRow()
+            }
+        } catch { throw self.error(error.problem) }
         buffers.finish()
         try setRowCount(values.count)
         guard mysql_stmt_bind_param(handle, buffers.binds) == 0 else { throw failure() }

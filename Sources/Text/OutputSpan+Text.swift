@@ -1,11 +1,33 @@
 extension OutputSpan<UInt8> {
-    /// A byte at a time: most texts are short, and a call that copies takes as long as twenty bytes.
     @inlinable
     package mutating func append(_ text: String) { append(copying: text.utf8Span.span) }
 
-    @inlinable
-    package mutating func append(copying bytes: Span<UInt8>) {
-        for index in bytes.indices { append(bytes[index]) }
+    /// Eight bytes at a time: a call that copies takes as long as a hundred.
+    @usableFromInline
+    package mutating func append(copying source: Span<UInt8>) {
+        let count = source.count
+        guard count >= 8 else {
+            for index in source.indices { append(source[index]) }
+            return
+        }
+        precondition(count <= freeCapacity, "the bytes fit")
+        // Unsafe is only that offsets are not checked: each is at most eight less than the count, which fits.
+        unsafe withUnsafeMutableBufferPointer { buffer, initialized in
+            guard let start = buffer.baseAddress else { return }
+            let target = unsafe UnsafeMutableRawPointer(start + initialized)
+            func copyWord(_ offset: Int) {
+                let word = unsafe source.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                unsafe target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+            }
+            var offset = 0
+            while offset + 8 <= count {
+                copyWord(offset)
+                offset += 8
+            }
+            // The last word overlaps the one before it.
+            if offset < count { copyWord(count - 8) }
+            initialized += count
+        }
     }
 
     /// In decimal: at most 20 bytes.

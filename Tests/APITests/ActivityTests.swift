@@ -27,11 +27,12 @@ import Time
 
     @Test func everyUseMovesItAtMostOnceAnHour() throws {
         let link = "/api/v1/me/connected_identities"
+        let proof = app.proof("ada").adding(["provider": "apple"])
         let uses: [(String, () throws -> Int)] = [
             ("read", { client.send(.get, "/api/v1/me", token: phone.token).status }),
             ("write", { client.send(.patch, "/api/v1/me", ["name": "Ada"], token: phone.token).status }),
             ("refusal", { client.send(.post, "/api/v1/me/anonymous_swap", token: phone.token).status }),
-            ("link", { client.send(.post, link, app.proof("ada").adding(["provider": "apple"]), token: phone.token).status }),
+            ("link", { client.send(.post, link, proof, token: phone.token).status }),
             ("refused link", { client.send(.post, link, token: phone.token).status }),
             (
                 "bootstrap",

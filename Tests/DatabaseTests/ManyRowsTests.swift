@@ -127,11 +127,22 @@ struct ManyRowsTests {
         #expect(try stored().map(\.whole) == [6])
     }
 
-    @Test func rowsMayBeParameters() throws {
+    @Test func rowsMayBeFilled() throws {
+        let sql: StaticString = "INSERT INTO cells (id, characters) VALUES (?, ?)"
         try db.executeMany(
-            "INSERT INTO cells (id, characters) VALUES (?, ?)", [1, 2],
-            parameters: { id in [id.parameter, id == 1 ? .null : .text("b")] })
+            sql, [1, 2],
+            filling: { id, row in
+                row.append(id)
+                row.append(id == 1 ? nil : "b")
+            })
         #expect(try stored().map(\.text) == [nil, "b"])
+        for count in [0, 1, 3, 4] {
+            let error = try #require(throws: MariaDBError.self) {
+                try db.executeMany(sql, [3], filling: { id, row in for _ in 0..<count { row.append(id) } })
+            }
+            #expect(error.message == "2 arguments a row are needed, \(count) are given")
+        }
+        #expect(try stored().count == 2)
     }
 
     @Test func theSameStatementForOneRowAndForMany() throws {
@@ -180,6 +191,7 @@ struct ManyRowsTests {
             return error.message
         }
         #expect(try problem([[1, "a"], [2]]) == "2 arguments a row are needed, 1 are given")
+        #expect(try problem([[1, "a"], [2, "b", 3]]) == "2 arguments a row are needed, 3 are given")
         #expect(
             try problem([[1, nil], [2, "a"], [3, 4]])
                 == "argument 2 has another type in row 3 than in the rows before")

@@ -181,6 +181,27 @@ import Testing
         }
     }
 
+    /// What can be copied is the text of a copy, byte for byte; everything else is left to one.
+    @Test(
+        arguments: [
+            ("{}", true), (#"{"a":"b"}"#, true), (#" { "a" : "b" , "" : "" } "#, true), (#"{"é":"€😀"}"#, true),
+            (#"{"a":"12345678"}"#, true), (#"{"a":"123456789"}"#, false), (#"{"a":"€€€"}"#, false),
+            (#"{"a":"b","c":"d","a":"e"}"#, false), (#"{"a":1}"#, false), (#"{"a":null}"#, false),
+            (#"{"a":["b"]}"#, false), (#"{"a":{"b":"c"}}"#, false), (#"{"a":"b","c":{"d":"e"},"f":"g"}"#, false),
+            (#"{"a":"\n"}"#, false), (#"{"\u0061":"b"}"#, false), (#"{"a/b":"\/"}"#, false),
+        ])
+    func anObjectThatCanBeCopied(text: String, canBe: Bool) throws {
+        let object = try #require(try ParsedJSON(Array(text.utf8)).root.object)
+        #expect(object.plainText(valuesAtMost: 8) == (canBe ? try JSONValue(text: text).json() : nil))
+    }
+
+    @Test(arguments: 0..<20) func anObjectOfSoManyMembersCanBeCopied(count: Int) throws {
+        let members = (0..<count).map { "\"\($0)\":\"v\"" }.joined(separator: ",")
+        let array = try #require(try ParsedJSON(Array("[0,{\(members)},{}]".utf8)).root.elements)
+        let text = array[1].object?.plainText(valuesAtMost: 1)
+        #expect(text == (count <= 16 ? Array("{\(members)}".utf8) : nil))
+    }
+
     /// Eight bytes are looked at at once, from any place on.
     @Test(arguments: 0..<20) func stringsEndWhereTheyEnd(length: Int) throws {
         for plain in ["x", "é", "\u{7F}", "!", "#", "[", "]", "\u{20}", "\u{80}", "€"] {

@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    /// Each thread has a context of its own.
+    @Test func digestsOfManyThreads() async {
+        let wrong = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<32 {
+                group.addTask {
+                    let message = Array(repeating: UInt8(number), count: 100 * number)
+                    let stream = SHA256Stream()
+                    stream.update(message)
+                    let digest = stream.finish()
+                    return (0..<500).count { _ in sha256(message) != digest }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(wrong == 0)
+    }
+
     /// RFC 4231 §4.2 to §4.8, but for §4.6, which cuts the MAC.
     @Test(
         arguments: [

@@ -18,4 +18,20 @@ import Text
         }
         #expect(text == [0xC3, 0xA9, 0, 0xFF, 0x80])
     }
+
+    /// Eight at a time, and never beyond what was asked for.
+    @Test(arguments: 0..<40) func bytesAreCopiedFromAnyPlaceToAnyPlace(count: Int) {
+        let source = (0..<60).map { UInt8($0) }
+        for start in 0..<10 {
+            for before in 0..<10 {
+                var text = [UInt8](repeating: 0xAA, count: before)
+                text.append(addingCapacity: count + 1) { text in
+                    text.append(copying: source.span.extracting(start..<start + count))
+                    text.append(0xBB)
+                }
+                #expect(
+                    text == [UInt8](repeating: 0xAA, count: before) + source[start..<start + count] + [0xBB])
+            }
+        }
+    }
 }

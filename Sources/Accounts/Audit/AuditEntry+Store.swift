@@ -12,10 +12,10 @@ extension AccountsTransaction {
         if entries.count > Self.few {
             try connection.executeMany(
                 Self.insert, entries,
-                parameters: { entry in
+                filling: { entry, row in
                     var values: [Parameter] = []
                     appendValues(of: entry, to: &values)
-                    return values
+                    for value in values { row.append(parameter: value) }
                 })
         } else {
             var values: [Parameter] = []

@@ -1,3 +1,4 @@
+import JSON
 import MariaDB
 internal import Text
 
@@ -46,9 +47,10 @@ extension EventCopy.Metric {
         else { return nil }
         self.slug = String(slug)
         self.phase = phase
-        trackingID = attributes?["tracking_id"].flatMap(UUID.init)
-        durationMilliseconds = attributes?["duration_ms"].flatMap(leadingInteger)
-        error = attributes?["error"]
+        let values = attributes?.values
+        trackingID = (values?["tracking_id"]?.string).flatMap(UUID.init)
+        durationMilliseconds = (values?["duration_ms"]?.string).flatMap(leadingInteger)
+        error = values?["error"]?.string
     }
 
     private static func isOfSlug(_ byte: UInt8) -> Bool {

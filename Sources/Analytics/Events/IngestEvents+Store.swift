@@ -58,19 +58,32 @@ extension AnalyticsTransaction {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE id = id
             """, events,
-            parameters: { placed in
+            filling: { placed, row in
                 let event = placed.event
-                return [
-                    placed.id.parameter, source.app.id.parameter, event.clientEventID.parameter,
-                    event.sessionID.parameter, placed.owner.parameter, source.key.parameter,
-                    event.level.rawValue.parameter, event.sourceModule.parameter, event.message.parameter,
-                    event.screenName.parameter, (event.attributes?.text).parameter, event.environment.parameter,
-                    event.client.osVersion.parameter, event.client.appVersion.parameter, event.client.sdkName.parameter,
-                    event.client.sdkVersion.parameter, event.client.deviceModel.parameter,
-                    event.client.buildNumber.parameter, event.client.locale.parameter,
-                    event.client.preferredLanguage.parameter, source.countryCode.parameter, event.isDev.parameter,
-                    event.timestamp.parameter, now.parameter,
-                ]
+                row.append(placed.id)
+                row.append(source.app.id)
+                row.append(event.clientEventID)
+                row.append(event.sessionID)
+                row.append(placed.owner)
+                row.append(source.key)
+                row.append(event.level.rawValue)
+                row.append(event.sourceModule)
+                row.append(event.message)
+                row.append(event.screenName)
+                row.append(event.attributes?.text)
+                row.append(event.environment)
+                row.append(event.client.osVersion)
+                row.append(event.client.appVersion)
+                row.append(event.client.sdkName)
+                row.append(event.client.sdkVersion)
+                row.append(event.client.deviceModel)
+                row.append(event.client.buildNumber)
+                row.append(event.client.locale)
+                row.append(event.client.preferredLanguage)
+                row.append(source.countryCode)
+                row.append(event.isDev)
+                row.append(event.timestamp)
+                row.append(now)
             }
         ).affectedRows
     }

@@ -29,16 +29,16 @@ package final class NewEvent: Sendable {
 
     /// Attributes whose values are all strings, truncated to their limits.
     package struct Attributes: Sendable {
-        package let values: JSONObject
         /// As JSON text.
         let text: String
 
-        init(_ values: JSONObject) {
-            self.values = values
-            text = String(decoding: JSONValue.object(values).json(), as: UTF8.self)
+        /// Read from the text: hardly any event is asked for them.
+        package var values: JSONObject {
+            guard case .object(let values)? = try? JSONValue(json: Array(text.utf8)) else {
+                preconditionFailure("the text is an object's")
+            }
+            return values
         }
-
-        subscript(name: String) -> String? { values[name]?.string }
     }
 
     /// The software that sent an event.
@@ -189,13 +189,18 @@ extension IndexedObject {
 
     /// The attributes with every value as a string, truncated to its limit.
     fileprivate func attributes() throws(EventFault) -> NewEvent.Attributes? {
+        let limit = 200
+        // A text has at most as many UTF-16 code units as bytes.
+        if let text = parsed("custom_attributes")?.object?.plainText(valuesAtMost: limit) {
+            return NewEvent.Attributes(text: String(decoding: text, as: UTF8.self))
+        }
         guard let value = value("custom_attributes") else { return nil }
         guard case .object(let object) = value else { throw EventFault("custom_attributes must be an object") }
-        return NewEvent.Attributes(
-            object.mapValues { name, value in
-                let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
-                return .string(text.prefix(utf16: name.hasSameBytes(as: "_error_stack") ? 16_000 : 200))
-            })
+        let values = object.mapValues { name, value in
+            let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
+            return .string(text.prefix(utf16: name.hasSameBytes(as: "_error_stack") ? 16_000 : limit))
+        }
+        return NewEvent.Attributes(text: String(decoding: JSONValue.object(values).json(), as: UTF8.self))
     }
 
     /// The languages of the app, as an event lists them (analytics §8.4): trimmed, in byte order, without repetition,
