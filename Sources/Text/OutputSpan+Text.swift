@@ -2,7 +2,7 @@ extension OutputSpan<UInt8> {
     @inlinable
     package mutating func append(_ text: String) { append(copying: text.utf8Span.span) }
 
-    /// Eight bytes at a time: a call that copies takes as long as a hundred.
+    /// Eight bytes at a time: a call of `memcpy` takes as long as to copy a hundred bytes in this way.
     @usableFromInline
     package mutating func append(copying source: Span<UInt8>) {
         let count = source.count

@@ -71,10 +71,38 @@ import Testing
     }
 
     @Test func itEndsAtItsLifetime() throws {
+        let holder = try scene.identified()
         app.time.advance(by: .seconds(86_399))
-        #expect(link(app.proof().adding(["provider": "apple", "raw_nonce": "x"]), token: phone.token).status == 422)
+        #expect(link(proof(of: holder), token: phone.token).status == 409)
         app.time.advance(by: .seconds(1))
         try expectRefused(phone.token, 401, "invalid_token")
+    }
+
+    /// Also if the link commits a refusal, and if it promotes.
+    @Test func itsUseIsActivity() throws {
+        let holder = try scene.identified()
+        let lastActive = "SELECT last_active_at = ? FROM users WHERE id = ?" as StaticString
+        for (isHeld, status) in [(true, 409), (false, 200)] {
+            app.time.advance(by: .seconds(3600))
+            let body = isHeld ? proof(of: holder) : app.proof().adding(["provider": "apple"])
+            #expect(link(body, token: phone.token).status == status)
+            #expect(try app.count(lastActive, app.time.now, phone.userID) == 1)
+        }
+    }
+
+    /// No row is read, and so none is locked, but for who is named.
+    @Test(arguments: [true, false], [true, false]) func nobodyElseIsLocked(isLive: Bool, isHeld: Bool) throws {
+        for _ in 0..<20 { _ = try scene.identified() }
+        let holder = try scene.identified()
+        let body = isHeld ? proof(of: holder) : app.proof().adding(["provider": "apple", "raw_nonce": "nonce"])
+        let meter = try ReadMeter(app)
+        let (answer, cost) = try meter.measure { client in
+            client.send(.post, Self.path, body, token: isLive ? phone.token : "lpk_live_x")
+        }
+        #expect(answer.status == (!isLive ? 401 : isHeld ? 409 : 200))
+        let users = cost.plan.filter { $0.table == "u" }
+        #expect(users.allSatisfy { ["range", "const", "eq_ref"].contains($0.type) }, "\(users)")
+        #expect(isLive || isHeld ? !users.isEmpty : users.isEmpty, "\(cost.plan)")
     }
 
     /// Changes between the first look at the caller and the lock. In the meantime the request waits.
@@ -130,6 +158,13 @@ import Testing
             #expect([200, 401].contains(link.status) && [204, 401].contains(end.status), "\(link) \(end)")
             let linked = try app.count("SELECT COUNT(*) FROM identities WHERE user_id = ?", phones[round].userID)
             #expect(linked == (link.status == 200 ? 1 : 0))
+            // Both hold the user until they have written their entries.
+            let entries = try app.column(
+                """
+                SELECT action FROM audit_log WHERE user_id = ? AND action IN ('identity.linked', 'pak.revoked') ORDER BY id
+                """, phones[round].userID)
+            let expected = (link.status == 200 ? ["identity.linked"] : []) + (end.status == 204 ? ["pak.revoked"] : [])
+            #expect(entries == expected)
         }
     }
 }

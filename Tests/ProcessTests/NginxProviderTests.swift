@@ -13,6 +13,7 @@ import Testing
         ("/oauth/authorize?client_id=a", 200), ("/oauth/device", 200), ("/oauth/push/start", 200),
         ("/oauth/qr/start", 200), ("/admin", 200), ("/admin/users/1?a=b", 200),
         ("/auth/apple/web/start", 200), ("/auth/google/web/callback", 200),
+        ("/api/v1/me/connected_identities", 100),
     ])
     func whoComesWithoutCredentialsIsLimitedPerAddress(path: String, burst: Int) throws {
         // So slow that no second allowance comes within the test.
@@ -27,7 +28,7 @@ import Testing
             #expect(answer.text == #"{"error":"rate_limited"}"#)
         }
         expectOwnHeaders(answer.header)
-        for path in ["/api/v1/me", "/oauth/token"] {
+        for path in ["/api/v1/me", "/api/v1/me/connected_identities", "/oauth/token"] {
             #expect(try front.get(path).status == 503, "other paths go on")
         }
     }

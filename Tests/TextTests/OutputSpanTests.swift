@@ -19,18 +19,21 @@ import Text
         #expect(text == [0xC3, 0xA9, 0, 0xFF, 0x80])
     }
 
-    /// Eight at a time, and never beyond what was asked for.
+    /// Eight at a time, and nothing beyond them.
     @Test(arguments: 0..<40) func bytesAreCopiedFromAnyPlaceToAnyPlace(count: Int) {
         let source = (0..<60).map { UInt8($0) }
+        let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 60)
+        defer { memory.deallocate() }
         for start in 0..<10 {
             for before in 0..<10 {
-                var text = [UInt8](repeating: 0xAA, count: before)
-                text.append(addingCapacity: count + 1) { text in
-                    text.append(copying: source.span.extracting(start..<start + count))
-                    text.append(0xBB)
-                }
-                #expect(
-                    text == [UInt8](repeating: 0xAA, count: before) + source[start..<start + count] + [0xBB])
+                memory.initialize(repeating: 0xAA)
+                let target = UnsafeMutableBufferPointer(rebasing: memory[..<(before + count)])
+                var text = OutputSpan(buffer: target, initializedCount: before)
+                text.append(copying: source.span.extracting(start..<start + count))
+                #expect(text.finalize(for: target) == before + count)
+                #expect(Array(memory[before..<before + count]) == Array(source[start..<start + count]))
+                let others = Array(memory[..<before]) + Array(memory[(before + count)...])
+                #expect(others.allSatisfy { $0 == 0xAA })
             }
         }
     }

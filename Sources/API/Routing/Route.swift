@@ -49,7 +49,12 @@ struct Route: Sendable {
                 return try handler(call, try credential.check(call))
             }
             let answer = Result { try handler(call, pak) }
-            if pak.caller != nil, case .success(let response) = answer { return response }
+            switch answer {
+            case .success(let response) where pak.caller != nil: return response
+            // The check would find no more.
+            case .failure(let error) where Responder.isUnavailability(error): throw error
+            default: break
+            }
             let read = try credential.check(call)
             if case .failure(is UnconfirmedCaller) = answer { return try handler(call, read) }
             return try answer.get()

@@ -6,7 +6,7 @@ import Time
 package final class PresentedPAK {
     let digest: [UInt8]
     private let check: (Caller, Timestamp) throws -> Void
-    /// As the last read saw them; nil until the PAK was found to be good for this request.
+    /// As they were when the PAK was found to be good for this request; nil until then.
     package private(set) var caller: Caller?
 
     /// - Parameter check: throws if the PAK has expired at that time, or is not good for this request.
@@ -30,8 +30,8 @@ package final class PresentedPAK {
     }
 }
 
-/// The caller of a presented PAK was not found, and has to be read before the request is refused: another node of a cluster may
-/// have issued the PAK.
+/// The caller of a presented PAK has to be read before the request is answered: a rule did not find them, but another node of a
+/// cluster may have issued the PAK, or what comes next must not happen for anybody who is not signed in.
 package struct UnconfirmedCaller: Error {
     package init() {}
 }

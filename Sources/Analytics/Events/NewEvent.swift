@@ -31,8 +31,10 @@ package final class NewEvent: Sendable {
     package struct Attributes: Sendable {
         /// As JSON text.
         let text: String
+        /// Whether a name or a value has one.
+        let hasNUL: Bool
 
-        /// Read from the text: hardly any event is asked for them.
+        /// Read from the text. Only for copies (`EventCopy`): hardly any event has one.
         package var values: JSONObject {
             guard case .object(let values)? = try? JSONValue(json: Array(text.utf8)) else {
                 preconditionFailure("the text is an object's")
@@ -116,11 +118,7 @@ package final class NewEvent: Sendable {
         try check(client.buildNumber, "build_number")
         try check(client.locale, "locale")
         try check(client.preferredLanguage, "preferred_language")
-        guard let attributes else { return }
-        for member in attributes.values.members {
-            try check(member.name, "custom_attributes")
-            try check(member.value.string, "custom_attributes")
-        }
+        if attributes?.hasNUL == true { throw EventFault("custom_attributes must not contain NUL characters") }
     }
 }
 
@@ -192,7 +190,7 @@ extension IndexedObject {
         let limit = 200
         // A text has at most as many UTF-16 code units as bytes.
         if let text = parsed("custom_attributes")?.object?.plainText(valuesAtMost: limit) {
-            return NewEvent.Attributes(text: String(decoding: text, as: UTF8.self))
+            return NewEvent.Attributes(text: String(decoding: text, as: UTF8.self), hasNUL: false)
         }
         guard let value = value("custom_attributes") else { return nil }
         guard case .object(let object) = value else { throw EventFault("custom_attributes must be an object") }
@@ -200,7 +198,9 @@ extension IndexedObject {
             let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
             return .string(text.prefix(utf16: name.hasSameBytes(as: "_error_stack") ? 16_000 : limit))
         }
-        return NewEvent.Attributes(text: String(decoding: JSONValue.object(values).json(), as: UTF8.self))
+        return NewEvent.Attributes(
+            text: String(decoding: JSONValue.object(values).json(), as: UTF8.self),
+            hasNUL: values.members.contains { $0.name.hasNUL || $0.value.string?.hasNUL == true })
     }
 
     /// The languages of the app, as an event lists them (analytics §8.4): trimmed, in byte order, without repetition,

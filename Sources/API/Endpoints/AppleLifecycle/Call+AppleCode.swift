@@ -14,7 +14,7 @@ extension Call {
     ///   - token: came with the code, already verified.
     ///   - redirectURI: where the browser came back to; nil for apps.
     func exchangeAppleCode(_ code: String?, with token: IdentityToken, redirectURI: String? = nil) throws {
-        guard token.provider == .apple, let apple = accounts.apple, let code, !code.isEmpty else { return }
+        guard let apple = accounts.apple, let code, exchanges(code, of: token.provider) else { return }
         let grant: AppleGrant
         do throws(AppleExchangeFailure) {
             let given = try waitOutside { () throws(AppleExchangeFailure) in
@@ -34,5 +34,10 @@ extension Call {
                 try accounts.takeBackAppleGrants(of: token, in: transaction)
             }
         }
+    }
+
+    /// Whether `exchangeAppleCode` sends this code to Apple.
+    func exchanges(_ code: String?, of provider: Provider) -> Bool {
+        provider == .apple && accounts.apple != nil && code?.isEmpty == false
     }
 }

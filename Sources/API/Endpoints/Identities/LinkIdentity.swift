@@ -13,14 +13,12 @@ private struct LinkIdentityRequest: Decodable {
 @Sendable func linkIdentity(_ call: Call, _ pak: PresentedPAK) throws -> Response {
     guard let provider = try call.decodeProviderIfPresent() else { throw Failure.unknownProvider }
     let body = try call.decode(LinkIdentityRequest.self)
+    // Nobody who is not signed in has a code exchanged, so the caller is read before.
+    if pak.caller == nil, call.exchanges(body.authorizationCode, of: provider) { throw UnconfirmedCaller() }
     let fullName = try checked(body.fullName)
     let anonymousID = try CarriedAnonymousID(call)
     let token = try call.verifyProof(from: provider)
-    if body.authorizationCode != nil {
-        // Nobody who is not signed in has a code exchanged.
-        if pak.caller == nil { throw UnconfirmedCaller() }
-        try call.exchangeAppleCode(body.authorizationCode, with: token)
-    }
+    try call.exchangeAppleCode(body.authorizationCode, with: token)
     return try call.commit(keepsRefusals: true) { transaction in
         let (caller, outcome) = try call.accounts.linkIdentity(token, fullName: fullName, to: pak, in: transaction)
         switch outcome {
