@@ -154,7 +154,7 @@ extension Credential<KeyProof> {
 extension Call {
     /// The PAK of the request, for a rule that reads the caller; nil if the caller has to be read before.
     ///
-    /// A request with an Idempotency-Key claims its record before the rule begins, and nobody who is not signed in may write.
+    /// A request with an Idempotency-Key claims its record before the rule begins, which nobody may who is not signed in.
     func presentedPAK(_ requirement: Requirement) -> PresentedPAK? {
         guard case .pak(let scopes, let appBound) = requirement, idempotencyKey == nil, let token = bearerToken() else {
             return nil
