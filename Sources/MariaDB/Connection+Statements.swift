@@ -34,9 +34,7 @@ extension Connection {
     package func executeMany<Value>(
         _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
     ) throws(MariaDBError) -> Outcome {
-        try executeMany(.literal(sql), values) { value, row in
-            for argument in arguments(value) { row.append(parameter: argument?.parameter ?? .null) }
-        }
+        try executeMany(.literal(sql), values) { value, row in row.append(contentsOf: arguments(value)) }
     }
 
     /// The same for batches of many rows: their arguments are put where they are sent from, without an array.
@@ -68,9 +66,7 @@ extension Connection {
     /// - Parameter sql: without arguments of its own.
     @discardableResult
     package func executeMany(_ sql: ComposedSQL, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
-        try executeMany(.composed(sql.text), rows) { arguments, row in
-            for argument in arguments { row.append(parameter: argument?.parameter ?? .null) }
-        }
+        try executeMany(.composed(sql.text), rows) { arguments, row in row.append(contentsOf: arguments) }
     }
 
     // Inlined, since they would not be specialized for what the caller reads: each row would look up its types.

@@ -57,6 +57,10 @@ package struct RowsBuffers: ~Copyable {
     @inlinable
     package mutating func append(_ value: some Bindable) { append(parameter: value.parameter) }
 
+    mutating func append(contentsOf values: [(any Bindable)?]) {
+        for value in values { append(parameter: value?.parameter ?? .null) }
+    }
+
     /// What cannot be sent is reported at the end of the row.
     @usableFromInline
     package mutating func append(parameter: Parameter) {

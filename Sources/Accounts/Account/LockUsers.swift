@@ -162,26 +162,24 @@ extension AccountsTransaction {
         sql.append(" WHERE u.id IN (?, ?) ORDER BY u.id FOR UPDATE")
         return sql
     }()
-    private static let lockingWithHolder = ComposedSQL(
-        select: User.columns,
-        from: """
-            users u
-            WHERE u.id IN (?, (
+    private static let lockingWithHolder = lockingHolder(and: "?")
+    private static let lockingPresentedWithHolder = lockingHolder(
+        and: "(SELECT p.user_id FROM paks p WHERE p.digest = ? AND p.revoked_at IS NULL)")
+
+    /// - Parameter caller: an expression of the caller's id.
+    private static func lockingHolder(and caller: StaticString) -> ComposedSQL {
+        var sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (")
+        sql.append(caller)
+        sql.append(
+            """
+            , (
                 SELECT COALESCE(l.primary_user_id, i.user_id)
                 FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
                 WHERE i.provider = ? AND i.sub = ?))
             ORDER BY u.id FOR UPDATE
             """)
-    private static let lockingPresentedWithHolder = ComposedSQL(
-        select: User.columns,
-        from: """
-            users u
-            WHERE u.id IN ((SELECT p.user_id FROM paks p WHERE p.digest = ? AND p.revoked_at IS NULL), (
-                SELECT COALESCE(l.primary_user_id, i.user_id)
-                FROM identities i LEFT JOIN identity_links l ON l.linked_user_id = i.user_id
-                WHERE i.provider = ? AND i.sub = ?))
-            ORDER BY u.id FOR UPDATE
-            """)
+        return sql
+    }
 
     /// Locks the caller, and checks that the caller may still register applications.
     ///
