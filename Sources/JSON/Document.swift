@@ -29,6 +29,14 @@ final class Document: Sendable {
 
     func next(_ node: Int) -> Int { Int(nodes[node].next) }
 
+    func isString(_ node: Int) -> Bool { kind(node) == .string || kind(node) == .escapedString }
+
+    /// Whether it is `null` or `""`. An escape stands for something.
+    func isNullOrEmpty(_ node: Int) -> Bool {
+        let node = nodes[node]
+        return node.kind == .null || node.kind == .string && node.start == node.end
+    }
+
     private func text(_ node: Int) -> ArraySlice<UInt8> { bytes[Int(nodes[node].start)..<Int(nodes[node].end)] }
 
     func string(_ node: Int) -> String? {
@@ -45,6 +53,12 @@ final class Document: Sendable {
         var characters = unsafe UTF8Span(unchecked: text.span.extracting(Int(node.start)..<Int(node.end)))
         _ = characters.checkForASCII()
         return String(copying: characters)
+    }
+
+    /// A value's text.
+    func json(_ node: Int) -> JSONText {
+        let quote: Int32 = isString(node) ? 1 : 0
+        return JSONText(bytes[Int(nodes[node].start - quote)..<Int(nodes[node].end + quote)])
     }
 
     /// Whether a string in the node, names among them, has an escape. Without one it has no character below U+0020

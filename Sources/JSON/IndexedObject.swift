@@ -40,14 +40,7 @@ package struct IndexedObject: ~Copyable, Sendable {
         return true
     }
 
-    /// A copy of the last member of that name, compared byte for byte.
-    package subscript(name: String) -> JSONValue? {
-        guard isIndexed else { return object[name] }
-        guard let node = member(name) else { return nil }
-        return object.document.value(node)
-    }
-
-    /// The last member of that name, read in place.
+    /// The last member of that name, compared byte for byte, read in place.
     package func parsed(_ name: String) -> ParsedValue? {
         guard isIndexed else { return object.member(name) }
         return member(name).map { ParsedValue($0, of: object.document) }

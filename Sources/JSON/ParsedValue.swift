@@ -26,6 +26,15 @@ package struct ParsedValue: Sendable {
 
     /// A copy.
     package var value: JSONValue { document.value(node) }
+
+    /// A copy; nil unless it is a string.
+    package var string: String? { document.string(node) }
+
+    /// A string's value, in place if it has no escape; nil unless it is a string.
+    package var utf8: ArraySlice<UInt8>? { document.isString(node) ? document.utf8(node) : nil }
+
+    /// Whether it is `null` or `""`.
+    package var isNullOrEmpty: Bool { document.isNullOrEmpty(node) }
 }
 
 /// An object whose members are read in place.

@@ -31,6 +31,7 @@ struct ValueDecoder: Decoder {
         if type == String?.self { return unsafe unsafeBitCast(isNull ? nil : try string(), to: type) }
         if type == Int.self { return unsafe unsafeBitCast(try integer(Int.self), to: type) }
         if type == Bool.self { return unsafe unsafeBitCast(try bool(), to: type) }
+        if type == JSONText.self { return unsafe unsafeBitCast(document.json(node), to: type) }
         return try T(from: self)
     }
 

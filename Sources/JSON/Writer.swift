@@ -95,6 +95,8 @@ final class Writer {
             append(value)
         } else if T.self == JSONValue.self, let value = value as? JSONValue {
             append(value)
+        } else if T.self == JSONText.self, let value = value as? JSONText {
+            output.bytes += value.utf8
         } else if T.self == [String].self, let values = value as? [String] {
             output.append(values)
         } else {

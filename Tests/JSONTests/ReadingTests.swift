@@ -134,9 +134,22 @@ import Testing
         let root = try ParsedJSON(Array(text.utf8)).root
         #expect(root.object?["a"] == value)
         #expect(root.object?.member("a")?.value == value)
-        #expect(root.object?.indexed["a"] == value)
+        #expect(root.object?.indexed.parsed("a")?.value == value)
         #expect(try root.value == JSONValue(text: text))
         if case .object(let copy) = root.value { #expect(copy["a"] == value) } else { #expect(root.object == nil) }
+    }
+
+    @Test(
+        arguments: [
+            ("null", nil, true), (#""""#, "", true), (#""a€""#, "a€", false), (#""\u0061\n""#, "a\n", false),
+            (#""\u0000""#, "\0", false), ("[]", nil, false), ("{}", nil, false), ("0", nil, false), ("false", nil, false),
+        ] as [(String, String?, Bool)])
+    func aStringIsReadInPlace(text: String, string: String?, isNullOrEmpty: Bool) throws {
+        // Among others, whose bytes are not its own.
+        let elements = try #require(try ParsedJSON(Array("[1,\(text),\"b\"]".utf8)).root.elements)
+        #expect(elements[1].string == string)
+        #expect(elements[1].utf8.map(Array.init) == string.map { Array($0.utf8) })
+        #expect(elements[1].isNullOrEmpty == isNullOrEmpty)
     }
 
     @Test func namesReadInPlaceAreComparedByteForByte() throws {
@@ -175,7 +188,7 @@ import Testing
                 let object = try #require(root.object)
                 let index = object.indexed
                 for name in names + ["a", "x8", "e", "a0b0", "0", ""] {
-                    #expect(index[name] == object[name], "\(name)")
+                    #expect(index.parsed(name)?.value == object[name], "\(name)")
                 }
             }
         }

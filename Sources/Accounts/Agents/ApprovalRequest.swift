@@ -24,7 +24,7 @@ package struct ApprovalRequest: Sendable {
         let actionType: String
         let title: String
         let body: String
-        let context: JSONObject
+        let context: JSONText
         let timeToLive: Duration
     }
 
@@ -56,7 +56,7 @@ package struct ApprovalRequest: Sendable {
         if !Self.timesToLive.contains(timeToLive) { fields.append("ttl_seconds") }
         if !fields.isEmpty { throw .invalidApproval(fields: fields) }
         return Checked(
-            actionType: actionType, title: title, body: body, context: context, timeToLive: timeToLive)
+            actionType: actionType, title: title, body: body, context: JSONText(.object(context)), timeToLive: timeToLive)
     }
 
     private static func isShown(_ text: String, atMost count: Int) -> Bool {
@@ -86,7 +86,7 @@ struct DisplayPayload: Encodable {
     let agentName: String
     let agentType: String
     let body: String
-    let context: JSONValue
+    let context: JSONText
     let title: String
 
     /// SHA-256 of the canonical JSON (RFC 8785), in lower-case hexadecimal.

@@ -62,8 +62,10 @@ extension Accounts {
                 ShownApproval(approval: try AgentApproval(from: &row), agent: try ShownAgent(from: &row))
             }
         }
-        let sorted = found.sorted { $0.approval.id > $1.approval.id }
-        return (Array(sorted.prefix(filter.limit)), sorted.count > filter.limit)
+        found.sort { $0.approval.id > $1.approval.id }
+        let surplus = found.count - filter.limit
+        if surplus > 0 { found.removeLast(surplus) }
+        return (found, surplus > 0)
     }
 
     /// - Throws: `approvalNotFound` if the user has no such request.

@@ -44,7 +44,7 @@ extension Accounts {
         if let wait { throw Failure.rateLimited(retryAfter: wait) }
         let hash = DisplayPayload(
             actionType: checked.actionType, agentName: agent.name, agentType: agent.kind.rawValue, body: checked.body,
-            context: .object(checked.context), title: checked.title
+            context: checked.context, title: checked.title
         ).hash
         let waiting = try connection.pendingApprovals(of: agent.id, at: now)
         if let same = waiting.first(where: { $0.displayPayloadHash == hash }) {
@@ -143,7 +143,7 @@ extension AccountsTransaction {
         _ request: ApprovalRequest.Checked, hash: String, of agent: Agent, _ serverKey: ServerKey
     ) throws -> AgentApproval {
         let publicID = "aar_" + randomText(16, of: .lettersAndDigits)
-        let secrets = SealedRequest(context: .object(request.context), numberMatch: randomText(6, of: .digits))
+        let secrets = SealedRequest(context: request.context, numberMatch: randomText(6, of: .digits))
         let history = try note(.requested, of: [(publicID, agent.user, hash, .none)])[0]
         try connection.execute(
             """

@@ -63,16 +63,16 @@ package final class NewEvent: Sendable {
     package init(_ entry: ParsedValue, of platform: AppPlatform, within times: inout EventTimes) throws {
         guard let object = entry.object else { throw EventFault("must be an object") }
         let fields = object.indexed
-        guard let message = fields["message"]?.string, !message.isEmpty else {
+        guard let message = fields.parsed("message")?.string, !message.isEmpty else {
             throw EventFault("message is required and must be a string")
         }
-        guard let level = (fields["level"]?.string).flatMap(Level.init(bytes:)) else {
+        guard let level = (fields.parsed("level")?.string).flatMap(Level.init(bytes:)) else {
             throw EventFault("level must be one of info, debug, warn, error")
         }
-        guard let session = fields["session_id"]?.string, !session.isEmpty else {
+        guard let session = fields.parsed("session_id")?.utf8, !session.isEmpty else {
             throw EventFault("session_id is required and must be a string")
         }
-        guard let sessionID = UUID(session) else { throw EventFault("session_id must be a UUID") }
+        guard let sessionID = UUID(session.span) else { throw EventFault("session_id must be a UUID") }
         (self.message, self.level, self.sessionID) = (message, level, sessionID)
         let sentTime = try fields.timestamp()
         if let sentTime { try times.check(sentTime) }
@@ -124,26 +124,15 @@ package final class NewEvent: Sendable {
 
 extension ParsedObject {
     /// Whether the event gets the time of its arrival.
-    var isUndated: Bool { self["timestamp"].isOmitted }
-}
-
-extension JSONValue? {
-    /// Whether an optional field is absent, `null` or `""`.
-    fileprivate var isOmitted: Bool {
-        switch self {
-        case nil, .null: true
-        case .string(let text): text.isEmpty
-        default: false
-        }
-    }
+    var isUndated: Bool { member("timestamp")?.isNullOrEmpty ?? true }
 }
 
 /// The fields of an event.
 extension IndexedObject {
-    /// The value of an optional field; nil if it is omitted.
-    fileprivate func value(_ name: String) -> JSONValue? {
-        let value = self[name]
-        return value.isOmitted ? nil : value
+    /// The value of an optional field; nil if it is absent, `null` or `""`.
+    fileprivate func value(_ name: String) -> ParsedValue? {
+        guard let value = parsed(name), !value.isNullOrEmpty else { return nil }
+        return value
     }
 
     fileprivate func text(_ name: String, atMost limit: Int = .max) throws(EventFault) -> String? {
@@ -157,12 +146,15 @@ extension IndexedObject {
     fileprivate func timestamp() throws(EventFault) -> Timestamp? {
         guard let value = value("timestamp") else { return nil }
         let timestamp: Timestamp? =
-            switch value {
-            case .string(let text): Timestamp(iso8601: text)
-            case .integer(let milliseconds): Timestamp(milliseconds: milliseconds)
-            case .number(let milliseconds):
-                Int64(exactly: milliseconds.rounded(.down)).map(Timestamp.init(milliseconds:))
-            default: nil
+            if let text = value.utf8 {
+                Timestamp(iso8601: text)
+            } else {
+                switch value.value {
+                case .integer(let milliseconds): Timestamp(milliseconds: milliseconds)
+                case .number(let milliseconds):
+                    Int64(exactly: milliseconds.rounded(.down)).map(Timestamp.init(milliseconds:))
+                default: nil
+                }
             }
         guard let timestamp, (0...Self.latestTime).contains(timestamp.milliseconds) else {
             throw EventFault("timestamp must be a valid ISO 8601 date")
@@ -175,13 +167,13 @@ extension IndexedObject {
 
     fileprivate func clientEventID() throws(EventFault) -> UUID? {
         guard let value = value("client_event_id") else { return nil }
-        guard let id = value.string.flatMap(UUID.init) else { throw EventFault("client_event_id must be a UUID") }
+        guard let id = value.utf8.flatMap({ UUID($0.span) }) else { throw EventFault("client_event_id must be a UUID") }
         return id
     }
 
     fileprivate func isDev() throws(EventFault) -> Bool {
         guard let value = value("is_dev") else { return false }
-        guard case .bool(let isDev) = value else { throw EventFault("is_dev must be a boolean") }
+        guard case .bool(let isDev) = value.value else { throw EventFault("is_dev must be a boolean") }
         return isDev
     }
 
@@ -189,11 +181,11 @@ extension IndexedObject {
     fileprivate func attributes() throws(EventFault) -> NewEvent.Attributes? {
         let limit = 200
         // A text has at most as many UTF-16 code units as bytes.
-        if let text = parsed("custom_attributes")?.object?.plainText(valuesAtMost: limit) {
+        guard let value = value("custom_attributes") else { return nil }
+        if let text = value.object?.plainText(valuesAtMost: limit) {
             return NewEvent.Attributes(text: String(decoding: text, as: UTF8.self), hasNUL: false)
         }
-        guard let value = value("custom_attributes") else { return nil }
-        guard case .object(let object) = value else { throw EventFault("custom_attributes must be an object") }
+        guard case .object(let object) = value.value else { throw EventFault("custom_attributes must be an object") }
         let values = object.mapValues { name, value in
             let text = value.string ?? String(decoding: value.json(), as: UTF8.self)
             return .string(text.prefix(utf16: name.hasSameBytes(as: "_error_stack") ? 16_000 : limit))
@@ -207,7 +199,7 @@ extension IndexedObject {
     /// empty names and `Base`. Nil if the value is not an array of strings, if a string has a NUL, or if no name is
     /// left. Also nil if there are too many names, or if one is longer than `preferred_language` may be.
     fileprivate func supportedLanguages() -> [String]? {
-        guard let values = self["supported_languages"]?.array else { return nil }
+        guard let values = parsed("supported_languages")?.value.array else { return nil }
         let languages = values.compactMap { $0.string?.trimmed }
         guard languages.count == values.count, !languages.contains(where: \.hasNUL) else { return nil }
         let distinct = Set(languages.map { Array($0.utf8) }).subtracting([[], Array("Base".utf8)])

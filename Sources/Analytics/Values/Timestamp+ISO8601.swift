@@ -11,7 +11,10 @@ extension Timestamp {
     /// An ISO 8601 date (which means midnight), or a date and time in the extended format, to the minute, the second or
     /// a fraction of a second. Fractions are truncated to milliseconds. A time without a zone is UTC. Nil for anything
     /// else, and for days, times and offsets that do not exist.
-    package init?(iso8601 text: String) {
+    package init?(iso8601 text: String) { self.init(iso8601: Array(text.utf8)[...]) }
+
+    /// The same in UTF-8.
+    package init?(iso8601 text: ArraySlice<UInt8>) {
         var reader = FieldReader(text)
         guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
             reader.take("-"), let day = reader.number(digits: 2), (1...12).contains(month),
@@ -60,12 +63,12 @@ private func daysIn(month: Int, year: Int) -> Int {
 
 /// Reads the fields of a text one after another.
 private struct FieldReader {
-    private let bytes: [UInt8]
-    private var position = 0
+    private let bytes: ArraySlice<UInt8>
+    private var position: Int
 
-    init(_ text: String) { bytes = Array(text.utf8) }
+    init(_ text: ArraySlice<UInt8>) { (bytes, position) = (text, text.startIndex) }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { position == bytes.endIndex }
 
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard !isAtEnd, bytes[position] == UInt8(ascii: character) else { return false }

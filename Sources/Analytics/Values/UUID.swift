@@ -14,21 +14,16 @@ package struct UUID: Hashable, Sendable {
     }
 
     /// Nil unless the text is 8-4-4-4-12 hexadecimal digits, in upper or lower case, of any version.
-    package init?(_ text: String) {
-        let bytes = text.utf8Span.span
-        guard bytes.count == 36 else { return nil }
-        var (high, low): (UInt64, UInt64) = (0, 0)
-        for position in bytes.indices {
-            switch position {
-            case 8, 13, 18, 23:
-                guard bytes[position] == UInt8(ascii: "-") else { return nil }
-            default:
-                guard let digit = bytes[position].hexadecimalValue else { return nil }
-                high = high << 4 | low >> 60
-                low = low << 4 | UInt64(digit)
-            }
-        }
-        self.init(high: high, low: low)
+    package init?(_ text: String) { self.init(text.utf8Span.span) }
+
+    /// The same in UTF-8.
+    package init?(_ text: Span<UInt8>) {
+        func isHyphen(_ index: Int) -> Bool { text[index] == UInt8(ascii: "-") }
+        guard text.count == 36, isHyphen(8), isHyphen(13), isHyphen(18), isHyphen(23),
+            let first = text.hexadecimalNumber(at: 0, and: 4), let second = text.hexadecimalNumber(at: 9, and: 14),
+            let third = text.hexadecimalNumber(at: 19, and: 24), let fourth = text.hexadecimalNumber(at: 28, and: 32)
+        else { return nil }
+        self.init(high: UInt64(first) << 32 | UInt64(second), low: UInt64(third) << 32 | UInt64(fourth))
     }
 
     /// A new UUID of version 7 (RFC 9562 §5.7). Later milliseconds sort after earlier ones, so the newest rows of a
