@@ -52,8 +52,8 @@ let package = Package(
         .target(
             name: "Mail", dependencies: ["CCurl", "Files", "JSON", "OpenSSL", "Text", "Threads", "Time"],
             swiftSettings: strict),
-        .target(name: "MariaDB", dependencies: ["CMariaDB", "Time"], swiftSettings: strict),
-        .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "MariaDB", dependencies: ["CMariaDB", "Text", "Time"], swiftSettings: strict),
+        .target(name: "OpenSSL", dependencies: ["COpenSSL", "Text"], swiftSettings: strict),
 
         // The version.
         .target(name: "CCommit", cSettings: commit),

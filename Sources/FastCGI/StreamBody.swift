@@ -55,8 +55,12 @@ final class StreamBody: RequestBody {
         let rest = length.map { $0 - count } ?? StreamBody.partSize
         // Asking for one byte more than is left finds the stream's end in the same call.
         let capacity = min(limit - 1, rest, Int(Int32.max) - 1) + 1
-        let part = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
-            initialized = read(stream, into: buffer)
+        var part: [UInt8] = []
+        // `init(unsafeUninitializedCapacity:)` would look up its types.
+        part.append(addingCapacity: capacity) { output in
+            output.withUnsafeMutableBufferPointer { buffer, initialized in
+                initialized = read(stream, into: buffer)
+            }
         }
         // If a body is read without a pace, nginx already has all of it.
         if case .timedOut = state { state = .failed }

@@ -51,7 +51,8 @@ final class Document: Sendable {
     /// whole text.
     private static func characters(of node: Node, in text: [UInt8]) -> String {
         var characters = unsafe UTF8Span(unchecked: text.span.extracting(Int(node.start)..<Int(node.end)))
-        _ = characters.checkForASCII()
+        // Of at most 15 bytes, `String` does it itself.
+        if characters.count > 15 { _ = characters.checkForASCII() }
         return String(copying: characters)
     }
 

@@ -42,7 +42,7 @@ struct MemberNames {
         var position = 0
         for index in key.indices {
             var byte = key[index]
-            if isUpperCase(byte) {
+            if byte.isUpperCase {
                 if beginsWord(index, of: key) {
                     guard position < text.count, text[position] == UInt8(ascii: "_") else { return false }
                     position += 1
@@ -67,35 +67,26 @@ struct MemberNames {
 }
 
 private func appendSnakeCase(_ key: Span<UInt8>, to name: inout OutputSpan<UInt8>) {
-    guard key.hasUpperCase else { return name.append(copying: key) }
-    for index in key.indices {
-        if isUpperCase(key[index]) {
-            if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
-            name.append(key[index] | 0x20)
-        } else {
-            name.append(key[index])
-        }
+    var start = 0
+    while true {
+        let index = key.firstUpperCase(from: start)
+        name.append(copying: key.extracting(start..<index))
+        if index == key.count { return }
+        if beginsWord(index, of: key) { name.append(UInt8(ascii: "_")) }
+        name.append(key[index] | 0x20)
+        start = index + 1
     }
 }
-
-extension Span<UInt8> {
-    fileprivate var hasUpperCase: Bool {
-        for index in indices where isUpperCase(self[index]) { return true }
-        return false
-    }
-}
-
-private func isUpperCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
 /// Whether an upper-case letter of a property's name begins a word. An acronym is one word, its plural, too: `lastSDKName`,
 /// `redirectURIs`. Digits belong to the word before them: `sha256Digest`.
 private func beginsWord(_ index: Int, of name: Span<UInt8>) -> Bool {
     guard index > 0 else { return false }
-    if !isUpperCase(name[index - 1]) { return true }
+    if !name[index - 1].isUpperCase { return true }
     // Behind another upper-case letter it does if a lower-case one follows, but not the `s` of a plural.
     let next = index + 1
     guard next < name.count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(name[next]) else { return false }
-    return name[next] != UInt8(ascii: "s") || next + 1 < name.count && !isUpperCase(name[next + 1])
+    return name[next] != UInt8(ascii: "s") || next + 1 < name.count && !name[next + 1].isUpperCase
 }
 
 /// Remembers of each type of keys whether they are named for properties: to find out takes as long as to write five members.

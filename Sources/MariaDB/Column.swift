@@ -1,4 +1,5 @@
 import CMariaDB
+import Text
 package import Time
 
 /// One column of a statement's current row. Whoever gets it borrows it, so nobody can keep it longer than the row.
@@ -86,16 +87,9 @@ package struct Column: ~Copyable {
     package func bytes() throws(MariaDBError) -> [UInt8] {
         guard try kind().isBytes else { throw mismatch("bytes") }
         let length = Int(cell.pointee.length)
-        // `init(unsafeUninitializedCapacity:)` is generic, too.
-        var bytes = [UInt8](repeating: 0, count: length)
-        do {
-            try bytes.withUnsafeMutableBytes { try copy(into: $0) }
-        } catch let error as MariaDBError {
-            throw error
-        } catch {
-            throw self.error("cannot be read")
+        return try [UInt8](filling: length) { bytes throws(MariaDBError) in
+            try copy(into: UnsafeMutableRawBufferPointer(bytes))
         }
-        return bytes
     }
 
     /// A `BINARY(16)` as a UUID's halves, the most significant byte first.

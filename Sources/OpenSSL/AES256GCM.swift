@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Text
 
 /// Authenticated encryption with AES-256-GCM (NIST SP 800-38D): 12-byte nonces, 16-byte tags.
 package struct AES256GCM: Sendable {
@@ -48,25 +49,28 @@ package struct AES256GCM: Sendable {
         let size = sealed.count - Self.nonceSize - Self.tagSize
         guard size >= 0 else { throw OpenSSLError(refused: "shorter than a nonce and a tag") }
         forgetEarlierErrors()
-        let nonce = Array(sealed.prefix(Self.nonceSize))
-        let ciphertext = Array(sealed[Self.nonceSize..<Self.nonceSize + size])
-        var tag = Array(sealed.suffix(Self.tagSize))
-
         let context = try check(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         defer { EVP_CIPHER_CTX_free(context) }
-        var length: Int32 = 0
-        try check(EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, nonce, nil), "EVP_DecryptInit_ex2")
-        try check(
-            EVP_DecryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)), "EVP_DecryptUpdate")
-        // GCM writes as many bytes as it reads, and none at the end. The last element only provides an address.
-        var plaintext = [UInt8](repeating: 0, count: size + 1)
-        try check(
-            EVP_DecryptUpdate(context, &plaintext, &length, ciphertext, Int32(size)), "EVP_DecryptUpdate")
-        try check(
-            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), &tag), "EVP_CIPHER_CTX_ctrl")
-        var rest = [UInt8](repeating: 0, count: Self.tagSize)
-        guard EVP_DecryptFinal_ex(context, &rest, &length) > 0 else { throw OpenSSLError("EVP_DecryptFinal_ex") }
-        plaintext.removeLast()
-        return plaintext
+        return try sealed.withUnsafeBufferPointer { sealed throws(OpenSSLError) in
+            let ciphertext = sealed.baseAddress.map { $0 + Self.nonceSize }
+            let tag = UnsafeMutableRawPointer(mutating: ciphertext.map { $0 + size })
+            var length: Int32 = 0
+            try check(
+                EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, sealed.baseAddress, nil), "EVP_DecryptInit_ex2")
+            try check(
+                EVP_DecryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)),
+                "EVP_DecryptUpdate")
+            // GCM writes as many bytes as it reads, and none at the end.
+            let plaintext = try [UInt8](filling: size) { plaintext throws(OpenSSLError) in
+                try check(
+                    EVP_DecryptUpdate(context, plaintext.baseAddress, &length, ciphertext, Int32(size)),
+                    "EVP_DecryptUpdate")
+            }
+            try check(
+                EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), tag), "EVP_CIPHER_CTX_ctrl")
+            var rest: UInt8 = 0
+            guard EVP_DecryptFinal_ex(context, &rest, &length) > 0 else { throw OpenSSLError("EVP_DecryptFinal_ex") }
+            return plaintext
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import Text
 
 /// The 32-byte SHA-256 digest (FIPS 180-4).
 package func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -11,13 +12,12 @@ package func sha256(_ text: String.UTF8View) -> [UInt8] {
 }
 
 private func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-    // `init(unsafeUninitializedCapacity:)` is generic, and would look up its types for each of many digests.
-    var digest = [UInt8](repeating: 0, count: 32)
     let context = Contexts.ofThisThread
     require(EVP_DigestInit_ex2(context, nil, nil), "EVP_DigestInit_ex2")
     require(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count), "EVP_DigestUpdate")
-    require(EVP_DigestFinal_ex(context, &digest, nil), "EVP_DigestFinal_ex")
-    return digest
+    return [UInt8](filling: 32) { digest in
+        require(EVP_DigestFinal_ex(context, digest.baseAddress, nil), "EVP_DigestFinal_ex")
+    }
 }
 
 /// A context for each thread, which is kept: to set one up takes longer than the digest of a token.

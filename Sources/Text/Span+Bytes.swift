@@ -39,6 +39,23 @@ extension Span<UInt8> {
         return index
     }
 
+    /// Where the first ASCII letter in upper case is, from an index on; the count if there is none. Looks at eight bytes at a time.
+    ///
+    /// - Parameter start: at most the count.
+    package func firstUpperCase(from start: Int) -> Int {
+        var index = start
+        while index + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
+            // The highest bit is set from "A" on in the first sum, and behind "Z" in the second one.
+            let low = word & repeated(0x7F)
+            let marks = (low + repeated(0x3F)) & ~(low + repeated(0x25)) & ~word & repeated(0x80)
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, !self[index].isUpperCase { index += 1 }
+        return index
+    }
+
     /// Whether one of these two bytes is there. Looks at eight bytes at a time.
     package func contains(_ byte: UInt8, or other: UInt8) -> Bool {
         var index = 0
@@ -54,6 +71,11 @@ extension Span<UInt8> {
         }
         return false
     }
+}
+
+extension UInt8 {
+    /// Whether it is an ASCII letter in upper case.
+    @inlinable package var isUpperCase: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 }
 
 extension String {

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Testing
 
@@ -142,7 +143,8 @@ import Testing
     @Test(
         arguments: [
             ("null", nil, true), (#""""#, "", true), (#""a€""#, "a€", false), (#""\u0061\n""#, "a\n", false),
-            (#""\u0000""#, "\0", false), ("[]", nil, false), ("{}", nil, false), ("0", nil, false), ("false", nil, false),
+            (#""\u0000""#, "\0", false), ("[]", nil, false), ("{}", nil, false), ("0", nil, false),
+            ("false", nil, false),
         ] as [(String, String?, Bool)])
     func aStringIsReadInPlace(text: String, string: String?, isNullOrEmpty: Bool) throws {
         // Among others, whose bytes are not its own.
@@ -150,6 +152,33 @@ import Testing
         #expect(elements[1].string == string)
         #expect(elements[1].utf8.map(Array.init) == string.map { Array($0.utf8) })
         #expect(elements[1].isNullOrEmpty == isNullOrEmpty)
+    }
+
+    /// Any value, wherever it stands, is written again as it stood.
+    @Test(
+        arguments: [
+            "null", "false", "-0.10e2", "18446744073709551616", #""""#, #""a\"\u0000\ud83d""#, "[]", "[ 1 , [] ]",
+            #"{"b":1,"a":{}}"#,
+        ])
+    func aTextIsKept(text: String) throws {
+        struct Kept: Codable {
+            var kept: JSONText
+            @Nullable var orNull: JSONText?
+            var all: [JSONText]
+        }
+        let json = #"{"kept":\#(text),"or_null":\#(text),"all":[\#(text),\#(text)]}"#
+        let kept = try Kept(json: Array(json.utf8))
+        #expect(String(decoding: kept.json(), as: UTF8.self) == json)
+        #expect(kept.kept.value == (try JSONValue(text: text)))
+        #expect(kept.canonicalJSON() == (try JSONValue(text: json)).canonicalJSON())
+    }
+
+    /// As a value is by whatever else there is.
+    @Test func aTextIsAValueToOtherCoders() throws {
+        let value: JSONValue = ["a": [1, .null, "b"]]
+        let written = try JSONEncoder().encode(JSONText(value))
+        #expect(try JSONValue(json: Array(written)) == value)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONText.self, from: written) }
     }
 
     @Test func namesReadInPlaceAreComparedByteForByte() throws {

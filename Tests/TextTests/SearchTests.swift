@@ -19,6 +19,20 @@ import Text
         }
     }
 
+    /// Every byte at each place of a word and behind it, among letters in lower case.
+    @Test func onlyLettersInUpperCaseAreFound() {
+        for place in 0..<11 {
+            for byte in UInt8.min...UInt8.max {
+                var text = Array("azmazmazmaz".utf8)
+                text[place] = byte
+                let isFound = text.span.firstUpperCase(from: 0) == place
+                #expect(isFound == (65...90).contains(byte), "\(byte) at \(place)")
+                #expect(text.span.firstUpperCase(from: place + 1) == 11)
+            }
+        }
+        #expect([UInt8]().span.firstUpperCase(from: 0) == 0)
+    }
+
     /// The first of two that are there, from each index on.
     @Test func theFirstByteIsFoundFromEachIndexOn() {
         for other in [0x24, 0x26, 0x00, 0xA5, 0xFF] as [UInt8] {

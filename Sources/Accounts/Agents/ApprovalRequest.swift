@@ -56,7 +56,8 @@ package struct ApprovalRequest: Sendable {
         if !Self.timesToLive.contains(timeToLive) { fields.append("ttl_seconds") }
         if !fields.isEmpty { throw .invalidApproval(fields: fields) }
         return Checked(
-            actionType: actionType, title: title, body: body, context: JSONText(.object(context)), timeToLive: timeToLive)
+            actionType: actionType, title: title, body: body, context: JSONText(.object(context)),
+            timeToLive: timeToLive)
     }
 
     private static func isShown(_ text: String, atMost count: Int) -> Bool {
