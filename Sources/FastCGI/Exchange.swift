@@ -169,6 +169,7 @@ extension OutputSpan<UInt8> {
     /// field.
     fileprivate mutating func append(value: String) {
         let bytes = value.utf8Span.span
+        guard bytes.contains(below: 0x20) else { return append(copying: bytes) }
         for index in bytes.indices {
             append(bytes[index] < 0x20 && bytes[index] != 0x09 ? 0x20 : bytes[index])
         }

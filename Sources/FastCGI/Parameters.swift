@@ -13,7 +13,7 @@ struct Parameters {
     private var requestID: String?
     /// When nginx passed the request on, in milliseconds since 1970.
     private var handedOnAt: Int?
-    private var headers: [(name: String, value: String)] = []
+    private var headers = Headers(capacity: 16)
     private var announcedLength: Int?
     /// Whether nginx withholds the body because of its size.
     private var isBodyUnread = false
@@ -22,7 +22,6 @@ struct Parameters {
 
     /// - Parameter environment: `NAME=value` strings, terminated by a null pointer.
     init(_ environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Fault) {
-        headers.reserveCapacity(16)
         var next = environment
         while let entry = next.pointee {
             next += 1
@@ -42,7 +41,7 @@ struct Parameters {
         let body: any RequestBody = isBodyUnread ? UnreadBody() : body
         return Request(
             method: Method(rawValue: method ?? ""), path: path ?? "", query: query ?? "", target: target,
-            headers: Headers(headers), remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited,
+            headers: headers, remoteAddress: remoteAddress ?? "", requestID: requestID, waited: waited,
             body: body)
     }
 
@@ -60,7 +59,7 @@ struct Parameters {
         if name.starts(with: "HTTP_") {
             // nginx passes these two under both names.
             if name.equals("HTTP_CONTENT_TYPE") || name.equals("HTTP_CONTENT_LENGTH") { return }
-            headers.append((headerName(Bytes(rebasing: name.dropFirst(5))), value.text))
+            headers.append(headerName(Bytes(rebasing: name.dropFirst(5))), value.text)
         } else if name.equals("REQUEST_METHOD") {
             method = method ?? value.text
         } else if name.equals("DOCUMENT_URI") {
@@ -80,14 +79,14 @@ struct Parameters {
         } else if name.equals("BODY_UNREAD") {
             isBodyUnread = true
         } else if name.equals("CONTENT_TYPE") {
-            headers.append(("content-type", value.text))
+            headers.append("content-type", value.text)
         } else if name.equals("CONTENT_LENGTH") {
             // Only digits are allowed; Int's own parser would accept a sign, too.
             guard value.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(value.text) else {
                 throw .malformedContentLength
             }
             announcedLength = announcedLength ?? length
-            headers.append(("content-length", value.text))
+            headers.append("content-length", value.text)
         }
     }
 

@@ -1,14 +1,6 @@
 /// An answer: status, header fields in order, body.
 package struct Response: Sendable {
-    package struct Field: Equatable, Sendable {
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
+    package typealias Field = HeaderField
 
     package var status: Status
     package var headers: [Field]

@@ -49,10 +49,15 @@ func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = text.utf8Span.span
     guard utf8.firstSpecial() == utf8.count else { return appendQuoted(utf8, to: &bytes) }
     // Hardly any text needs an escape, so it is copied at once.
-    bytes.append(addingCapacity: utf8.count + 2) { bytes in
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(copying: utf8)
-        bytes.append(UInt8(ascii: "\""))
+    bytes.append(addingCapacity: utf8.count + 2) { bytes in bytes.append(quoted: utf8) }
+}
+
+extension OutputSpan<UInt8> {
+    /// - Parameter text: nothing in it needs an escape.
+    mutating func append(quoted text: Span<UInt8>) {
+        append(UInt8(ascii: "\""))
+        append(copying: text)
+        append(UInt8(ascii: "\""))
     }
 }
 

@@ -14,16 +14,20 @@ struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return object.writer
     }
 
-    private func append(_ key: Key, _ value: (inout [UInt8]) -> Void) {
-        object.writer.appendMember(names, key.stringValue, object.level, value)
+    private func append(_ key: Key, atMost size: Int, _ value: (inout OutputSpan<UInt8>) -> Void) {
+        object.writer.appendMember(names, key.stringValue, object.level, atMost: size, value)
     }
 
-    mutating func encodeNil(forKey key: Key) { append(key) { appendNull(to: &$0) } }
-    mutating func encode(_ value: Bool, forKey key: Key) { append(key) { JSON.append(value, to: &$0) } }
-    mutating func encode(_ value: String, forKey key: Key) { append(key) { appendQuoted(value, to: &$0) } }
-    mutating func encode(_ value: Double, forKey key: Key) { append(key) { JSONValue.number(value).append(to: &$0) } }
-    mutating func encode(_ value: Int, forKey key: Key) { append(key) { $0.append(decimal: Int64(value)) } }
-    mutating func encode(_ value: Int64, forKey key: Key) { append(key) { $0.append(decimal: value) } }
+    mutating func encodeNil(forKey key: Key) { append(key, atMost: 4) { $0.append("null") } }
+    mutating func encode(_ value: Bool, forKey key: Key) {
+        append(key, atMost: 5) { $0.append(value ? "true" : "false") }
+    }
+    mutating func encode(_ value: String, forKey key: Key) {
+        object.writer.appendMember(names, key.stringValue, object.level, value)
+    }
+    mutating func encode(_ value: Double, forKey key: Key) { name(key).append(.number(value)) }
+    mutating func encode(_ value: Int, forKey key: Key) { encode(Int64(value), forKey: key) }
+    mutating func encode(_ value: Int64, forKey key: Key) { append(key, atMost: 20) { $0.append(decimal: value) } }
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try name(key).write(value) }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -16,23 +16,32 @@ struct MemberNames {
         MemberNames(areProperties: NamedTypes.shared.areNamedForProperties(type))
     }
 
-    /// Appends what stands before a key's value: a comma if it is not the first one, the name in quotes, and a colon.
+    /// Appends a member: a comma if it is not the first one, the name in quotes, a colon, and the value.
     ///
-    /// Made anew each time, without an allocation.
-    func append(_ key: String, isFirst: Bool, to bytes: inout [UInt8]) {
+    /// The name is made anew each time, without an allocation.
+    /// - Parameters:
+    ///   - size: how many bytes the value takes at most.
+    ///   - value: appends it.
+    func append(
+        _ key: String, isFirst: Bool, to bytes: inout [UInt8], atMost size: Int, _ value: (inout OutputSpan<UInt8>) -> Void
+    ) {
         if areProperties {
             let key = key.utf8Span.span
-            bytes.append(addingCapacity: 2 * key.count + 4) { text in
+            bytes.append(addingCapacity: 2 * key.count + 4 + size) { text in
                 if !isFirst { text.append(UInt8(ascii: ",")) }
                 text.append(UInt8(ascii: "\""))
                 appendSnakeCase(key, to: &text)
                 text.append(UInt8(ascii: "\""))
                 text.append(UInt8(ascii: ":"))
+                value(&text)
             }
         } else {
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             appendQuoted(key, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
+            bytes.append(addingCapacity: size + 1) { text in
+                text.append(UInt8(ascii: ":"))
+                value(&text)
+            }
         }
     }
 

@@ -20,9 +20,6 @@ extension Span<UInt8> {
     }
 }
 
-/// Of each byte that is below the limit, the highest bit. A borrow can set others, too, but only above the first such byte.
-private func marks(_ word: UInt64, below limit: UInt8) -> UInt64 { (word &- repeated(limit)) & ~word & repeated(0x80) }
-
 private func isSpecial(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
 }

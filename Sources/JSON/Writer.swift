@@ -53,15 +53,21 @@ final class Writer {
             if !countsFirst(level) { bytes.append(UInt8(ascii: ",")) }
         }
 
-        mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
-            names.append(key, isFirst: countsFirst(level), to: &bytes)
+        mutating func appendMember(
+            _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int = 0,
+            _ value: (inout OutputSpan<UInt8>) -> Void = { _ in }
+        ) {
+            names.append(key, isFirst: countsFirst(level), to: &bytes, atMost: size, value)
         }
 
-        mutating func appendMember(
-            _ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void
-        ) {
-            name(names, key, level)
-            value(&bytes)
+        mutating func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: String) {
+            let utf8 = value.utf8Span.span
+            if utf8.firstSpecial() == utf8.count {
+                appendMember(names, key, level, atMost: utf8.count + 2) { $0.append(quoted: utf8) }
+            } else {
+                appendMember(names, key, level)
+                appendQuoted(utf8, to: &bytes)
+            }
         }
 
         mutating func appendSingle(_ level: Int, _ value: (inout [UInt8]) -> Void) {
@@ -112,10 +118,17 @@ final class Writer {
 
     func count(_ level: Int) -> Int { output.frames[level].count }
 
-    func name(_ names: MemberNames, _ key: String, _ level: Int) { output.name(names, key, level) }
+    /// A member whose value is written next.
+    func name(_ names: MemberNames, _ key: String, _ level: Int) { output.appendMember(names, key, level) }
 
-    /// A member whose value is appended at once.
-    func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: (inout [UInt8]) -> Void) {
+    /// A member whose value is appended at once, which takes so many bytes at most.
+    func appendMember(
+        _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int, _ value: (inout OutputSpan<UInt8>) -> Void
+    ) {
+        output.appendMember(names, key, level, atMost: size, value)
+    }
+
+    func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: String) {
         output.appendMember(names, key, level, value)
     }
 

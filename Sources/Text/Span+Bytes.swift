@@ -31,12 +31,27 @@ extension Span<UInt8> {
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
-            let zeros = zeroMarks(word ^ repeated(byte))
+            let zeros = marks(word ^ repeated(byte), below: 1)
             if zeros != 0 { return index + zeros.trailingZeroBitCount / 8 }
             index += 8
         }
         while index < count, self[index] != byte { index += 1 }
         return index
+    }
+
+    /// Whether some byte is below a limit, which is at most 128. Looks at eight bytes at a time.
+    package func contains(below limit: UInt8) -> Bool {
+        var index = 0
+        while index + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if marks(word, below: limit) != 0 { return true }
+            index += 8
+        }
+        while index < count {
+            if self[index] < limit { return true }
+            index += 1
+        }
+        return false
     }
 
     /// Where the first ASCII letter in upper case is, from an index on; the count if there is none. Looks at eight bytes at a time.
@@ -62,7 +77,7 @@ extension Span<UInt8> {
         while index + 8 <= count {
             // Unsafe is only that it would make values of any type; the offset is checked.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if zeroMarks(word ^ repeated(byte)) | zeroMarks(word ^ repeated(other)) != 0 { return true }
+            if marks(word ^ repeated(byte), below: 1) | marks(word ^ repeated(other), below: 1) != 0 { return true }
             index += 8
         }
         while index < count {
@@ -87,9 +102,10 @@ extension String {
     }
 }
 
-/// Zero unless a byte is zero. The lowest bit that is set marks the lowest such byte: the subtraction sets the highest bit of a byte
-/// that had it clear only if the byte is zero, or if a zero below it borrows.
-private func zeroMarks(_ word: UInt64) -> UInt64 { (word &- repeated(1)) & ~word & repeated(0x80) }
+/// Zero unless a byte is below the limit, which is at most 128. The lowest bit that is set marks the lowest such byte: the subtraction
+/// sets the highest bit of a byte that had it clear only if the byte is below, or if one below it borrows.
+@inlinable
+package func marks(_ word: UInt64, below limit: UInt8) -> UInt64 { (word &- repeated(limit)) & ~word & repeated(0x80) }
 
 /// A word of eight such bytes, to look at eight bytes at a time.
 @inlinable

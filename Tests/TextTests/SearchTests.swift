@@ -19,6 +19,21 @@ import Text
         }
     }
 
+    @Test func aByteBelowALimitIsFoundEverywhere() {
+        for count in 0...20 {
+            var text = [UInt8](repeating: 0x20, count: count)
+            #expect(!text.span.contains(below: 0x20))
+            for index in text.indices {
+                for byte in UInt8.min...UInt8.max {
+                    text[index] = byte
+                    let isFound = text.span.contains(below: 0x20)
+                    if isFound != (byte < 0x20) { Issue.record("\(byte) at \(index) of \(count)") }
+                }
+                text[index] = 0xFF
+            }
+        }
+    }
+
     /// Every byte at each place of a word and behind it, among letters in lower case.
     @Test func onlyLettersInUpperCaseAreFound() {
         for place in 0..<11 {
