@@ -29,10 +29,10 @@ package final class Responder {
         let match = service.router.match(request.method, request.path)
         let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
         var response = surface.labeled(answer(request, match, surface, requestID))
-        response.headers.append(Response.Field("X-Request-Id", requestID))
-        response.headers.append(Response.Field("X-Logi-Request-Id", requestID))
+        response.headers.append(HeaderField("X-Request-Id", requestID))
+        response.headers.append(HeaderField("X-Logi-Request-Id", requestID))
         if response.header("Cache-Control") == nil {
-            response.headers.append(Response.Field("Cache-Control", "no-store"))
+            response.headers.append(HeaderField("Cache-Control", "no-store"))
         }
         let elapsed = ContinuousClock.now - start
         let route = if case .route(let index, _) = match { service.router.routes[index] } else { Route?.none }

@@ -56,7 +56,7 @@ final class StreamBody: RequestBody {
         // Asking for one byte more than is left finds the stream's end in the same call.
         let capacity = min(limit - 1, rest, Int(Int32.max) - 1) + 1
         var part: [UInt8] = []
-        // `init(unsafeUninitializedCapacity:)` would look up its types.
+        // `init(unsafeUninitializedCapacity:)` is generic, and would look types up.
         part.append(addingCapacity: capacity) { output in
             output.withUnsafeMutableBufferPointer { buffer, initialized in
                 initialized = read(stream, into: buffer)

@@ -1,13 +1,13 @@
 internal import Text
 
-extension Response.Field {
+extension HeaderField {
     /// `Content-Disposition: attachment` with a file name (RFC 6266). For old recipients, the name is in ASCII, and `_`
     /// replaces characters that are not safe in quotes. The complete name has the form of RFC 8187.
-    package static func attachment(filename: String) -> Response.Field {
+    package static func attachment(filename: String) -> HeaderField {
         let plain = filename.unicodeScalars.map { isPlain($0) ? String($0) : "_" }.joined()
         let whole = filename.utf8
             .map { isAttributeCharacter($0) ? String(UnicodeScalar($0)) : "%" + [$0].hexadecimal.uppercased() }.joined()
-        return Response.Field("Content-Disposition", "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(whole)")
+        return HeaderField("Content-Disposition", "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(whole)")
     }
 }
 

@@ -1,6 +1,6 @@
 internal import Text
 
-/// One line of a header.
+/// A header field (RFC 9110 §5).
 package struct HeaderField: Equatable, Sendable {
     package var name: String
     package var value: String
@@ -16,6 +16,7 @@ package struct Headers: Sendable {
     package private(set) var fields: [HeaderField] = []
 
     package init(_ fields: [(name: String, value: String)] = []) {
+        self.init(capacity: fields.count)
         for field in fields { append(field.name, field.value) }
     }
 

@@ -1,9 +1,7 @@
 /// An answer: status, header fields in order, body.
 package struct Response: Sendable {
-    package typealias Field = HeaderField
-
     package var status: Status
-    package var headers: [Field]
+    package var headers: [HeaderField]
     package var body: [UInt8]
     /// Sent after `body`.
     package var stream: (any ResponseStream)?
@@ -16,7 +14,7 @@ package struct Response: Sendable {
     package var afterwards: (@Sendable () -> Void)?
 
     package init(
-        _ status: Status, headers: [Field] = [], body: [UInt8] = [], stream: (any ResponseStream)? = nil
+        _ status: Status, headers: [HeaderField] = [], body: [UInt8] = [], stream: (any ResponseStream)? = nil
     ) {
         self.status = status
         self.headers = headers

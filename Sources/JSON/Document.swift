@@ -57,9 +57,9 @@ final class Document: Sendable {
     }
 
     /// A value's text.
-    func json(_ node: Int) -> JSONText {
+    func json(_ node: Int) -> KeptJSON {
         let quote: Int32 = isString(node) ? 1 : 0
-        return JSONText(bytes[Int(nodes[node].start - quote)..<Int(nodes[node].end + quote)])
+        return KeptJSON(bytes[Int(nodes[node].start - quote)..<Int(nodes[node].end + quote)])
     }
 
     /// Whether a string in the node, names among them, has an escape. Without one it has no character below U+0020

@@ -1,5 +1,6 @@
 extension Encodable {
-    /// UTF-8 JSON text: members in the order of their declaration, no spaces, nothing escaped that need not be.
+    /// UTF-8 JSON text: members in the order of their declaration, no spaces, nothing escaped that need not be. What is kept as text
+    /// (`KeptJSON`) is written as it stood.
     ///
     /// A number that is not finite is written as `null`, as ECMAScript does. An absent optional is left out (`Nullable`
     /// writes `null`). Dictionaries are unordered, so their text is not stable; `canonicalJSON()` is.

@@ -31,10 +31,7 @@ extension JSONValue: Equatable {
 
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
-        guard let decoder = decoder as? ValueDecoder else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not read from JSON text"))
-        }
+        let decoder = try ValueDecoder(decoder)
         self = decoder.document.value(decoder.node)
     }
 

@@ -23,7 +23,7 @@ struct MemberEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         append(key, atMost: 5) { $0.append(value ? "true" : "false") }
     }
     mutating func encode(_ value: String, forKey key: Key) {
-        object.writer.appendMember(names, key.stringValue, object.level, value)
+        object.writer.appendMember(names, key.stringValue, object.level, string: value)
     }
     mutating func encode(_ value: Double, forKey key: Key) { name(key).append(.number(value)) }
     mutating func encode(_ value: Int, forKey key: Key) { encode(Int64(value), forKey: key) }

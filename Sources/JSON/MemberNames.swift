@@ -23,7 +23,8 @@ struct MemberNames {
     ///   - size: how many bytes the value takes at most.
     ///   - value: appends it.
     func append(
-        _ key: String, isFirst: Bool, to bytes: inout [UInt8], atMost size: Int, _ value: (inout OutputSpan<UInt8>) -> Void
+        _ key: String, isFirst: Bool, to bytes: inout [UInt8], atMost size: Int,
+        _ value: (inout OutputSpan<UInt8>) -> Void
     ) {
         if areProperties {
             let key = key.utf8Span.span

@@ -31,7 +31,6 @@ struct ValueDecoder: Decoder {
         if type == String?.self { return unsafe unsafeBitCast(isNull ? nil : try string(), to: type) }
         if type == Int.self { return unsafe unsafeBitCast(try integer(Int.self), to: type) }
         if type == Bool.self { return unsafe unsafeBitCast(try bool(), to: type) }
-        if type == JSONText.self { return unsafe unsafeBitCast(document.json(node), to: type) }
         return try T(from: self)
     }
 
@@ -61,6 +60,17 @@ struct ValueDecoder: Decoder {
     }
 
     var isNull: Bool { document.kind(node) == .null }
+}
+
+extension ValueDecoder {
+    /// For values that stand for any JSON, which nobody else's decoder has.
+    init(_ decoder: any Decoder) throws {
+        guard let decoder = decoder as? ValueDecoder else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not read from JSON text"))
+        }
+        self = decoder
+    }
 }
 
 extension ValueDecoder: SingleValueDecodingContainer {

@@ -54,18 +54,23 @@ final class Writer {
         }
 
         mutating func appendMember(
-            _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int = 0,
-            _ value: (inout OutputSpan<UInt8>) -> Void = { _ in }
+            _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int,
+            _ value: (inout OutputSpan<UInt8>) -> Void
         ) {
             names.append(key, isFirst: countsFirst(level), to: &bytes, atMost: size, value)
         }
 
-        mutating func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: String) {
-            let utf8 = value.utf8Span.span
+        /// A member whose value is to follow.
+        mutating func name(_ names: MemberNames, _ key: String, _ level: Int) {
+            appendMember(names, key, level, atMost: 0) { _ in }
+        }
+
+        mutating func appendMember(_ names: MemberNames, _ key: String, _ level: Int, string: String) {
+            let utf8 = string.utf8Span.span
             if utf8.firstSpecial() == utf8.count {
                 appendMember(names, key, level, atMost: utf8.count + 2) { $0.append(quoted: utf8) }
             } else {
-                appendMember(names, key, level)
+                name(names, key, level)
                 appendQuoted(utf8, to: &bytes)
             }
         }
@@ -101,7 +106,7 @@ final class Writer {
             append(value)
         } else if T.self == JSONValue.self, let value = value as? JSONValue {
             append(value)
-        } else if T.self == JSONText.self, let value = value as? JSONText {
+        } else if T.self == KeptJSON.self, let value = value as? KeptJSON {
             output.bytes += value.utf8
         } else if T.self == [String].self, let values = value as? [String] {
             output.append(values)
@@ -119,7 +124,7 @@ final class Writer {
     func count(_ level: Int) -> Int { output.frames[level].count }
 
     /// A member whose value is written next.
-    func name(_ names: MemberNames, _ key: String, _ level: Int) { output.appendMember(names, key, level) }
+    func name(_ names: MemberNames, _ key: String, _ level: Int) { output.name(names, key, level) }
 
     /// A member whose value is appended at once, which takes so many bytes at most.
     func appendMember(
@@ -128,8 +133,8 @@ final class Writer {
         output.appendMember(names, key, level, atMost: size, value)
     }
 
-    func appendMember(_ names: MemberNames, _ key: String, _ level: Int, _ value: String) {
-        output.appendMember(names, key, level, value)
+    func appendMember(_ names: MemberNames, _ key: String, _ level: Int, string: String) {
+        output.appendMember(names, key, level, string: string)
     }
 
     /// A frame's one value, appended at once.

@@ -30,7 +30,7 @@ package struct AES256GCM: Sendable {
             EVP_EncryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)), "EVP_EncryptUpdate")
         let size = plaintext.count + Self.tagSize
         return nonce
-            + [UInt8](unsafeUninitializedCapacity: size) { output, count in
+            + [UInt8](filling: size) { output in
                 require(
                     EVP_EncryptUpdate(context, output.baseAddress, &length, plaintext, Int32(plaintext.count)),
                     "EVP_EncryptUpdate")
@@ -39,7 +39,6 @@ package struct AES256GCM: Sendable {
                 require(
                     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagSize), tag),
                     "EVP_CIPHER_CTX_ctrl")
-                count = size
             }
     }
 
@@ -53,6 +52,7 @@ package struct AES256GCM: Sendable {
         defer { EVP_CIPHER_CTX_free(context) }
         return try sealed.withUnsafeBufferPointer { sealed throws(OpenSSLError) in
             let ciphertext = sealed.baseAddress.map { $0 + Self.nonceSize }
+            // libcrypto only copies it from there.
             let tag = UnsafeMutableRawPointer(mutating: ciphertext.map { $0 + size })
             var length: Int32 = 0
             try check(
@@ -68,6 +68,7 @@ package struct AES256GCM: Sendable {
             }
             try check(
                 EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), tag), "EVP_CIPHER_CTX_ctrl")
+            // As much as a block, of which GCM, a stream cipher, has one byte.
             var rest: UInt8 = 0
             guard EVP_DecryptFinal_ex(context, &rest, &length) > 0 else { throw OpenSSLError("EVP_DecryptFinal_ex") }
             return plaintext

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Text
 
 /// The 32-byte HMAC-SHA-256 (RFC 2104).
 package func hmacSHA256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
@@ -10,7 +11,7 @@ package func hmacSHA256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
     let result = parameters.withUnsafePointer { EVP_MAC_init(context, key.isEmpty ? [0] : key, key.count, $0) }
     require(result, "EVP_MAC_init")
     require(EVP_MAC_update(context, message, message.count), "EVP_MAC_update")
-    return [UInt8](unsafeUninitializedCapacity: 32) { mac, count in
-        require(EVP_MAC_final(context, mac.baseAddress, &count, 32), "EVP_MAC_final")
+    return [UInt8](filling: 32) { mac in
+        require(EVP_MAC_final(context, mac.baseAddress, nil, mac.count), "EVP_MAC_final")
     }
 }

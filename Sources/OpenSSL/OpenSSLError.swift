@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-// This target owns libcrypto: digests, MACs, authenticated encryption, keys and signatures, and random bytes, only
-// through the EVP interface of OpenSSL 3.0, and its numbers. The only file format that it knows is PEM, and it knows nothing of
-// JOSE.
+// This target owns libcrypto: digests, MACs, authenticated encryption, keys and signatures, only through the EVP interface of
+// OpenSSL 3.0, and its numbers. It also owns the system's random bytes. The only file format that it knows is PEM, and it knows
+// nothing of JOSE.
 
 /// A libcrypto call failed; the error has the content of the thread's error queue at that moment.
 package struct OpenSSLError: Error, Equatable, Sendable {

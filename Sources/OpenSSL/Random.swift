@@ -8,7 +8,8 @@ package func randomBytes(_ count: Int) -> [UInt8] {
         // As many as getentropy(3) gives at once.
         for start in stride(from: 0, to: count, by: 256) {
             let piece = UnsafeMutableBufferPointer(rebasing: bytes[start..<min(start + 256, count)])
-            precondition(getentropy(piece.baseAddress, piece.count) == 0, "getentropy failed: \(errno)")
+            let result = getentropy(piece.baseAddress, piece.count)
+            precondition(result == 0, "getentropy failed: \(errno)")
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Text
 
 /// The SHA-256 digest (FIPS 180-4) of a message that comes in parts. Only one thread at a time may use it.
 package final class SHA256Stream {
@@ -12,9 +13,8 @@ package final class SHA256Stream {
 
     /// Returns the 32 bytes. Call this once; no bytes may follow.
     package func finish() -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+        [UInt8](filling: 32) { digest in
             require(EVP_DigestFinal_ex(context, digest.baseAddress, nil), "EVP_DigestFinal_ex")
-            count = 32
         }
     }
 }

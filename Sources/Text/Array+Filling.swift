@@ -1,6 +1,6 @@
 extension [UInt8] {
-    /// So many bytes, which a closure writes. `init(repeating:count:)` and `init(unsafeUninitializedCapacity:)` look up their types
-    /// each time, which takes longer than to write a digest.
+    /// So many bytes, which a closure writes. `init(repeating:count:)` and `init(unsafeUninitializedCapacity:)` are generic, and look
+    /// types up at each call, which takes longer than to write a digest.
     ///
     /// - Parameter fill: writes all bytes. It is not called for none.
     @inlinable

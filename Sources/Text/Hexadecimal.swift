@@ -15,7 +15,7 @@ extension [UInt8] {
 extension Span<UInt8> {
     /// What eight digits of either case stand for, of which four are at one offset and four at another; nil for anything else.
     ///
-    /// All eight are worked out together, each in its own byte of a word.
+    /// All eight are worked out together, each in its own byte of a word. Both offsets must leave four bytes.
     package func hexadecimalNumber(at first: Int, and second: Int) -> UInt32? {
         // Unsafe is only that it would make values of any type; the offsets are checked.
         func four(_ offset: Int) -> UInt64 {

@@ -39,10 +39,11 @@ extension Span<UInt8> {
         return index
     }
 
-    /// Whether some byte is below a limit, which is at most 128. Looks at eight bytes at a time.
+    /// Whether some byte is less than a limit, which is at most 128. Looks at eight bytes at a time.
     package func contains(below limit: UInt8) -> Bool {
         var index = 0
         while index + 8 <= count {
+            // As above.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             if marks(word, below: limit) != 0 { return true }
             index += 8
@@ -60,6 +61,7 @@ extension Span<UInt8> {
     package func firstUpperCase(from start: Int) -> Int {
         var index = start
         while index + 8 <= count {
+            // As above.
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
             // The highest bit is set from "A" on in the first sum, and behind "Z" in the second one.
             let low = word & repeated(0x7F)
@@ -102,8 +104,8 @@ extension String {
     }
 }
 
-/// Zero unless a byte is below the limit, which is at most 128. The lowest bit that is set marks the lowest such byte: the subtraction
-/// sets the highest bit of a byte that had it clear only if the byte is below, or if one below it borrows.
+/// Zero unless a byte is less than the limit, which is at most 128. The lowest bit that is set marks the first such byte in memory: the
+/// subtraction sets the highest bit of a byte that had it clear only if the byte is less, or if a byte before it borrows.
 @inlinable
 package func marks(_ word: UInt64, below limit: UInt8) -> UInt64 { (word &- repeated(limit)) & ~word & repeated(0x80) }
 

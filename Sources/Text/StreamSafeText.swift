@@ -1,5 +1,5 @@
-// This target owns what text is, whoever reads it: hexadecimal, base64, prefixes by what a limit counts, and what comparing
-// text costs and means. Swift's `==`, `switch`, hashes and prefixes take canonically
+// This target owns what bytes and text are, whoever reads them: how they are filled, searched and copied, hexadecimal, base64,
+// prefixes by what a limit counts, and what comparing text costs and means. Swift's `==`, `switch`, hashes and prefixes take canonically
 // equivalent strings for equal, and bring a row of combining marks into its canonical order first, in time that grows with
 // the square of the row. So whatever comes from outside and decides something is compared by bytes, or is stream-safe.
 

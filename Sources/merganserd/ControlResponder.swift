@@ -24,12 +24,12 @@ struct ControlResponder {
             return Response(
                 .ok,
                 headers: [
-                    Response.Field("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
-                    Response.Field("Cache-Control", "no-store"),
+                    HeaderField("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
+                    HeaderField("Cache-Control", "no-store"),
                 ], body: Array(metrics.text(isReady: readiness.report.isReady, readiness.upkeep, readiness.node).utf8))
         case ("/healthz", _), ("/readyz", _), ("/metrics", _):
             var response = refusal(.methodNotAllowed)
-            response.headers.append(Response.Field("Allow", "GET, HEAD"))
+            response.headers.append(HeaderField("Allow", "GET, HEAD"))
             return response
         default:
             return refusal(.notFound)
@@ -42,7 +42,7 @@ struct ControlResponder {
         Response(
             status,
             headers: [
-                Response.Field("Content-Type", "application/json"), Response.Field("Cache-Control", "no-store"),
+                HeaderField("Content-Type", "application/json"), HeaderField("Cache-Control", "no-store"),
             ], body: body.json())
     }
 

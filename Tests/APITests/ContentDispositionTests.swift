@@ -14,7 +14,7 @@ import Testing
         ("\u{7F}\u{1}", #"filename="__"; filename*=UTF-8''%7F%01"#),
     ])
     func aFileNameEndsWhereItEnds(filename: String, value: String) {
-        let field = Response.Field.attachment(filename: filename)
+        let field = HeaderField.attachment(filename: filename)
         #expect(field.name == "Content-Disposition" && field.value == "attachment; \(value)")
     }
 }

@@ -17,6 +17,9 @@ struct ReadingTimesTests {
     ])
     func reads(text: String, milliseconds: Int64) {
         #expect(Timestamp(iso8601: text)?.milliseconds == milliseconds)
+        // Nothing beside a part of a text is read.
+        let among = Array("2\(text)0".utf8)
+        #expect(Timestamp(iso8601: among[1..<among.count - 1])?.milliseconds == milliseconds)
     }
 
     @Test(arguments: [

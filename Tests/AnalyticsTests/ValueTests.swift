@@ -20,6 +20,21 @@ struct ValueTests {
     ])
     func anythingElseIsNone(text: String) { #expect(UUID(text) == nil) }
 
+    /// Every byte at each place of one.
+    @Test func eachByteOfAUUIDIsRead() {
+        let text = Array("01234567-89AB-cdef-0123-456789abcdef".utf8)
+        for place in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = text
+                changed[place] = byte
+                let isHyphen = [8, 13, 18, 23].contains(place)
+                let isOne = isHyphen ? byte == UInt8(ascii: "-") : byte.hexadecimalValue != nil
+                let expected = isOne ? String(decoding: changed, as: UTF8.self).lowercased() : nil
+                if UUID(changed.span)?.description != expected { Issue.record("\(byte) at \(place)") }
+            }
+        }
+    }
+
     @Test func freshUUIDsAreOfVersion7AndSortByTime() throws {
         let (first, second) = (UUID(at: Timestamp(seconds: 1_800_000_000)), UUID(at: Timestamp(seconds: 1_800_000_001)))
         #expect(first < second)

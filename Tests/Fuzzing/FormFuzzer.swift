@@ -91,7 +91,7 @@ extension Fuzzer {
     // MARK: File names
 
     private static func checkFilename(_ name: String) throws {
-        let value = Array(Response.Field.attachment(filename: name).value.utf8)
+        let value = Array(HeaderField.attachment(filename: name).value.utf8)
         try require(value.allSatisfy { (0x20...0x7E).contains($0) }, "a header has printable ASCII alone")
         let quotes = value.indices.filter { value[$0] == UInt8(ascii: "\"") }
         try require(quotes.count == 2 && !value.contains(UInt8(ascii: "\\")), "nothing ends the quoted name early")

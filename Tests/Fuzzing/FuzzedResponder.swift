@@ -77,7 +77,7 @@ enum FuzzedResponder {
         } catch {
             return Response(.badRequest)
         }
-        let headers = request.headers.fields.map { Response.Field(echoField, $0.value) }
+        let headers = request.headers.fields.map { HeaderField(echoField, $0.value) }
         self.handled.withLock { $0.append(handled) }
         return Response(.ok, headers: headers, body: handled.body)
     }

@@ -162,23 +162,23 @@ import Testing
         ])
     func aTextIsKept(text: String) throws {
         struct Kept: Codable {
-            var kept: JSONText
-            @Nullable var orNull: JSONText?
-            var all: [JSONText]
+            var kept: KeptJSON
+            @Nullable var orNull: KeptJSON?
+            var all: [KeptJSON]
         }
         let json = #"{"kept":\#(text),"or_null":\#(text),"all":[\#(text),\#(text)]}"#
         let kept = try Kept(json: Array(json.utf8))
         #expect(String(decoding: kept.json(), as: UTF8.self) == json)
-        #expect(kept.kept.value == (try JSONValue(text: text)))
+        #expect(kept.kept.value() == (try JSONValue(text: text)))
         #expect(kept.canonicalJSON() == (try JSONValue(text: json)).canonicalJSON())
     }
 
     /// As a value is by whatever else there is.
     @Test func aTextIsAValueToOtherCoders() throws {
         let value: JSONValue = ["a": [1, .null, "b"]]
-        let written = try JSONEncoder().encode(JSONText(value))
+        let written = try JSONEncoder().encode(KeptJSON(value))
         #expect(try JSONValue(json: Array(written)) == value)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONText.self, from: written) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(KeptJSON.self, from: written) }
     }
 
     @Test func namesReadInPlaceAreComparedByteForByte() throws {

@@ -54,6 +54,48 @@ import Testing
         #expect(try String(text: expected).utf8.elementsEqual(value.utf8))
     }
 
+    /// A member has room for exactly its longest value if its name stands as it is, and nothing beside it is written.
+    @Test func membersHaveRoom() {
+        struct Named: Encodable {
+            var s = "a\"\n"
+            var least = Int64.min
+            @Nullable var none: String?
+            var isSo = false
+            var isNot = true
+            var empty = ""
+            var plain = "12345678"
+            var width = Int.min
+        }
+        struct Chosen: Encodable {
+            enum CodingKeys: String, CodingKey { case least, s, isSo, none, empty, isNot, width, plain }
+            var least = Int64.min
+            var s = "a\"\n"
+            var isSo = false
+            @Nullable var none: String?
+            var empty = ""
+            var isNot = true
+            var width = Int.min
+            var plain = "12345678"
+        }
+        let number = "-9223372036854775808"
+        #expect(
+            text(Named())
+                == #"{"s":"a\"\n","least":\#(number),"none":null,"is_so":false,"is_not":true,"empty":"","#
+                + #""plain":"12345678","width":\#(number)}"#)
+        #expect(
+            text(Chosen())
+                == #"{"least":\#(number),"s":"a\"\n","isSo":false,"none":null,"empty":"","isNot":true,"#
+                + #""width":\#(number),"plain":"12345678"}"#)
+        // The first member.
+        struct Flag: Encodable {
+            enum CodingKeys: String, CodingKey { case f }
+            var f: Bool?
+        }
+        #expect(text(Flag(f: false)) == #"{"f":false}"#)
+        #expect(text(Flag()) == "{}")
+        #expect(text(["n": JSONValue.null, "m": 1] as JSONValue) == #"{"n":null,"m":1}"#)
+    }
+
     @Test func integersOfEveryWidth() {
         #expect(text([Int.min, Int.max]) == "[-9223372036854775808,9223372036854775807]")
         #expect(text([UInt64.max]) == "[18446744073709551615]")

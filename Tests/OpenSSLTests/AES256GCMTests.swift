@@ -52,9 +52,9 @@ import Testing
         #expect(Set((0..<1000).map { _ in cipher.seal([1]).prefix(AES256GCM.nonceSize) }).count == 1000)
     }
 
-    @Test func changedTextDoesNotOpen() {
+    @Test(arguments: ["text", ""]) func changedTextDoesNotOpen(text: String) {
         let cipher = AES256GCM(key: randomBytes(32))
-        let sealed = cipher.seal(Array("text".utf8), associatedData: [1, 2])
+        let sealed = cipher.seal(Array(text.utf8), associatedData: [1, 2])
         for index in sealed.indices {
             var changed = sealed
             changed[index] ^= 0x80

@@ -93,7 +93,10 @@ import Testing
     }
 
     @Test func randomBytesDiffer() {
-        for count in [0, 1, 32, 100_000] { #expect(randomBytes(count).count == count) }
+        for count in [0, 1, 32, 255, 256, 257, 512, 513] { #expect(randomBytes(count).count == count) }
+        // All parts of one call differ, too, wherever the pieces that it is put together from begin and end.
+        let many = randomBytes(100_000)
+        #expect(Set(stride(from: 0, to: many.count, by: 16).map { many[$0..<$0 + 16] }).count == 6250)
         #expect(Set((0..<1000).map { _ in randomBytes(16) }).count == 1000)
     }
 }

@@ -10,6 +10,10 @@ import Text
         #expect(bytes == (0..<count).map { UInt8(truncatingIfNeeded: $0) })
     }
 
+    @Test func nothingIsWrittenOfNone() {
+        #expect([UInt8](filling: 0) { _ in Issue.record("there is nothing to write") } == [])
+    }
+
     @Test func whatTheClosureThrowsIsThrown() {
         struct Failed: Error {}
         #expect(throws: Failed.self) { try [UInt8](filling: 8) { _ throws(Failed) in throw Failed() } }

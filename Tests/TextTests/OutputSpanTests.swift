@@ -19,7 +19,7 @@ import Text
         #expect(text == [0xC3, 0xA9, 0, 0xFF, 0x80])
     }
 
-    /// Eight at a time, and nothing beyond them.
+    /// Four or eight at a time, and nothing beyond them.
     @Test(arguments: 0..<40) func bytesAreCopiedFromAnyPlaceToAnyPlace(count: Int) {
         let source = (0..<60).map { UInt8($0) }
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 60)

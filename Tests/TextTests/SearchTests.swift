@@ -20,16 +20,18 @@ import Text
     }
 
     @Test func aByteBelowALimitIsFoundEverywhere() {
-        for count in 0...20 {
-            var text = [UInt8](repeating: 0x20, count: count)
-            #expect(!text.span.contains(below: 0x20))
-            for index in text.indices {
-                for byte in UInt8.min...UInt8.max {
-                    text[index] = byte
-                    let isFound = text.span.contains(below: 0x20)
-                    if isFound != (byte < 0x20) { Issue.record("\(byte) at \(index) of \(count)") }
+        for limit in [1, 0x20, 128] as [UInt8] {
+            for count in 0...20 {
+                var text = [UInt8](repeating: limit, count: count)
+                #expect(!contains(text, below: limit))
+                for index in text.indices {
+                    for byte in UInt8.min...UInt8.max {
+                        text[index] = byte
+                        let isFound = contains(text, below: limit)
+                        if isFound != (byte < limit) { Issue.record("\(byte) at \(index) of \(count), below \(limit)") }
+                    }
+                    text[index] = 0xFF
                 }
-                text[index] = 0xFF
             }
         }
     }
@@ -40,12 +42,15 @@ import Text
             for byte in UInt8.min...UInt8.max {
                 var text = Array("azmazmazmaz".utf8)
                 text[place] = byte
-                let isFound = text.span.firstUpperCase(from: 0) == place
+                let isFound = firstUpperCase(in: text, from: 0) == place
                 #expect(isFound == (65...90).contains(byte), "\(byte) at \(place)")
-                #expect(text.span.firstUpperCase(from: place + 1) == 11)
+                #expect(firstUpperCase(in: text, from: place + 1) == 11)
             }
         }
-        #expect([UInt8]().span.firstUpperCase(from: 0) == 0)
+        #expect(firstUpperCase(in: [], from: 0) == 0)
+        // The first of several in one word, from each place on.
+        let several = Array("aBcDeFgHiJ".utf8)
+        for start in 0..<10 { #expect(firstUpperCase(in: several, from: start) == start | 1) }
     }
 
     /// The first of two that are there, from each index on.
@@ -99,7 +104,11 @@ import Text
         text.span.firstIndex(of: byte, from: start)
     }
 
+    private func firstUpperCase(in text: [UInt8], from start: Int) -> Int { text.span.firstUpperCase(from: start) }
+
     private func contains(_ text: [UInt8], _ byte: UInt8, or other: UInt8) -> Bool {
         text.span.contains(byte, or: other)
     }
+
+    private func contains(_ text: [UInt8], below limit: UInt8) -> Bool { text.span.contains(below: limit) }
 }

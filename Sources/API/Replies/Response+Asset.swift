@@ -11,8 +11,8 @@ extension Response {
         return Response(
             .ok,
             headers: [
-                Field("Content-Type", asset.mediaType), Field("Cache-Control", caching),
-                Field("X-Content-Type-Options", "nosniff"),
+                HeaderField("Content-Type", asset.mediaType), HeaderField("Cache-Control", caching),
+                HeaderField("X-Content-Type-Options", "nosniff"),
             ], body: asset.contents)
     }
 }

@@ -7,17 +7,17 @@ extension Response {
     /// - Parameter formTarget: where a form of the page may redirect to, besides this server.
     static func page(
         _ page: some WebPage, _ status: Status = .ok, in edition: Edition, formTarget: FormTarget? = nil,
-        headers: [Field] = []
+        headers: [HeaderField] = []
     ) -> Response {
         Response(
             status,
             headers: [
-                Field("Content-Type", "text/html; charset=utf-8"),
-                Field("Content-Language", edition.language.rawValue),
-                Field("Content-Security-Policy", contentSecurityPolicy(formTarget)),
-                Field("Referrer-Policy", "no-referrer"),
-                Field("X-Content-Type-Options", "nosniff"),
-                Field("Cache-Control", "no-store"),
+                HeaderField("Content-Type", "text/html; charset=utf-8"),
+                HeaderField("Content-Language", edition.language.rawValue),
+                HeaderField("Content-Security-Policy", contentSecurityPolicy(formTarget)),
+                HeaderField("Referrer-Policy", "no-referrer"),
+                HeaderField("X-Content-Type-Options", "nosniff"),
+                HeaderField("Cache-Control", "no-store"),
             ] + headers,
             body: Array(page.document(in: edition).markup.utf8))
     }

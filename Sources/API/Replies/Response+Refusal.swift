@@ -8,7 +8,7 @@ extension Response {
         case .invalid(let text): .shapeA(.badRequest, text)
         case .rejected(let text, let reason): .json(.badRequest, ReasonReply(error: text, reason: reason))
         case .unauthorized(let text):
-            .shapeA(.unauthorized, text, headers: [Field("WWW-Authenticate", "Bearer")])
+            .shapeA(.unauthorized, text, headers: [HeaderField("WWW-Authenticate", "Bearer")])
         case .forbidden(let text): .shapeA(.forbidden, text)
         case .notFound(let text): .shapeA(.notFound, text)
         case .conflict(let text, let reason): .json(.conflict, ReasonReply(error: text, reason: reason))
@@ -21,7 +21,7 @@ extension Response {
         case .uploadFailed: .shapeA(.internalServerError, "Upload failed")
         case .temporarilyUnavailable:
             .shapeA(
-                .serviceUnavailable, "Service temporarily unavailable", headers: [Field("Retry-After", "1")])
+                .serviceUnavailable, "Service temporarily unavailable", headers: [HeaderField("Retry-After", "1")])
         }
     }
 
@@ -40,11 +40,11 @@ extension Response {
         }
     }
 
-    static func shapeA(_ status: Status, _ text: String, headers: [Field] = []) -> Response {
+    static func shapeA(_ status: Status, _ text: String, headers: [HeaderField] = []) -> Response {
         .json(status, TextReply(error: text), headers: headers)
     }
 
-    static func shapeC(_ status: Status, _ message: String, headers: [Field] = []) -> Response {
+    static func shapeC(_ status: Status, _ message: String, headers: [HeaderField] = []) -> Response {
         .json(
             status, StatusReply(statusCode: status.code, error: status.reason, message: message), headers: headers)
     }

@@ -13,7 +13,7 @@ extension Surface {
         case .invalidRequest: refusal(with: .invalidRequest)
         case .invalidToken: bearerRefusal(.invalidToken)
         case .invalidClient:
-            refusal(with: .invalidClient, headers: [Response.Field("WWW-Authenticate", "Basic realm=\"merganser\"")])
+            refusal(with: .invalidClient, headers: [HeaderField("WWW-Authenticate", "Basic realm=\"merganser\"")])
         case .insufficientScope: bearerRefusal(.insufficientScope)
         case .anonymousNotAllowed: refusal(with: .anonymousNotAllowed)
         case .unknownPlatform: refusal(with: .unknownPlatform)
@@ -78,7 +78,7 @@ extension Surface {
         case .tooManyPending(let wait): refusal(with: .tooManyPending, after: wait)
         case .rateLimited(let wait): refusal(with: .rateLimited, after: wait)
         case .temporarilyUnavailable:
-            refusal(with: .temporarilyUnavailable, headers: [Response.Field("Retry-After", "1")])
+            refusal(with: .temporarilyUnavailable, headers: [HeaderField("Retry-After", "1")])
         }
     }
 
@@ -89,19 +89,19 @@ extension Surface {
         guard isOAuth else { return refusal(reply, .badRequest) }
         let triedBasic = error.code == .invalidClient && request.headers.first("authorization") != nil
         return refusal(
-            reply, headers: triedBasic ? [Response.Field("WWW-Authenticate", "Basic realm=\"merganser\"")] : [])
+            reply, headers: triedBasic ? [HeaderField("WWW-Authenticate", "Basic realm=\"merganser\"")] : [])
     }
 
     /// A refusal of what may be asked again later.
     private func refusal(with code: ErrorCode, _ status: Status? = nil, after wait: Duration) -> Response {
         refusal(
             ErrorReply(error: code), status,
-            headers: [Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp))])
+            headers: [HeaderField("Retry-After", String(wait.wholeSecondsRoundedUp))])
     }
 
     /// A refusal of a bearer token (RFC 6750 §3).
     private func bearerRefusal(_ code: ErrorCode) -> Response {
-        refusal(with: code, headers: [Response.Field("WWW-Authenticate", "Bearer error=\"\(code.rawValue)\"")])
+        refusal(with: code, headers: [HeaderField("WWW-Authenticate", "Bearer error=\"\(code.rawValue)\"")])
     }
 }
 

@@ -49,7 +49,7 @@ struct Surface {
     func labeled(_ response: Response) -> Response {
         guard isAnalytics else { return response }
         var response = response
-        let json = Response.Field("Content-Type", "application/json")
+        let json = HeaderField("Content-Type", "application/json")
         if let index = response.headers.firstIndex(of: json) { response.headers[index].value += "; charset=utf-8" }
         return response
     }
@@ -61,18 +61,18 @@ struct Surface {
     }
 
     func methodNotAllowed(_ request: Request, allow: String) -> Response {
-        let headers = [Response.Field("Allow", allow)]
+        let headers = [HeaderField("Allow", allow)]
         return isAnalytics
             ? .shapeC(.methodNotAllowed, "Method \(request.method.rawValue) not allowed", headers: headers)
             : refusal(with: .methodNotAllowed, headers: headers)
     }
 
-    func refusal(with code: ErrorCode, headers: [Response.Field] = []) -> Response {
+    func refusal(with code: ErrorCode, headers: [HeaderField] = []) -> Response {
         refusal(ErrorReply(error: code), headers: headers)
     }
 
     /// - Parameter status: nil for the code's own status.
-    func refusal(_ reply: ErrorReply, _ status: Status? = nil, headers: [Response.Field] = []) -> Response {
+    func refusal(_ reply: ErrorReply, _ status: Status? = nil, headers: [HeaderField] = []) -> Response {
         let status = status ?? reply.error.status
         var response: Response =
             switch shape {
@@ -126,11 +126,11 @@ private struct InternalErrorReply: Encodable {
 
 extension Response {
     /// A JSON answer.
-    static func json(_ status: Status = .ok, _ body: some Encodable, headers: [Field] = []) -> Response {
-        var fields: [Field] = []
+    static func json(_ status: Status = .ok, _ body: some Encodable, headers: [HeaderField] = []) -> Response {
+        var fields: [HeaderField] = []
         // With room for those that every answer gets.
         fields.reserveCapacity(headers.count + 4)
-        fields.append(Field("Content-Type", "application/json"))
+        fields.append(HeaderField("Content-Type", "application/json"))
         fields += headers
         return Response(status, headers: fields, body: body.json())
     }

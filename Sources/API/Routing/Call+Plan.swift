@@ -26,6 +26,6 @@ extension Precondition {
 extension Response {
     /// A dry run's answer, with the plan's name as `ETag`.
     static func preview(_ reply: some Encodable, plan: String) -> Response {
-        .json(.ok, reply, headers: [Field("ETag", "\"\(plan)\"")])
+        .json(.ok, reply, headers: [HeaderField("ETag", "\"\(plan)\"")])
     }
 }

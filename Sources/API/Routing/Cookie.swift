@@ -19,13 +19,13 @@ extension Call {
     func value(of cookie: Cookie) -> String? { request.headers.cookie(name(of: cookie)) }
 
     /// Sets a cookie that the browser keeps until it is closed. The server decides how long the value is valid.
-    func setting(_ cookie: Cookie, _ value: String) -> Response.Field {
-        Response.Field(
+    func setting(_ cookie: Cookie, _ value: String) -> HeaderField {
+        HeaderField(
             "Set-Cookie",
             "\(name(of: cookie))=\(value); Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : ""))
     }
 
-    func clearing(_ cookie: Cookie) -> Response.Field {
-        Response.Field("Set-Cookie", setting(cookie, "").value + "; Max-Age=0")
+    func clearing(_ cookie: Cookie) -> HeaderField {
+        HeaderField("Set-Cookie", setting(cookie, "").value + "; Max-Age=0")
     }
 }

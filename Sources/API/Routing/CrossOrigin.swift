@@ -5,16 +5,16 @@ extension Response {
     static let preflight = Response(
         .noContent,
         headers: [
-            Field("Access-Control-Allow-Methods", "GET, HEAD, POST"),
-            Field("Access-Control-Allow-Headers", "Authorization, Content-Type"),
-            Field("Access-Control-Max-Age", "86400"),
+            HeaderField("Access-Control-Allow-Methods", "GET, HEAD, POST"),
+            HeaderField("Access-Control-Allow-Headers", "Authorization, Content-Type"),
+            HeaderField("Access-Control-Max-Age", "86400"),
         ]
     ).readableByOtherOrigins
 
     /// Adds the header that lets scripts of any origin read the answer.
     var readableByOtherOrigins: Response {
         var response = self
-        response.headers.append(Field("Access-Control-Allow-Origin", "*"))
+        response.headers.append(HeaderField("Access-Control-Allow-Origin", "*"))
         return response
     }
 }

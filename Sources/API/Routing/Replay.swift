@@ -56,7 +56,7 @@ extension Call {
         case .reused: throw Failure.idempotencyKeyReused
         case .answered(let stored):
             var response = try StoredAnswer(json: stored).response
-            response.headers.append(Response.Field("Idempotency-Replayed", "true"))
+            response.headers.append(HeaderField("Idempotency-Replayed", "true"))
             return response
         }
     }
@@ -81,6 +81,6 @@ struct StoredAnswer: Codable {
 
     var response: Response {
         Response(
-            Status(status), headers: headers.map { Response.Field($0.name, $0.value) }, body: Array(body.utf8))
+            Status(status), headers: headers.map { HeaderField($0.name, $0.value) }, body: Array(body.utf8))
     }
 }

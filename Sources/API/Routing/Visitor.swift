@@ -52,8 +52,8 @@ extension Response {
     /// Redirects the browser.
     ///
     /// - Parameter location: a path on this server, or a URL that was checked.
-    static func redirect(_ status: Status, to location: String, headers: [Field] = []) -> Response {
-        Response(status, headers: [Field("Location", location)] + headers)
+    static func redirect(_ status: Status, to location: String, headers: [HeaderField] = []) -> Response {
+        Response(status, headers: [HeaderField("Location", location)] + headers)
     }
 }
 

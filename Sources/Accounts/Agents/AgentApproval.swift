@@ -89,7 +89,7 @@ package struct AgentApproval: Sendable {
 
 /// What the server keeps sealed of a request.
 struct SealedRequest: Codable {
-    var context: JSONText
+    var context: KeptJSON
     /// Six digits, which the agent shows and the user types.
     var numberMatch: String
 
@@ -110,8 +110,8 @@ extension AgentApproval {
     }
 
     /// An empty object for a row that never had any.
-    package func context(_ serverKey: ServerKey) throws -> JSONText {
-        try secrets(serverKey)?.context ?? JSONText(.object(JSONObject([])))
+    package func context(_ serverKey: ServerKey) throws -> KeptJSON {
+        try secrets(serverKey)?.context ?? KeptJSON(.object(JSONObject([])))
     }
 
     /// What people see, hashed from the rows as they are now.

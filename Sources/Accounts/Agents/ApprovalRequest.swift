@@ -24,7 +24,7 @@ package struct ApprovalRequest: Sendable {
         let actionType: String
         let title: String
         let body: String
-        let context: JSONText
+        let context: KeptJSON
         let timeToLive: Duration
     }
 
@@ -56,7 +56,7 @@ package struct ApprovalRequest: Sendable {
         if !Self.timesToLive.contains(timeToLive) { fields.append("ttl_seconds") }
         if !fields.isEmpty { throw .invalidApproval(fields: fields) }
         return Checked(
-            actionType: actionType, title: title, body: body, context: JSONText(.object(context)),
+            actionType: actionType, title: title, body: body, context: KeptJSON(.object(context)),
             timeToLive: timeToLive)
     }
 
@@ -87,7 +87,7 @@ struct DisplayPayload: Encodable {
     let agentName: String
     let agentType: String
     let body: String
-    let context: JSONText
+    let context: KeptJSON
     let title: String
 
     /// SHA-256 of the canonical JSON (RFC 8785), in lower-case hexadecimal.

@@ -61,7 +61,7 @@ extension ExportSection.Column {
             let (publicID, sealed) = (try row.read(String.self), try row.read([UInt8]?.self))
             // The rest of the data is not withheld because one value cannot be opened; the doctor reports that.
             let opened = sealed.flatMap { try? serverKey.open($0, for: AgentApproval.row(publicID)) }
-            return opened.flatMap { try? SealedRequest(json: $0).context.value } ?? .null
+            return opened.flatMap { try? SealedRequest(json: $0).context.value() } ?? .null
         }
     }
 }

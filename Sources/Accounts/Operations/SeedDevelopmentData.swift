@@ -83,7 +83,7 @@ extension AccountsTransaction {
         let requests = positions.map { position in
             let publicID = "aar_" + randomText(16, of: .lettersAndDigits)
             let secrets = SealedRequest(
-                context: JSONText(.object(JSONObject([("request", .string(publicID))]))),
+                context: KeptJSON(.object(JSONObject([("request", .string(publicID))]))),
                 numberMatch: randomText(6, of: .digits))
             let payload = DisplayPayload(
                 actionType: "development", agentName: name, agentType: kind.rawValue, body: "Nothing happens.",

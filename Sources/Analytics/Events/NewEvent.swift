@@ -180,8 +180,8 @@ extension IndexedObject {
     /// The attributes with every value as a string, truncated to its limit.
     fileprivate func attributes() throws(EventFault) -> NewEvent.Attributes? {
         let limit = 200
-        // A text has at most as many UTF-16 code units as bytes.
         guard let value = value("custom_attributes") else { return nil }
+        // A text has at most as many UTF-16 code units as bytes.
         if let text = value.object?.plainText(valuesAtMost: limit) {
             return NewEvent.Attributes(text: String(decoding: text, as: UTF8.self), hasNUL: false)
         }

@@ -152,6 +152,6 @@ final class StandInApple: Sendable {
 
 extension Response {
     fileprivate static func json(_ status: Status, _ body: some Encodable) -> Response {
-        Response(status, headers: [Field("Content-Type", "application/json")], body: body.json())
+        Response(status, headers: [HeaderField("Content-Type", "application/json")], body: body.json())
     }
 }

@@ -228,10 +228,11 @@ private func escaped(_ text: String) -> String {
 
 extension Response {
     fileprivate static func html(_ text: String) -> Response {
-        Response(.ok, headers: [Field("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
+        Response(.ok, headers: [HeaderField("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
     }
 
     static func plain(_ status: Status, _ text: String) -> Response {
-        Response(status, headers: [Field("Content-Type", "text/plain; charset=utf-8")], body: Array("\(text)\n".utf8))
+        Response(
+            status, headers: [HeaderField("Content-Type", "text/plain; charset=utf-8")], body: Array("\(text)\n".utf8))
     }
 }

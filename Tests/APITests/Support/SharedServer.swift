@@ -53,7 +53,7 @@ final class SharedServer: Sendable {
                 request.method.rawValue, target, headers: request.headers.fields.map { ($0.name, $0.value) },
                 body: request.body.collect(limit: .max - 1))
             return Response(
-                Status(answer.status), headers: answer.headers.map { Response.Field($0.name, $0.value) },
+                Status(answer.status), headers: answer.headers.map { HeaderField($0.name, $0.value) },
                 body: answer.body)
         } catch {
             Issue.record(error)

@@ -85,7 +85,7 @@ import Threads
             case "unread": return Response(.payloadTooLarge, body: Array("too large".utf8))
             case "part": return echo(request, try request.body.read(atMost: number))
             case "field" where parts.count == 3:
-                return echo(request, [], besides: [Response.Field(String(parts[1]), String(parts[2]))])
+                return echo(request, [], besides: [HeaderField(String(parts[1]), String(parts[2]))])
             case "waited": return echo(request, Array("\(Int(request.waited / .milliseconds(1)))".utf8))
             case "afterwards":
                 var response = echo(request, [])
@@ -124,17 +124,17 @@ import Threads
     }
 
     private static func echo(
-        _ request: Request, _ body: [UInt8], status: Status = .ok, besides fields: [Response.Field] = []
+        _ request: Request, _ body: [UInt8], status: Status = .ok, besides fields: [HeaderField] = []
     ) -> Response {
         var headers = [
-            Response.Field("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
-            Response.Field("X-Method", request.method.rawValue), Response.Field("X-Path", request.path),
-            Response.Field("X-Query", request.query), Response.Field("X-Target", request.target),
-            Response.Field("X-Remote", request.remoteAddress),
-            Response.Field("X-Request-Id", request.requestID ?? "-"),
-            Response.Field("X-Length", request.body.length.map { String($0) } ?? "-"),
+            HeaderField("X-Instance", String(ProcessInfo.processInfo.processIdentifier)),
+            HeaderField("X-Method", request.method.rawValue), HeaderField("X-Path", request.path),
+            HeaderField("X-Query", request.query), HeaderField("X-Target", request.target),
+            HeaderField("X-Remote", request.remoteAddress),
+            HeaderField("X-Request-Id", request.requestID ?? "-"),
+            HeaderField("X-Length", request.body.length.map { String($0) } ?? "-"),
         ]
-        headers += fields + request.headers.fields.map { Response.Field("X-Echo-\($0.name)", $0.value) }
+        headers += fields + request.headers.fields.map { HeaderField("X-Echo-\($0.name)", $0.value) }
         return Response(status, headers: headers, body: body)
     }
 }

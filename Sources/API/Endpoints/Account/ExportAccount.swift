@@ -17,10 +17,10 @@ extension Call {
     ///
     /// - Returns: for HEAD, an answer without the data and its length, which nobody has read.
     /// - Throws: `rateLimited` after three in a day.
-    func export(by caller: Caller, headers: [Response.Field] = []) throws -> Response {
+    func export(by caller: Caller, headers: [HeaderField] = []) throws -> Response {
         var response = try commit { transaction in
             try transaction.noteExport(by: caller)
-            return Response(.ok, headers: [Response.Field("Content-Type", "application/json")] + headers)
+            return Response(.ok, headers: [HeaderField("Content-Type", "application/json")] + headers)
         }
         if request.method == .head {
             response.hasUnknownLength = true

@@ -17,12 +17,12 @@ import Pages
             by: visitor.caller,
             headers: [
                 .attachment(filename: "account-\(visitor.user.id.rawValue).json"),
-                Response.Field("X-Content-Type-Options", "nosniff"),
+                HeaderField("X-Content-Type-Options", "nosniff"),
             ])
     } catch Failure.rateLimited(let wait) {
         var response = Response.page(call.exportQuestion(visitor, isRefused: true), of: visitor, call)
         response.status = .tooManyRequests
-        response.headers.append(Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp)))
+        response.headers.append(HeaderField("Retry-After", String(wait.wholeSecondsRoundedUp)))
         return response
     }
 }

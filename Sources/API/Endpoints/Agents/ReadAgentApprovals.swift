@@ -17,7 +17,7 @@ struct AgentApprovalReply: Encodable {
     let title: String
     let body: String
     /// Nil if it cannot be opened.
-    @Nullable var context: JSONText?
+    @Nullable var context: KeptJSON?
     let displayPayloadHash: String
     let createdAt: String
     @Nullable var expiresAt: String?
@@ -34,7 +34,7 @@ struct AgentApprovalReply: Encodable {
         actionType = approval.actionType
         title = approval.title
         body = approval.body
-        var opened: JSONText?
+        var opened: KeptJSON?
         do {
             opened = try approval.context(call.accounts.serverKey)
         } catch {

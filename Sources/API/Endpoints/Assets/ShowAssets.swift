@@ -16,7 +16,7 @@ import Pages
     var response = Response.asset(logo, query: call.request.query)
     // Somebody may open the file itself.
     response.headers.append(
-        Response.Field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
+        HeaderField("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
     return response
 }
 

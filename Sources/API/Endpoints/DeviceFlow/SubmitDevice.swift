@@ -34,7 +34,7 @@ private func ask(
         case .failure(.rateLimited(let wait)):
             var response = call.devicePage(for: pending, userCode: typed, .tooManyTries)
             response.status = .tooManyRequests
-            response.headers.append(Response.Field("Retry-After", String(wait.wholeSecondsRoundedUp)))
+            response.headers.append(HeaderField("Retry-After", String(wait.wholeSecondsRoundedUp)))
             return response
         case .failure: return call.devicePage(for: pending, userCode: typed, .unknownCode)
         case .success(let request):

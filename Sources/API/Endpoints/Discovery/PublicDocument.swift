@@ -7,13 +7,13 @@ extension Response {
         Response(
             .ok,
             headers: [
-                Field("Content-Type", "application/json"),
-                Field("Cache-Control", "public, max-age=\(SigningKey.keySetLifetime.components.seconds)"),
+                HeaderField("Content-Type", "application/json"),
+                HeaderField("Cache-Control", "public, max-age=\(SigningKey.keySetLifetime.components.seconds)"),
             ], body: json)
     }
 }
 
-extension Response.Field {
+extension HeaderField {
     /// Clients may cache the answer for an hour.
-    static let publicForAnHour = Response.Field("Cache-Control", "public, max-age=3600")
+    static let publicForAnHour = HeaderField("Cache-Control", "public, max-age=3600")
 }

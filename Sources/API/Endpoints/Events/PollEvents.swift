@@ -11,7 +11,7 @@ import JSON
         since: query["since"], limit: try query.pageLimit() ?? EventPoll.defaultLimit,
         types: types.isEmpty ? nil : Set(types))
     let page = try call.database.read { try call.accounts.pollEvents(poll, of: application, $0) }
-    return Response(.ok, headers: [Response.Field("Content-Type", "application/json")], body: body(of: page))
+    return Response(.ok, headers: [HeaderField("Content-Type", "application/json")], body: body(of: page))
 }
 
 /// `{"events":[…],"next_cursor":"…","has_more":false}`. An event is its stored envelope, byte for byte, with `seq` as one

@@ -29,7 +29,7 @@ extension Call {
     fileprivate func page(_ step: PushApprovalPage.Step, of id: String, for pending: PendingRequest) -> Response {
         let page = PushApprovalPage(
             step, path: "\(pending.path("/oauth/push"))&id=\(id)", loginPath: pending.path("/oauth/login"))
-        return .page(page, in: language, headers: [Response.Field("Refresh", "\(PushApprovalPage.interval)")])
+        return .page(page, in: language, headers: [HeaderField("Refresh", "\(PushApprovalPage.interval)")])
     }
 }
 

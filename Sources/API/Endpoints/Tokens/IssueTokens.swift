@@ -30,8 +30,8 @@ extension Call {
                 return Response(
                     .ok,
                     headers: [
-                        Response.Field("Content-Type", "application/json"), Response.Field("Pragma", "no-cache"),
-                    ] + (hasScopeDrift ? [Response.Field("X-Logi-Scope-Drift", "1")] : []), body: body)
+                        HeaderField("Content-Type", "application/json"), HeaderField("Pragma", "no-cache"),
+                    ] + (hasScopeDrift ? [HeaderField("X-Logi-Scope-Drift", "1")] : []), body: body)
             case .refused(let error): return surface.refusal(error, to: request)
             }
         }

@@ -10,13 +10,13 @@ import Time
     let download = try call.database.read { connection in
         try call.analytics.download(call.queryParameters["t"], connection)
     }
-    let headers: [Response.Field] = [
-        Response.Field("Content-Type", download.contentType), .attachment(filename: download.filename),
-        Response.Field("X-Content-Type-Options", "nosniff"), Response.Field("Cache-Control", "private, no-store"),
+    let headers: [HeaderField] = [
+        HeaderField("Content-Type", download.contentType), .attachment(filename: download.filename),
+        HeaderField("X-Content-Type-Options", "nosniff"), HeaderField("Cache-Control", "private, no-store"),
     ]
     guard call.service.front.sendsDownloads else { return Response(.ok, headers: headers, stream: download.content) }
     // This location is in nginx/merganser/download.conf.
-    let redirect = Response.Field("X-Accel-Redirect", "/-/attachments/\(download.location)")
+    let redirect = HeaderField("X-Accel-Redirect", "/-/attachments/\(download.location)")
     return Response(.ok, headers: headers + [redirect])
 }
 
