@@ -1,16 +1,5 @@
 internal import Text
 
-/// A header field (RFC 9110 §5).
-package struct HeaderField: Equatable, Sendable {
-    package var name: String
-    package var value: String
-
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-}
-
 /// Header fields in the order in which they came. Names are in lower case with dashes, as in HTTP/2.
 package struct Headers: Sendable {
     package private(set) var fields: [HeaderField] = []

@@ -62,6 +62,7 @@ extension Accounts {
                 ShownApproval(approval: try AgentApproval(from: &row), agent: try ShownAgent(from: &row))
             }
         }
+        // A join promises no order, and there may be two of them.
         found.sort { $0.approval.id > $1.approval.id }
         let surplus = found.count - filter.limit
         if surplus > 0 { found.removeLast(surplus) }
