@@ -86,11 +86,16 @@ package final class Responder {
 
 /// Returns the id if it can be written to a header, a log line and a column.
 private func acceptable(_ requestID: String) -> String? {
-    (1...64).contains(requestID.utf8.count) && requestID.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        ? requestID : nil
+    let bytes = requestID.utf8Span.span
+    guard (1...64).contains(bytes.count) else { return nil }
+    for index in bytes.indices where !(0x21...0x7E).contains(bytes[index]) { return nil }
+    return requestID
 }
 
 extension Duration {
     /// The duration as a decimal number of seconds.
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
 }

@@ -18,7 +18,10 @@ package struct Request {
     package var waited: Duration
     package var body: any RequestBody
 
+    /// Inlined: a value of this size is copied if it is returned.
+    ///
     /// - Parameter target: nil if it is the path and the query as they are.
+    @inlinable
     package init(
         method: Method, path: String, query: String = "", target: String? = nil, headers: Headers = Headers(),
         remoteAddress: String = "",

@@ -17,7 +17,7 @@ package enum Parameter: Sendable {
     case time(Timestamp)
 }
 
-/// A type whose values can be arguments of a statement. `nil` means NULL.
+/// A type whose values can be arguments of a statement. An optional that is nil means NULL, and so does `Parameter.null`.
 ///
 /// A type with a bindable raw value only needs to declare the conformance: `struct ID: RawRepresentable, Bindable { …
 /// }`.
@@ -26,14 +26,13 @@ package protocol Bindable: Sendable {
     var parameter: Parameter { get }
 }
 
-extension [Parameter] {
-    init(_ arguments: [(any Bindable)?]) {
-        self.init()
-        reserveCapacity(arguments.count)
-        for index in arguments.indices {
-            if let argument = arguments[index] { append(argument.parameter) } else { append(.null) }
-        }
-    }
+/// The arguments of one execution, in the order of their placeholders. They are not optional, because an optional of any type is
+/// copied whenever it is looked at.
+@usableFromInline
+package typealias Arguments = [any Bindable]
+
+extension Parameter: Bindable {
+    @usableFromInline package var parameter: Parameter { self }
 }
 
 extension Bindable where Self: RawRepresentable, RawValue: Bindable {

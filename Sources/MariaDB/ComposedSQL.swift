@@ -3,16 +3,16 @@
 @usableFromInline
 package struct ComposedSQL: Sendable {
     private(set) var text: String
-    private(set) var arguments: [Parameter]
+    private(set) var arguments: Arguments
 
-    package init(_ sql: StaticString, _ arguments: (any Bindable)?...) {
+    package init(_ sql: StaticString, _ arguments: any Bindable...) {
         text = "\(sql)"
-        self.arguments = [Parameter](arguments)
+        self.arguments = arguments
     }
 
-    package init(_ sql: StaticString, arguments: [(any Bindable)?]) {
+    package init(_ sql: StaticString, arguments: Arguments) {
         text = "\(sql)"
-        self.arguments = [Parameter](arguments)
+        self.arguments = arguments
     }
 
     package init(joining parts: [StaticString]) {
@@ -21,35 +21,29 @@ package struct ComposedSQL: Sendable {
     }
 
     /// `SELECT` what the lists of columns name, each a type's own, `FROM` the rest.
-    package init(select columns: StaticString..., from rest: StaticString, _ arguments: (any Bindable)?...) {
+    package init(select columns: StaticString..., from rest: StaticString, _ arguments: any Bindable...) {
         text = "SELECT \(columns.map { "\($0)" }.joined(separator: ", ")) FROM \(rest)"
-        self.arguments = [Parameter](arguments)
+        self.arguments = arguments
     }
 
     /// The same statement with these arguments: for one that is composed once and runs often.
-    package func with(_ arguments: (any Bindable)?...) -> ComposedSQL { with(arguments: arguments) }
+    package func with(_ arguments: any Bindable...) -> ComposedSQL { with(arguments: arguments) }
 
-    package func with(arguments: [(any Bindable)?]) -> ComposedSQL {
+    package func with(arguments: Arguments) -> ComposedSQL {
         var sql = self
-        sql.arguments = [Parameter](arguments)
-        return sql
-    }
-
-    package func with(parameters: [Parameter]) -> ComposedSQL {
-        var sql = self
-        sql.arguments = parameters
+        sql.arguments = arguments
         return sql
     }
 
     package var isEmpty: Bool { text.isEmpty }
 
-    package mutating func append(_ sql: StaticString, _ arguments: (any Bindable)?...) {
+    package mutating func append(_ sql: StaticString, _ arguments: any Bindable...) {
         append(sql, arguments: arguments)
     }
 
-    package mutating func append(_ sql: StaticString, arguments: [(any Bindable)?]) {
+    package mutating func append(_ sql: StaticString, arguments: Arguments) {
         text += "\(sql)"
-        self.arguments += [Parameter](arguments)
+        self.arguments += arguments
     }
 
     package mutating func append(_ other: ComposedSQL) {
@@ -63,6 +57,6 @@ package struct ComposedSQL: Sendable {
     package mutating func append(_ sql: StaticString, oneOf values: [any Bindable]) {
         precondition(!values.isEmpty, "SQL has no empty list")
         text += "\(sql)(\(repeatElement("?", count: values.count).joined(separator: ", ")))"
-        arguments += values.map(\.parameter)
+        arguments += values
     }
 }

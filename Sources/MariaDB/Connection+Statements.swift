@@ -1,13 +1,13 @@
 extension Connection {
     /// Runs a statement and ignores its rows, if it has any.
     @discardableResult
-    package func execute(_ sql: StaticString, _ arguments: (any Bindable)?...) throws(MariaDBError) -> Outcome {
+    package func execute(_ sql: StaticString, _ arguments: any Bindable...) throws(MariaDBError) -> Outcome {
         try execute(sql, arguments: arguments)
     }
 
     @discardableResult
-    package func execute(_ sql: StaticString, arguments: [(any Bindable)?]) throws(MariaDBError) -> Outcome {
-        try execute(.literal(sql), [Parameter](arguments))
+    package func execute(_ sql: StaticString, arguments: Arguments) throws(MariaDBError) -> Outcome {
+        try execute(.literal(sql), arguments)
     }
 
     @discardableResult
@@ -16,7 +16,7 @@ extension Connection {
     }
 
     @discardableResult
-    func execute(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Outcome {
+    func execute(_ key: StatementKey, _ arguments: Arguments) throws(MariaDBError) -> Outcome {
         try prepareForStatement()
         let statement = try run(key, arguments)
         defer { statement.finish() }
@@ -32,7 +32,7 @@ extension Connection {
     /// - Returns: how many rows were affected by all executions together.
     @discardableResult
     package func executeMany<Value>(
-        _ sql: StaticString, _ values: [Value], arguments: (Value) -> [(any Bindable)?]
+        _ sql: StaticString, _ values: [Value], arguments: (Value) -> Arguments
     ) throws(MariaDBError) -> Outcome {
         try executeMany(.literal(sql), values) { value, row in row.append(contentsOf: arguments(value)) }
     }
@@ -59,13 +59,13 @@ extension Connection {
 
     /// The same with ready-made rows of arguments.
     @discardableResult
-    package func executeMany(_ sql: StaticString, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
+    package func executeMany(_ sql: StaticString, _ rows: [Arguments]) throws(MariaDBError) -> Outcome {
         try executeMany(sql, rows) { $0 }
     }
 
     /// - Parameter sql: without arguments of its own.
     @discardableResult
-    package func executeMany(_ sql: ComposedSQL, _ rows: [[(any Bindable)?]]) throws(MariaDBError) -> Outcome {
+    package func executeMany(_ sql: ComposedSQL, _ rows: [Arguments]) throws(MariaDBError) -> Outcome {
         try executeMany(.composed(sql.text), rows) { arguments, row in row.append(contentsOf: arguments) }
     }
 
@@ -74,14 +74,14 @@ extension Connection {
     /// The first row, or nil if there is none. Throws a `MariaDBError`, or the error that `read` throws.
     @inlinable @inline(__always)
     package func first<T>(
-        _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
+        _ sql: StaticString, _ arguments: any Bindable..., read: (inout Row) throws -> T
     ) throws -> T? {
         try rows(sql, arguments).first(read)
     }
 
     @inlinable @inline(__always)
     package func first<T>(
-        _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
+        _ sql: StaticString, arguments: Arguments, read: (inout Row) throws -> T
     ) throws -> T? {
         try rows(sql, arguments).first(read)
     }
@@ -92,14 +92,14 @@ extension Connection {
     /// Every row. Throws a `MariaDBError`, or the error that `read` throws.
     @inlinable @inline(__always)
     package func all<T>(
-        _ sql: StaticString, _ arguments: (any Bindable)?..., read: (inout Row) throws -> T
+        _ sql: StaticString, _ arguments: any Bindable..., read: (inout Row) throws -> T
     ) throws -> [T] {
         try rows(sql, arguments).all(read)
     }
 
     @inlinable @inline(__always)
     package func all<T>(
-        _ sql: StaticString, arguments: [(any Bindable)?], read: (inout Row) throws -> T
+        _ sql: StaticString, arguments: Arguments, read: (inout Row) throws -> T
     ) throws -> [T] {
         try rows(sql, arguments).all(read)
     }
@@ -108,8 +108,8 @@ extension Connection {
     package func all<T>(_ sql: ComposedSQL, read: (inout Row) throws -> T) throws -> [T] { try rows(sql).all(read) }
 
     @usableFromInline
-    func rows(_ sql: StaticString, _ arguments: [(any Bindable)?]) throws(MariaDBError) -> Statement {
-        try runWithRows(.literal(sql), [Parameter](arguments))
+    func rows(_ sql: StaticString, _ arguments: Arguments) throws(MariaDBError) -> Statement {
+        try runWithRows(.literal(sql), arguments)
     }
 
     @usableFromInline
@@ -117,8 +117,13 @@ extension Connection {
         try runWithRows(.composed(sql.text), sql.arguments)
     }
 
-    func run(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Statement {
+    func run(_ key: StatementKey, _ arguments: Arguments) throws(MariaDBError) -> Statement {
         try run(key) { statement throws(MariaDBError) in try statement.execute(arguments) }
+    }
+
+    /// - Parameter arguments: those of each of the block's statements.
+    func run(_ block: StatementBlock, _ arguments: [Arguments]) throws(MariaDBError) -> Statement {
+        try run(.block(block)) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
     /// Takes one round trip if the statement is in the cache. A statement that failed is removed from the cache,

@@ -90,20 +90,20 @@ extension Connection {
 extension Connection {
     struct WaitingStatements {
         fileprivate private(set) var keys: [StatementKey] = []
-        /// Those of all statements, one after the other.
-        fileprivate private(set) var arguments: [Parameter] = []
+        /// Each statement's.
+        fileprivate private(set) var arguments: [Arguments] = []
 
         var count: Int { keys.count }
         var isEmpty: Bool { keys.isEmpty }
 
-        fileprivate mutating func append(_ key: StatementKey, _ arguments: [Parameter]) {
+        fileprivate mutating func append(_ key: StatementKey, _ arguments: Arguments) {
             if keys.isEmpty {
                 // Room for what most transactions send.
                 keys.reserveCapacity(8)
-                self.arguments.reserveCapacity(48)
+                self.arguments.reserveCapacity(8)
             }
             keys.append(key)
-            self.arguments += arguments
+            self.arguments.append(arguments)
         }
     }
 
@@ -111,8 +111,8 @@ extension Connection {
     /// other statement or with COMMIT. If it fails, that one does.
     ///
     /// Outside a transaction, and on a cluster, it runs at once.
-    package func executeLater(_ sql: StaticString, _ arguments: (any Bindable)?...) throws(MariaDBError) {
-        try executeLater(.literal(sql), [Parameter](arguments))
+    package func executeLater(_ sql: StaticString, _ arguments: any Bindable...) throws(MariaDBError) {
+        try executeLater(.literal(sql), arguments)
     }
 
     package func executeLater(_ sql: ComposedSQL) throws(MariaDBError) {
@@ -121,15 +121,15 @@ extension Connection {
 
     /// Once for each row of arguments. One row waits; several are sent at once, and together (`executeMany`), since a block of
     /// another length is another statement to prepare.
-    package func executeLater(_ sql: StaticString, rows: [[(any Bindable)?]]) throws(MariaDBError) {
+    package func executeLater(_ sql: StaticString, rows: [Arguments]) throws(MariaDBError) {
         if rows.count == 1 {
-            try executeLater(.literal(sql), [Parameter](rows[0]))
+            try executeLater(.literal(sql), rows[0])
         } else {
             try executeMany(sql, rows)
         }
     }
 
-    private func executeLater(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) {
+    private func executeLater(_ key: StatementKey, _ arguments: Arguments) throws(MariaDBError) {
         guard isInOwnTransaction, !isClusterNode else {
             try execute(key, arguments)
             return
@@ -156,7 +156,7 @@ extension Connection {
         waiting = WaitingStatements()
         if all.count == 1, !commits {
             do {
-                try run(all.keys[0], all.arguments).finish()
+                try run(all.keys[0], all.arguments[0]).finish()
             } catch {
                 broken = error
                 throw error
@@ -167,7 +167,7 @@ extension Connection {
     }
 
     /// Runs a statement with rows, and with it the statements that wait.
-    func runWithRows(_ key: StatementKey, _ arguments: [Parameter]) throws(MariaDBError) -> Statement {
+    func runWithRows(_ key: StatementKey, _ arguments: Arguments) throws(MariaDBError) -> Statement {
         try checkTransaction()
         guard !waiting.isEmpty else { return try run(key, arguments) }
         var all = waiting
@@ -178,10 +178,10 @@ extension Connection {
 
     /// After an error it is unknown how far the block came, so nothing else may run in the transaction.
     private func runBlock(
-        _ block: StatementBlock, _ arguments: [Parameter]
+        _ block: StatementBlock, _ arguments: [Arguments]
     ) throws(MariaDBError) -> Statement {
         do {
-            return try run(.block(block), arguments)
+            return try run(block, arguments)
         } catch {
             broken = error
             throw error

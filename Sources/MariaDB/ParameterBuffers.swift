@@ -1,4 +1,5 @@
 import CMariaDB
+import Time
 
 /// The arguments of one execution in the form that Connector/C takes; the memory is reused for the next execution.
 struct ParameterBuffers: ~Copyable {
@@ -8,6 +9,10 @@ struct ParameterBuffers: ~Copyable {
     private let numbers: UnsafeMutablePointer<UInt64>
     private let lengths: UnsafeMutablePointer<UInt>
     private var bytes = ArgumentBytes()
+    /// The last time, because most times of a statement are the same.
+    private var last: (timestamp: Timestamp, time: MYSQL_TIME)?
+    /// How many arguments were appended.
+    private var used = 0
 
     init(count: Int) {
         self.count = count
@@ -23,12 +28,23 @@ struct ParameterBuffers: ~Copyable {
         lengths.deallocate()
     }
 
-    /// Fills `binds`. Throws an error that describes an argument that cannot be sent.
-    mutating func set(_ arguments: [Parameter]) throws(UnsendableArgument) {
+    mutating func removeAll() {
+        used = 0
         bytes.removeAll()
-        for index in arguments.indices { try set(index, to: arguments[index]) }
-        // This comes last, because `bytes` may have moved while it grew.
-        for index in 0..<count where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
+    }
+
+    /// The next arguments. Throws an error that describes one that cannot be sent.
+    mutating func append(contentsOf arguments: Arguments) throws(UnsendableArgument) {
+        precondition(used + arguments.count <= count, "there is memory for the arguments of the statement")
+        for index in arguments.indices {
+            try set(used, to: arguments[index].parameter)
+            used += 1
+        }
+    }
+
+    /// Completes `binds`, after all arguments were appended, because `bytes` moves while it grows.
+    mutating func finish() {
+        for index in 0..<used where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
             binds[index].buffer = bytes[Int(numbers[index])]
         }
     }
@@ -67,9 +83,10 @@ struct ParameterBuffers: ~Copyable {
             bind.buffer_type = MYSQL_TYPE_BLOB
             bind.length = lengths + index
         case .time(let timestamp):
-            guard let time = MYSQL_TIME(timestamp) else {
+            guard let time = last?.timestamp == timestamp ? last?.time : MYSQL_TIME(timestamp) else {
                 throw UnsendableArgument(problem: "argument \(index + 1) is a time outside the years 1…9999")
             }
+            last = (timestamp, time)
             place(bytes.append(time), index)
             bind.buffer_type = MYSQL_TYPE_DATETIME
         }

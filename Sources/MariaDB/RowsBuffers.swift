@@ -57,8 +57,8 @@ package struct RowsBuffers: ~Copyable {
     @inlinable
     package mutating func append(_ value: some Bindable) { append(parameter: value.parameter) }
 
-    mutating func append(contentsOf values: [(any Bindable)?]) {
-        for value in values { append(parameter: value?.parameter ?? .null) }
+    mutating func append(contentsOf values: Arguments) {
+        for value in values { append(parameter: value.parameter) }
     }
 
     /// What cannot be sent is reported at the end of the row.

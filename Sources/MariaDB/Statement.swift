@@ -34,13 +34,36 @@ final class Statement {
     deinit { mysql_stmt_close(handle) }
 
     /// Takes one round trip. The rows are then ready for `fetch`.
-    func execute(_ arguments: [Parameter]) throws(MariaDBError) {
+    func execute(_ arguments: Arguments) throws(MariaDBError) {
+        try begin(with: arguments.count)
+        try append(arguments)
+        try send()
+    }
+
+    /// The same for a block.
+    ///
+    /// - Parameter arguments: each statement's.
+    func execute(_ arguments: [Arguments]) throws(MariaDBError) {
+        try begin(with: arguments.reduce(0) { $0 + $1.count })
+        for index in arguments.indices { try append(arguments[index]) }
+        try send()
+    }
+
+    private func begin(with count: Int) throws(MariaDBError) {
         precondition(!isRunning, "a row may be read from the cells that this would free")
-        guard arguments.count == parameters.count else {
-            throw error("\(parameters.count) arguments are needed, \(arguments.count) are given")
+        guard count == parameters.count else {
+            throw error("\(parameters.count) arguments are needed, \(count) are given")
         }
-        if !arguments.isEmpty {
-            do { try parameters.set(arguments) } catch { throw self.error(error.problem) }
+        parameters.removeAll()
+    }
+
+    private func append(_ arguments: Arguments) throws(MariaDBError) {
+        do { try parameters.append(contentsOf: arguments) } catch { throw self.error(error.problem) }
+    }
+
+    private func send() throws(MariaDBError) {
+        if parameters.count > 0 {
+            parameters.finish()
             guard mysql_stmt_bind_param(handle, parameters.binds) == 0 else { throw failure() }
         }
         isRunning = true

@@ -149,8 +149,8 @@ struct ManyRowsTests {
         let sql: StaticString = "INSERT INTO cells (id, characters) VALUES (?, ?)"
         try db.executeMany(sql, [[1, "a"], [2, "b"]])
         try db.execute(sql, 3, "c")
-        try db.executeMany(sql, [[4, nil]])
-        try db.execute(sql, 5, nil)
+        try db.executeMany(sql, [[4, Parameter.null]])
+        try db.execute(sql, 5, Parameter.null)
         #expect(try stored().map(\.text) == ["a", "b", "c", nil, nil])
     }
 
@@ -184,7 +184,7 @@ struct ManyRowsTests {
     }
 
     @Test func argumentsThatCannotBeSent() throws {
-        func problem(_ rows: [[(any Bindable)?]]) throws -> String {
+        func problem(_ rows: [[any Bindable]]) throws -> String {
             let sql: StaticString = "INSERT INTO cells (id, characters) VALUES (?, ?)"
             let error = try #require(throws: MariaDBError.self) { try db.executeMany(sql, rows) }
             #expect(error.code == 0 && error.sql == "\(sql)")
@@ -193,7 +193,7 @@ struct ManyRowsTests {
         #expect(try problem([[1, "a"], [2]]) == "2 arguments a row are needed, 1 are given")
         #expect(try problem([[1, "a"], [2, "b", 3]]) == "2 arguments a row are needed, 3 are given")
         #expect(
-            try problem([[1, nil], [2, "a"], [3, 4]])
+            try problem([[1, Parameter.null], [2, "a"], [3, 4]])
                 == "argument 2 has another type in row 3 than in the rows before")
         #expect(
             try problem([[1, "a"], [UInt64(2), "a"]])

@@ -73,7 +73,7 @@ struct RowTests {
     }
 
     @Test func argumentCounts() throws {
-        for arguments: [(any Bindable)?] in [[], [1], [1, 2, 3]] {
+        for arguments: [any Bindable] in [[], [1], [1, 2, 3]] {
             let error = #expect(throws: MariaDBError.self) {
                 try db.execute("SELECT n FROM t WHERE n = ? AND s = ?", arguments: arguments)
             }

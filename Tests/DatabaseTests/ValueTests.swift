@@ -57,7 +57,7 @@ struct ValueTests {
             #expect(try db.first("SELECT tag FROM cells WHERE tag = ?", tag) { try $0.read(Tag.self) } == tag)
         }
         try db.execute("DELETE FROM cells")
-        try db.executeMany("INSERT INTO cells (tag) VALUES (?)", tags.map { [$0] } + [[nil]])
+        try db.executeMany("INSERT INTO cells (tag) VALUES (?)", tags.map { [$0] } + [[Parameter.null]])
         let stored = try db.all("SELECT tag FROM cells ORDER BY id") { try $0.read(Tag?.self) }
         #expect(stored == tags + [nil])
         #expect(
@@ -178,7 +178,7 @@ struct ValueTests {
     @Test func nulls() throws {
         try db.execute(
             "INSERT INTO cells (whole, natural_number, characters, binaries, at, truth) VALUES (?, ?, ?, ?, ?, ?)",
-            nil, UInt64?.none, String?.none, [UInt8]?.none, Timestamp?.none, Bool?.none)
+            Parameter.null, UInt64?.none, String?.none, [UInt8]?.none, Timestamp?.none, Bool?.none)
         let sql: StaticString = "SELECT whole, natural_number, characters, binaries, at, truth, NULL FROM cells"
         let isNull = try db.first(sql) { row in
             [
@@ -222,7 +222,7 @@ struct ValueTests {
 
     @Test func oneColumnOfSeveralChangesItsType() throws {
         func read<First: Readable, Second: Readable>(
-            _ first: (any Bindable)?, _ second: (any Bindable)?, as: (First, Second).Type
+            _ first: any Bindable, _ second: any Bindable, as: (First, Second).Type
         ) throws -> String? {
             try db.first("SELECT ?, ?", first, second) { row in
                 "\(try row.read(First.self)), \(try row.read(Second.self))"
@@ -231,7 +231,7 @@ struct ValueTests {
         #expect(try read(5, "a", as: (Int, String).self) == "5, a")
         #expect(try read("b", "a", as: (String, String).self) == "b, a")
         #expect(try read("b", 0.5, as: (String, Double).self) == "b, 0.5")
-        #expect(try read(nil, 0.5, as: (String?, Double).self) == "nil, 0.5")
+        #expect(try read(Parameter.null, 0.5, as: (String?, Double).self) == "nil, 0.5")
         #expect(try read(6, 0.5, as: (Int, Double).self) == "6, 0.5")
         #expect(throws: MariaDBError.self) { try read(6, 0.5, as: (String, Double).self) }
     }
@@ -272,7 +272,7 @@ struct ValueTests {
     }
 
     @Test func outcomes() throws {
-        let first = try db.execute("INSERT INTO cells (id, whole) VALUES (?, ?)", nil, 1)
+        let first = try db.execute("INSERT INTO cells (id, whole) VALUES (?, ?)", Parameter.null, 1)
         #expect(first.affectedRows == 1 && first.lastInsertID == 1)
         try db.execute("INSERT INTO cells (whole) VALUES (?), (?)", 2, 3)
         #expect(try db.execute("UPDATE cells SET whole = ? WHERE whole > ?", 3, 1).affectedRows == 1)

@@ -12,16 +12,16 @@ extension AccountsTransaction {
         if entries.count > Self.few {
             try connection.executeMany(
                 Self.insert, entries,
-                filling: { entry, row in
-                    var values: [Parameter] = []
+                arguments: { entry in
+                    var values: Arguments = []
                     appendValues(of: entry, to: &values)
-                    for value in values { row.append(parameter: value) }
+                    return values
                 })
         } else {
-            var values: [Parameter] = []
+            var values: Arguments = []
             values.reserveCapacity(7 * entries.count)
             for entry in entries { appendValues(of: entry, to: &values) }
-            try connection.executeLater(Self.insertFew[entries.count - 1].with(parameters: values))
+            try connection.executeLater(Self.insertFew[entries.count - 1].with(arguments: values))
         }
     }
 
@@ -36,17 +36,16 @@ extension AccountsTransaction {
         return sql
     }
 
-    private func appendValues(of entry: AuditEntry, to values: inout [Parameter]) {
+    private func appendValues(of entry: AuditEntry, to values: inout Arguments) {
         var details = entry.details
         if let device = origin.claimedDevice { details.append(("claimed_device_uuid", .string(device))) }
-        values.append(now.parameter)
-        values.append(entry.user.parameter)
-        values.append(.text(entry.actor.text))
-        values.append(.text(entry.action.rawValue))
-        values.append(origin.requestID.parameter)
-        values.append(origin.address.parameter)
+        values.append(now)
+        values.append(entry.user)
+        values.append(entry.actor.text)
+        values.append(entry.action.rawValue)
+        values.append(origin.requestID)
+        values.append(origin.address)
         values.append(
-            details.isEmpty
-                ? .null : .text(String(decoding: JSONValue.object(JSONObject(details)).json(), as: UTF8.self)))
+            details.isEmpty ? nil : String(decoding: JSONValue.object(JSONObject(details)).json(), as: UTF8.self))
     }
 }

@@ -52,7 +52,7 @@ extension QueuedDelivery {
     }
 
     private static func statement(
-        _ verb: StaticString, _ rest: StaticString, _ arguments: (any Bindable)?...
+        _ verb: StaticString, _ rest: StaticString, _ arguments: any Bindable...
     ) -> ComposedSQL {
         var sql = ComposedSQL(verb)
         sql.append(table)

@@ -141,7 +141,7 @@ extension AccountsTransaction {
     /// - Returns: how many rows it has changed.
     @discardableResult
     private func execute(
-        _ sql: StaticString, for rows: [JournaledRow], _ others: (any Bindable)?...
+        _ sql: StaticString, for rows: [JournaledRow], _ others: any Bindable...
     ) throws -> Int {
         try rows.batches.reduce(0) { count, batch in
             count + (try connection.execute(sql, arguments: [JournaledRow.array(batch)] + others).affectedRows)

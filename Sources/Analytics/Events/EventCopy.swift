@@ -118,7 +118,7 @@ extension AnalyticsTransaction {
     }
 
     func deleteCopies(of rows: [StoredEvent], of app: App) throws {
-        let keys: [[(any Bindable)?]] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
+        let keys: [Arguments] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
         try connection.executeMany(
             "DELETE FROM metric_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
         try connection.executeMany(

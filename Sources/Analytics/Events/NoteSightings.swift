@@ -86,8 +86,8 @@ extension AnalyticsTransaction {
     ) throws {
         let owned = Dictionary(grouping: events) { $0.owner }
         let batch = SeenClient(events)
-        var sightings: [[(any Bindable)?]] = []
-        var visits: [[(any Bindable)?]] = []
+        var sightings: [Arguments] = []
+        var visits: [Arguments] = []
         let records = Dictionary(owners.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         for owner in owned.keys.compactMap(\.self).sorted() {
             let events = owned[owner] ?? []

@@ -58,7 +58,7 @@ extension OperatorError {
 
 extension ProjectSettings {
     /// In the order of the table's columns.
-    fileprivate var columns: [(any Bindable)?] {
+    fileprivate var columns: Arguments {
         [
             name, slug, color, claimConflict, retentionDays.events, retentionDays.metrics, retentionDays.funnels,
             attachmentUserQuota, attachmentProjectQuota, usesAccounts, purgesEvents,

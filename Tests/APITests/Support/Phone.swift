@@ -107,17 +107,17 @@ extension TestApp {
     }
 
     /// A row as imports may have left it, or as an operator changed it.
-    func change(_ sql: StaticString, _ arguments: (any Bindable)?...) throws {
+    func change(_ sql: StaticString, _ arguments: any Bindable...) throws {
         try database.connect().write(sql, arguments: arguments)
     }
 
     /// The first column of a query as text, NULL as "NULL".
-    func column(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [String] {
+    func column(_ sql: StaticString, _ arguments: any Bindable...) throws -> [String] {
         try database.connect().all(sql, arguments: arguments) { row in try row.read(String?.self) ?? "NULL" }
     }
 
     /// Ids, as the column has them.
-    func ids(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [UUID] {
+    func ids(_ sql: StaticString, _ arguments: any Bindable...) throws -> [UUID] {
         try database.connect().all(sql, arguments: arguments) { row in try row.read() }
     }
 

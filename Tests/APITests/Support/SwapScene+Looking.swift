@@ -2,11 +2,11 @@ import MariaDB
 
 extension SwapScene {
     /// The first column of the first row; nil when that is NULL, or when there is none.
-    func value<T: Readable>(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> T? {
+    func value<T: Readable>(_ sql: StaticString, _ arguments: any Bindable...) throws -> T? {
         try db.first(sql, arguments: arguments) { row in try row.read(T?.self) } ?? nil
     }
 
-    func ids(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> [Int] {
+    func ids(_ sql: StaticString, _ arguments: any Bindable...) throws -> [Int] {
         try db.all(sql, arguments: arguments) { row in try row.read() }
     }
 

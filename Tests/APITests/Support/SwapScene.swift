@@ -48,7 +48,7 @@ final class SwapScene {
         return made
     }
 
-    func insert(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Int {
+    func insert(_ sql: StaticString, _ arguments: any Bindable...) throws -> Int {
         try db.write(sql, arguments: arguments).lastInsertID
     }
 }

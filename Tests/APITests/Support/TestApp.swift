@@ -151,7 +151,7 @@ final class TestApp: Sendable {
     /// The database as tests look at it.
     func sql<T>(_ body: (Connection) throws -> T) throws -> T { try body(try database.connect()) }
 
-    func count(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Int {
+    func count(_ sql: StaticString, _ arguments: any Bindable...) throws -> Int {
         try database.connect().first(sql, arguments: arguments) { row in try row.read(Int.self) } ?? 0
     }
 }

@@ -94,7 +94,7 @@ final class UndoWorld {
     private func maybePast(_ percent: Int) -> Timestamp? { chance(percent) ? past() : nil }
     private func digest(_ text: String) -> [UInt8] { sha256(text.utf8) }
 
-    func insert(_ sql: StaticString, _ arguments: (any Bindable)?...) throws -> Int {
+    func insert(_ sql: StaticString, _ arguments: any Bindable...) throws -> Int {
         try db.execute(sql, arguments: arguments).lastInsertID
     }
 

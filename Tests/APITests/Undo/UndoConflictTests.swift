@@ -80,7 +80,7 @@ private struct Meanwhile {
     init(_ world: UndoWorld) throws {
         self.world = world
         let a = UndoWorld.absorbed
-        func keys(_ table: String, _ sql: StaticString, _ arguments: (any Bindable)?...) throws {
+        func keys(_ table: String, _ sql: StaticString, _ arguments: any Bindable...) throws {
             former[table] = try world.db.all(sql, arguments: arguments) { row in try row.read(String.self) }
         }
         survivor =
