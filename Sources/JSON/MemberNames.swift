@@ -9,35 +9,41 @@ internal import Text
 struct MemberNames {
     /// Whether keys are named for properties: no key can be made from the name of its member then.
     let areProperties: Bool
+    /// nil if names stand as they are.
+    private let keys: ObjectIdentifier?
 
-    static let exact = MemberNames(areProperties: false)
+    static let exact = MemberNames(areProperties: false, keys: nil)
 
     static func of(_ type: any CodingKey.Type) -> MemberNames {
-        MemberNames(areProperties: NamedTypes.shared.areNamedForProperties(type))
+        let areProperties = NamedTypes.shared.areNamedForProperties(type)
+        return MemberNames(areProperties: areProperties, keys: areProperties ? ObjectIdentifier(type) : nil)
     }
 
     /// Appends a member: a comma if it is not the first one, the name in quotes, a colon, and the value.
     ///
-    /// The name is made anew each time, without an allocation.
     /// - Parameters:
+    ///   - position: how many members the object has before it.
     ///   - size: how many bytes the value takes at most.
     ///   - value: appends it.
     func append(
-        _ key: String, isFirst: Bool, to bytes: inout [UInt8], atMost size: Int,
+        _ key: String, at position: Int, to bytes: inout [UInt8], atMost size: Int,
         _ value: (inout OutputSpan<UInt8>) -> Void
     ) {
-        if areProperties {
+        if let keys, let name = WrittenNames.shared.name(of: key, in: keys, at: position) {
+            bytes.append(addingCapacity: name.count + 1 + size) { text in
+                if position > 0 { text.append(UInt8(ascii: ",")) }
+                text.append(copying: name.span)
+                value(&text)
+            }
+        } else if areProperties {
             let key = key.utf8Span.span
             bytes.append(addingCapacity: 2 * key.count + 4 + size) { text in
-                if !isFirst { text.append(UInt8(ascii: ",")) }
-                text.append(UInt8(ascii: "\""))
-                appendSnakeCase(key, to: &text)
-                text.append(UInt8(ascii: "\""))
-                text.append(UInt8(ascii: ":"))
+                if position > 0 { text.append(UInt8(ascii: ",")) }
+                appendName(key, to: &text)
                 value(&text)
             }
         } else {
-            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
             appendQuoted(key, to: &bytes)
             bytes.append(addingCapacity: size + 1) { text in
                 text.append(UInt8(ascii: ":"))
@@ -74,6 +80,14 @@ struct MemberNames {
         name.append(addingCapacity: 2 * key.count) { name in appendSnakeCase(key, to: &name) }
         return name
     }
+}
+
+/// In quotes, with the colon: at most twice as long as the key, and three bytes.
+private func appendName(_ key: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
+    text.append(UInt8(ascii: "\""))
+    appendSnakeCase(key, to: &text)
+    text.append(UInt8(ascii: "\""))
+    text.append(UInt8(ascii: ":"))
 }
 
 private func appendSnakeCase(_ key: Span<UInt8>, to name: inout OutputSpan<UInt8>) {
@@ -117,5 +131,49 @@ private struct NamedTypes: ~Copyable {
         let areProperties = !(type is any RawRepresentable.Type) && type.init(stringValue: "") == nil
         slots[index].store(address | (areProperties ? 1 : 0), ordering: .relaxed)
         return areProperties
+    }
+}
+
+/// Keeps the names that were written, by the type of their keys and their position in the object.
+///
+/// A slot is filled once and never emptied: the name that came first stays, and another one that falls on its slot is made anew each
+/// time. So there is no lock, and memory is bounded.
+private struct WrittenNames: ~Copyable {
+    static let shared = WrittenNames()
+
+    private final class Name: Sendable {
+        let key: String
+        let keys: ObjectIdentifier
+        /// In quotes, with the colon.
+        let text: [UInt8]
+
+        init(_ key: String, _ keys: ObjectIdentifier) {
+            self.key = key
+            self.keys = keys
+            var text: [UInt8] = []
+            let bytes = key.utf8Span.span
+            text.append(addingCapacity: 2 * bytes.count + 3) { text in appendName(bytes, to: &text) }
+            self.text = text
+        }
+    }
+
+    /// The addresses of names, which are never freed; zero at first. A power of two, several times as many as there are members.
+    private let slots = InlineArray<4096, Atomic<UInt>> { _ in Atomic(0) }
+
+    /// As it is written. nil if the slot had no name until now, or has another one.
+    func name(of key: String, in keys: ObjectIdentifier, at position: Int) -> [UInt8]? {
+        let address = Int(bitPattern: keys)
+        let index = ((address >> 4 ^ address >> 14) &+ 37 &* position) & (slots.count - 1)
+        guard let name = unsafe UnsafeRawPointer(bitPattern: slots[index].load(ordering: .acquiring)) else {
+            let name = unsafe Unmanaged.passRetained(Name(key, keys))
+            let address = unsafe UInt(bitPattern: name.toOpaque())
+            let (isStored, _) = slots[index].compareExchange(expected: 0, desired: address, ordering: .releasing)
+            if !isStored { unsafe name.release() }
+            return nil
+        }
+        // Unsafe is only that it could be freed.
+        return unsafe Unmanaged<Name>.fromOpaque(name)._withUnsafeGuaranteedRef { name in
+            name.keys == keys && name.key == key ? name.text : nil
+        }
     }
 }

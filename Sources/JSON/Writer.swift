@@ -7,7 +7,6 @@ final class Writer {
         case undecided, single, object, array
     }
 
-    /// What changes together, in one access for each step: the accesses to a class's properties are checked for overlaps.
     private struct Output {
         struct Frame {
             var shape = Shape.undecided
@@ -42,22 +41,22 @@ final class Writer {
             }
         }
 
-        /// Counts a member or an element; returns whether it is the first one.
-        mutating func countsFirst(_ level: Int) -> Bool {
+        /// Counts a member or an element; returns how many there were before it.
+        mutating func count(_ level: Int) -> Int {
             let count = frames[level].count
             frames[level].count = count + 1
-            return count == 0
+            return count
         }
 
         mutating func separate(_ level: Int) {
-            if !countsFirst(level) { bytes.append(UInt8(ascii: ",")) }
+            if count(level) > 0 { bytes.append(UInt8(ascii: ",")) }
         }
 
         mutating func appendMember(
             _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int,
             _ value: (inout OutputSpan<UInt8>) -> Void
         ) {
-            names.append(key, isFirst: countsFirst(level), to: &bytes, atMost: size, value)
+            names.append(key, at: count(level), to: &bytes, atMost: size, value)
         }
 
         /// A member whose value is to follow.
@@ -90,7 +89,14 @@ final class Writer {
         }
     }
 
-    private var output = Output()
+    /// Not checked for overlapping accesses at run time, which would take a tenth of what a member takes. Each access lasts for one
+    /// call of a method above, and nothing that these call has the writer.
+    private var output: Output {
+        _read { yield unsafe unchecked }
+        _modify { yield unsafe &unchecked }
+    }
+
+    @exclusivity(unchecked) private var unchecked = Output()
     private var insertions: [(offset: Int, text: Writer)] = []
 
     init() {

@@ -28,23 +28,39 @@ struct ParameterBuffers: ~Copyable {
         lengths.deallocate()
     }
 
-    mutating func removeAll() {
+    /// Fills `binds`. Throws an error that describes an argument that cannot be sent.
+    ///
+    /// - Parameter arguments: `count`.
+    mutating func set(_ arguments: Arguments) throws(UnsendableArgument) {
+        removeAll()
+        try append(contentsOf: arguments)
+        finish()
+    }
+
+    /// The same with those of several statements, one after the other.
+    mutating func set(_ arguments: [Arguments]) throws(UnsendableArgument) {
+        removeAll()
+        for index in arguments.indices { try append(contentsOf: arguments[index]) }
+        finish()
+    }
+
+    private mutating func removeAll() {
         used = 0
         bytes.removeAll()
     }
 
-    /// The next arguments. Throws an error that describes one that cannot be sent.
-    mutating func append(contentsOf arguments: Arguments) throws(UnsendableArgument) {
-        precondition(used + arguments.count <= count, "there is memory for the arguments of the statement")
+    private mutating func append(contentsOf arguments: Arguments) throws(UnsendableArgument) {
+        precondition(arguments.count <= count - used, "each argument has its memory")
         for index in arguments.indices {
             try set(used, to: arguments[index].parameter)
             used += 1
         }
     }
 
-    /// Completes `binds`, after all arguments were appended, because `bytes` moves while it grows.
-    mutating func finish() {
-        for index in 0..<used where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
+    /// This comes last, because `bytes` moves while it grows.
+    private mutating func finish() {
+        precondition(used == count, "the statement has no other arguments")
+        for index in 0..<count where binds[index].buffer == nil && binds[index].buffer_type != MYSQL_TYPE_NULL {
             binds[index].buffer = bytes[Int(numbers[index])]
         }
     }

@@ -18,6 +18,7 @@ final class Statement {
     var lastUse = 0
 
     let handle: UnsafeMutablePointer<MYSQL_STMT>
+    private var parameterCount = 0
     private var parameters = ParameterBuffers(count: 0)
 
     init(_ sql: String, isBlock: Bool = false, on connection: UnsafeMutablePointer<MYSQL>) throws(MariaDBError) {
@@ -26,7 +27,8 @@ final class Statement {
         self.isBlock = isBlock
         self.handle = handle
         guard mysql_stmt_prepare(handle, sql, UInt(sql.utf8.count)) == 0 else { throw failure() }
-        parameters = ParameterBuffers(count: Int(mysql_stmt_param_count(handle)))
+        parameterCount = Int(mysql_stmt_param_count(handle))
+        parameters = ParameterBuffers(count: parameterCount)
     }
 
     /// After the connection was closed, this only frees memory. Before, it also notifies the server, which does not
@@ -36,7 +38,7 @@ final class Statement {
     /// Takes one round trip. The rows are then ready for `fetch`.
     func execute(_ arguments: Arguments) throws(MariaDBError) {
         try begin(with: arguments.count)
-        try append(arguments)
+        do { try parameters.set(arguments) } catch { throw self.error(error.problem) }
         try send()
     }
 
@@ -45,25 +47,19 @@ final class Statement {
     /// - Parameter arguments: each statement's.
     func execute(_ arguments: [Arguments]) throws(MariaDBError) {
         try begin(with: arguments.reduce(0) { $0 + $1.count })
-        for index in arguments.indices { try append(arguments[index]) }
+        do { try parameters.set(arguments) } catch { throw self.error(error.problem) }
         try send()
     }
 
     private func begin(with count: Int) throws(MariaDBError) {
         precondition(!isRunning, "a row may be read from the cells that this would free")
-        guard count == parameters.count else {
-            throw error("\(parameters.count) arguments are needed, \(count) are given")
+        guard count == parameterCount else {
+            throw error("\(parameterCount) arguments are needed, \(count) are given")
         }
-        parameters.removeAll()
-    }
-
-    private func append(_ arguments: Arguments) throws(MariaDBError) {
-        do { try parameters.append(contentsOf: arguments) } catch { throw self.error(error.problem) }
     }
 
     private func send() throws(MariaDBError) {
-        if parameters.count > 0 {
-            parameters.finish()
+        if parameterCount > 0 {
             guard mysql_stmt_bind_param(handle, parameters.binds) == 0 else { throw failure() }
         }
         isRunning = true
@@ -81,7 +77,7 @@ final class Statement {
     /// - Parameter fill: appends the arguments of a value's row.
     func execute<Value>(_ values: [Value], _ fill: (Value, inout RowsBuffers) -> Void) throws(MariaDBError) {
         precondition(!isRunning)
-        var buffers = RowsBuffers(columns: parameters.count, rows: values.count)
+        var buffers = RowsBuffers(columns: parameterCount, rows: values.count)
         do {
             for value in values {
                 fill(value, &buffers)

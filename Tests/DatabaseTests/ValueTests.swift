@@ -68,6 +68,19 @@ struct ValueTests {
         }
     }
 
+    /// Equal times of one statement are converted once.
+    @Test func timesSideBySide() throws {
+        let (one, other) = (Timestamp(seconds: 1_767_225_600), Timestamp(milliseconds: 1_767_225_600_250))
+        for times in [[one, one, other, one], [other, other, one, other]] {
+            let sql: StaticString =
+                "SELECT CAST(? AS DATETIME(3)), CAST(? AS DATETIME(3)), CAST(? AS DATETIME(3)), CAST(? AS DATETIME(3))"
+            let read = try db.first(sql, arguments: times) { row in
+                try (0..<4).map { _ in try row.read(Timestamp.self) }
+            }
+            #expect(read == times)
+        }
+    }
+
     @Test func narrowIntegers() throws {
         try db.execute("INSERT INTO cells (tiny, medium, year) VALUES (?, ?, ?)", -128, 16_777_215, 2026)
         let row = try db.first("SELECT tiny, medium, year FROM cells") { row in

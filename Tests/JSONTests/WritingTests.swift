@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import Testing
 
@@ -52,6 +53,42 @@ import Testing
         #expect(text(value) == expected)
         #expect(text([value: value]) == "{\(expected):\(expected)}")
         #expect(try String(text: expected).utf8.elementsEqual(value.utf8))
+    }
+
+    /// Names are kept once they were written, by position. What is left out moves those after it to other positions.
+    @Test func namesAtAnyPosition() {
+        struct Left: Encodable {
+            var firstID: Int?
+            var secondID: Int?
+            var thirdName: String?
+            var fourth: [Left]?
+        }
+        struct Right: Encodable {
+            var thirdName: String?
+            var secondID: Int?
+            var firstID: Int?
+        }
+        // Each thread begins with another form, so that each slot is filled by any of them.
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for round in 0..<64 {
+                let form = (thread * 5 + round) % 16
+                func part<Value>(_ bit: Int, _ value: Value) -> Value? { form & 1 << bit == 0 ? nil : value }
+                func joined(_ members: String?...) -> String {
+                    "{" + members.compactMap { $0 }.joined(separator: ",") + "}"
+                }
+                let inner = Right(thirdName: part(3, "c"), secondID: part(0, 2), firstID: part(1, 1))
+                #expect(
+                    text(inner)
+                        == joined(part(3, #""third_name":"c""#), part(0, #""second_id":2"#), part(1, #""first_id":1"#)))
+                let left = Left(
+                    firstID: part(0, 1), secondID: part(1, 2), thirdName: part(2, "c"), fourth: part(3, [Left()]))
+                #expect(
+                    text(left)
+                        == joined(
+                            part(0, #""first_id":1"#), part(1, #""second_id":2"#), part(2, #""third_name":"c""#),
+                            part(3, #""fourth":[{}]"#)))
+            }
+        }
     }
 
     /// A member has room for exactly its longest value if its name stands as it is, and nothing beside it is written.
