@@ -8,7 +8,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-/// Everything above the wrappers of C libraries: no pointer compiles.
+/// Everything above the wrappers of C libraries: no pointer compiles without `unsafe`.
 let safe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// Each folder of rules and endpoints opens with a README.md, which SwiftPM has to be told is no source.

@@ -18,7 +18,7 @@ package struct Request {
     package var waited: Duration
     package var body: any RequestBody
 
-    /// Inlined: a value of this size is copied if it is returned.
+    /// Inlinable: a value of this size is copied if it is returned.
     ///
     /// - Parameter target: nil if it is the path and the query as they are.
     @inlinable

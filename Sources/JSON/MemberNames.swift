@@ -29,10 +29,10 @@ struct MemberNames {
         _ key: String, at position: Int, to bytes: inout [UInt8], atMost size: Int,
         _ value: (inout OutputSpan<UInt8>) -> Void
     ) {
-        if let keys, let name = WrittenNames.shared.name(of: key, in: keys, at: position) {
+        if let keys, let name = unsafe WrittenNames.shared.name(of: key, in: keys, at: position) {
             bytes.append(addingCapacity: name.count + 1 + size) { text in
                 if position > 0 { text.append(UInt8(ascii: ",")) }
-                text.append(copying: name.span)
+                unsafe text.append(copying: name.span)
                 value(&text)
             }
         } else if areProperties {
@@ -134,46 +134,50 @@ private struct NamedTypes: ~Copyable {
     }
 }
 
-/// Keeps the names that were written, by the type of their keys and their position in the object.
+/// Keeps names of properties that were written, by the type of their keys and their position in the object.
 ///
 /// A slot is filled once and never emptied: the name that came first stays, and another one that falls on its slot is made anew each
-/// time. So there is no lock, and memory is bounded.
+/// time. So there is no lock, and at most as many names are kept as there are slots. To read one writes no memory that threads
+/// share, as a count of references would be.
 private struct WrittenNames: ~Copyable {
     static let shared = WrittenNames()
 
-    private final class Name: Sendable {
+    @safe private final class Name {
         let key: String
-        let keys: ObjectIdentifier
         /// In quotes, with the colon.
-        let text: [UInt8]
+        let text: UnsafeMutableBufferPointer<UInt8>
 
-        init(_ key: String, _ keys: ObjectIdentifier) {
+        init(_ key: String) {
             self.key = key
-            self.keys = keys
-            var text: [UInt8] = []
+            var name: [UInt8] = []
             let bytes = key.utf8Span.span
-            text.append(addingCapacity: 2 * bytes.count + 3) { text in appendName(bytes, to: &text) }
-            self.text = text
+            name.append(addingCapacity: 2 * bytes.count + 3) { text in appendName(bytes, to: &text) }
+            unsafe text = .allocate(capacity: name.count)
+            _ = unsafe text.initialize(fromContentsOf: name)
         }
+
+        deinit { unsafe text.deallocate() }
     }
 
     /// The addresses of names, which are never freed; zero at first. A power of two, several times as many as there are members.
     private let slots = InlineArray<4096, Atomic<UInt>> { _ in Atomic(0) }
 
     /// As it is written. nil if the slot had no name until now, or has another one.
-    func name(of key: String, in keys: ObjectIdentifier, at position: Int) -> [UInt8]? {
+    func name(of key: String, in keys: ObjectIdentifier, at position: Int) -> UnsafeBufferPointer<UInt8>? {
         let address = Int(bitPattern: keys)
         let index = ((address >> 4 ^ address >> 14) &+ 37 &* position) & (slots.count - 1)
         guard let name = unsafe UnsafeRawPointer(bitPattern: slots[index].load(ordering: .acquiring)) else {
-            let name = unsafe Unmanaged.passRetained(Name(key, keys))
+            let name = unsafe Unmanaged.passRetained(Name(key))
             let address = unsafe UInt(bitPattern: name.toOpaque())
             let (isStored, _) = slots[index].compareExchange(expected: 0, desired: address, ordering: .releasing)
             if !isStored { unsafe name.release() }
             return nil
         }
-        // Unsafe is only that it could be freed.
+        // Unsafe is only that a name could be freed.
         return unsafe Unmanaged<Name>.fromOpaque(name)._withUnsafeGuaranteedRef { name in
-            name.keys == keys && name.key == key ? name.text : nil
+            // `==` is fast for the same literal. It takes canonically equivalent spellings for equal, which have other lengths.
+            let isSame = name.key.utf8.count == key.utf8.count && name.key == key
+            return unsafe isSame ? UnsafeBufferPointer(name.text) : nil
         }
     }
 }

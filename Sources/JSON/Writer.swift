@@ -89,14 +89,18 @@ final class Writer {
         }
     }
 
-    /// Not checked for overlapping accesses at run time, which would take a tenth of what a member takes. Each access lasts for one
-    /// call of a method above, and nothing that these call has the writer.
+    /// In releases it is not checked for overlapping accesses at run time, which would take a tenth of what a member takes. No access
+    /// lasts while a value's `encode(to:)` runs, and the closures that append a value do not use the writer.
+    #if DEBUG
+    private var output = Output()
+    #else
     private var output: Output {
         _read { yield unsafe unchecked }
         _modify { yield unsafe &unchecked }
     }
 
     @exclusivity(unchecked) private var unchecked = Output()
+    #endif
     private var insertions: [(offset: Int, text: Writer)] = []
 
     init() {
@@ -132,7 +136,7 @@ final class Writer {
     /// A member whose value is written next.
     func name(_ names: MemberNames, _ key: String, _ level: Int) { output.name(names, key, level) }
 
-    /// A member whose value is appended at once, which takes so many bytes at most.
+    /// A member whose value is appended at once, which takes so many bytes at most. The closure must not use the writer.
     func appendMember(
         _ names: MemberNames, _ key: String, _ level: Int, atMost size: Int, _ value: (inout OutputSpan<UInt8>) -> Void
     ) {
@@ -143,7 +147,7 @@ final class Writer {
         output.appendMember(names, key, level, string: string)
     }
 
-    /// A frame's one value, appended at once.
+    /// A frame's one value, appended at once. The closure must not use the writer.
     func appendSingle(_ level: Int, _ value: (inout [UInt8]) -> Void) { output.appendSingle(level, value) }
 
     /// A text of its own, to be inserted here.

@@ -9,7 +9,7 @@ struct ParameterBuffers: ~Copyable {
     private let numbers: UnsafeMutablePointer<UInt64>
     private let lengths: UnsafeMutablePointer<UInt>
     private var bytes = ArgumentBytes()
-    /// The last time, because most times of a statement are the same.
+    /// The last time, of this execution or of one before, because most times of a statement are the same.
     private var last: (timestamp: Timestamp, time: MYSQL_TIME)?
     /// How many arguments were appended.
     private var used = 0

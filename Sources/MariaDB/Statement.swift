@@ -18,6 +18,7 @@ final class Statement {
     var lastUse = 0
 
     let handle: UnsafeMutablePointer<MYSQL_STMT>
+    /// That of `parameters`, each access to which is checked for overlaps at run time.
     private var parameterCount = 0
     private var parameters = ParameterBuffers(count: 0)
 

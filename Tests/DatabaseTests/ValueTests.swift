@@ -57,18 +57,18 @@ struct ValueTests {
             #expect(try db.first("SELECT tag FROM cells WHERE tag = ?", tag) { try $0.read(Tag.self) } == tag)
         }
         try db.execute("DELETE FROM cells")
-        try db.executeMany("INSERT INTO cells (tag) VALUES (?)", tags.map { [$0] } + [[Parameter.null]])
+        try db.executeMany("INSERT INTO cells (tag) VALUES (?)", [[Tag?.none]] + tags.map { [$0] })
         let stored = try db.all("SELECT tag FROM cells ORDER BY id") { try $0.read(Tag?.self) }
-        #expect(stored == tags + [nil])
+        #expect(stored == [nil] + tags)
         #expect(
-            try db.first("SELECT HEX(tag) FROM cells ORDER BY id LIMIT 1, 1") { try $0.read(String.self) }
+            try db.first("SELECT HEX(tag) FROM cells ORDER BY id LIMIT 2, 1") { try $0.read(String.self) }
                 == "0123456789ABCDEFFEDCBA9876543210")
         for sql in ["SELECT NULL", "SELECT 7", "SELECT '0123456789abcde'", "SELECT REPEAT('a', 17)"] as [StaticString] {
             #expect(throws: MariaDBError.self) { try db.first(sql) { try $0.read(Tag.self) } }
         }
     }
 
-    /// Equal times of one statement are converted once.
+    /// A time is not mistaken for the one before it.
     @Test func timesSideBySide() throws {
         let (one, other) = (Timestamp(seconds: 1_767_225_600), Timestamp(milliseconds: 1_767_225_600_250))
         for times in [[one, one, other, one], [other, other, one, other]] {
@@ -186,6 +186,11 @@ struct ValueTests {
             try db.execute("INSERT INTO cells (at) VALUES (?)", Timestamp(milliseconds: milliseconds))
         }
         #expect(error?.message == "argument 1 is a time outside the years 1…9999")
+        let behindAnother = #expect(throws: MariaDBError.self) {
+            try db.execute(
+                "INSERT INTO cells (at) VALUES (?), (?)", Timestamp(seconds: 0), Timestamp(milliseconds: milliseconds))
+        }
+        #expect(behindAnother?.message == "argument 2 is a time outside the years 1…9999")
     }
 
     @Test func nulls() throws {

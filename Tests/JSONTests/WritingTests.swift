@@ -1,5 +1,6 @@
 import Dispatch
 import JSON
+import Synchronization
 import Testing
 
 /// The bytes that leave the server.
@@ -68,6 +69,10 @@ import Testing
             var secondID: Int?
             var firstID: Int?
         }
+        let wrong = Mutex<[String]>([])
+        func check(_ written: String, _ expected: String) {
+            if written != expected { wrong.withLock { $0.append("\(written), not \(expected)") } }
+        }
         // Each thread begins with another form, so that each slot is filled by any of them.
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for round in 0..<64 {
@@ -77,18 +82,19 @@ import Testing
                     "{" + members.compactMap { $0 }.joined(separator: ",") + "}"
                 }
                 let inner = Right(thirdName: part(3, "c"), secondID: part(0, 2), firstID: part(1, 1))
-                #expect(
-                    text(inner)
-                        == joined(part(3, #""third_name":"c""#), part(0, #""second_id":2"#), part(1, #""first_id":1"#)))
+                check(
+                    text(inner),
+                    joined(part(3, #""third_name":"c""#), part(0, #""second_id":2"#), part(1, #""first_id":1"#)))
                 let left = Left(
                     firstID: part(0, 1), secondID: part(1, 2), thirdName: part(2, "c"), fourth: part(3, [Left()]))
-                #expect(
-                    text(left)
-                        == joined(
-                            part(0, #""first_id":1"#), part(1, #""second_id":2"#), part(2, #""third_name":"c""#),
-                            part(3, #""fourth":[{}]"#)))
+                check(
+                    text(left),
+                    joined(
+                        part(0, #""first_id":1"#), part(1, #""second_id":2"#), part(2, #""third_name":"c""#),
+                        part(3, #""fourth":[{}]"#)))
             }
         }
+        #expect(wrong.withLock { $0 } == [])
     }
 
     /// A member has room for exactly its longest value if its name stands as it is, and nothing beside it is written.
