@@ -70,7 +70,7 @@ import Testing
             var firstID: Int?
         }
         let wrong = Mutex<[String]>([])
-        func check(_ written: String, _ expected: String) {
+        @Sendable func check(_ written: String, _ expected: String) {
             if written != expected { wrong.withLock { $0.append("\(written), not \(expected)") } }
         }
         // Each thread begins with another form, so that each slot is filled by any of them.
