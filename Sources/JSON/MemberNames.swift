@@ -7,16 +7,16 @@ internal import Text
 /// `clientID` is `client_id`, `redirectURIs` is `redirect_uris`. Names that somebody chose stand as they are: the raw values
 /// of `CodingKeys: String`, and those of key types that take any name, as a dictionary's does.
 struct MemberNames {
-    /// Whether keys are named for properties: no key can be made from the name of its member then.
-    let areProperties: Bool
-    /// nil if names stand as they are.
+    /// The type of the keys, if they are named for properties; nil if names stand as they are.
     private let keys: ObjectIdentifier?
 
-    static let exact = MemberNames(areProperties: false, keys: nil)
+    /// Whether keys are named for properties: no key can be made from the name of its member then.
+    var areProperties: Bool { keys != nil }
+
+    static let exact = MemberNames(keys: nil)
 
     static func of(_ type: any CodingKey.Type) -> MemberNames {
-        let areProperties = NamedTypes.shared.areNamedForProperties(type)
-        return MemberNames(areProperties: areProperties, keys: areProperties ? ObjectIdentifier(type) : nil)
+        MemberNames(keys: NamedTypes.shared.areNamedForProperties(type) ? ObjectIdentifier(type) : nil)
     }
 
     /// Appends a member: a comma if it is not the first one, the name in quotes, a colon, and the value.

@@ -26,8 +26,8 @@ package protocol Bindable: Sendable {
     var parameter: Parameter { get }
 }
 
-/// The arguments of one execution, in the order of their placeholders. They are no optionals of `any Bindable`, which
-/// the compiler copies to look at them.
+/// The arguments of one execution, in the order of their placeholders. They are not `(any Bindable)?`, which is copied
+/// whenever it is looked at.
 @usableFromInline
 package typealias Arguments = [any Bindable]
 
