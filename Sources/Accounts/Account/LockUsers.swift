@@ -168,7 +168,7 @@ extension AccountsTransaction {
 
     /// - Parameter caller: an expression of the caller's id.
     private static func lockingHolder(and caller: StaticString) -> ComposedSQL {
-        var sql = ComposedSQL(select: User.columns, from: "users u WHERE u.id IN (")
+        var sql = ComposedSQL(select: User.columns, from: "users u FORCE INDEX (PRIMARY) WHERE u.id IN (")
         sql.append(caller)
         sql.append(
             """

@@ -57,7 +57,8 @@ extension AccountsTransaction {
 
     private func revokeSurplus(_ surplus: ArraySlice<PAK.ID>, of user: User.ID, _ actor: AuditEntry.Actor) throws {
         try connection.executeLater(
-            "UPDATE paks SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", rows: surplus.map { [now, $0] })
+            "UPDATE paks FORCE INDEX (PRIMARY) SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
+            rows: surplus.map { [now, $0] })
         auditRevocation(surplus.count, of: user, reason: "surplus", actor: actor)
     }
 

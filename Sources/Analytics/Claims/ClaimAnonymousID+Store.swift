@@ -1,42 +1,29 @@
+import Database
 import MariaDB
 
 extension Connection {
-    /// Whether this user has claimed this id before, even if somebody else has claimed it since. Confirms the key, too.
-    func isHeld(_ claim: Claim, in project: Project.ID, _ proof: KeyProof) throws -> Bool {
+    /// Whether this user has claimed this id before, even if somebody else has claimed it since, and the records that a claim
+    /// would lock, with those that they point at. Confirms the key, too.
+    func read(
+        _ claim: Claim, in project: Project.ID, _ proof: KeyProof
+    ) throws -> (isHeld: Bool, records: Set<Record.ID>) {
         try first(
             """
-            SELECT v.version, EXISTS (
-                SELECT 1
-                FROM app_users u
-                JOIN identity_claims c
-                    ON c.project_id = u.project_id AND c.anonymous_id = ? AND c.app_user_id = COALESCE(u.merged_into, u.id)
-                WHERE u.project_id = ? AND u.user_id = ?)
-            FROM api_key_version v WHERE v.id = 1
-            """, claim.anonymousID, project, claim.userID
+            SELECT v.version, c.id IS NOT NULL, u.id, u.merged_into, a.id, a.merged_into
+            FROM api_key_version v
+            LEFT JOIN app_users u FORCE INDEX (app_users_project_user) ON u.project_id = ? AND u.user_id = ?
+            LEFT JOIN identity_claims c FORCE INDEX (identity_claims_claim)
+                ON c.project_id = ? AND c.anonymous_id = ? AND c.app_user_id = COALESCE(u.merged_into, u.id)
+            LEFT JOIN app_users a FORCE INDEX (app_users_project_user) ON a.project_id = ? AND a.user_id = ?
+            WHERE v.id = 1
+            """, project, claim.userID, project, claim.anonymousID, project, claim.anonymousID
         ) { row in
             try proof.confirm(try row.read())
-            return try row.read()
-        } ?? false
-    }
-
-    /// Whether a user has claimed an id, and whether anybody has.
-    ///
-    /// - Parameters:
-    ///   - user: nil: one without a record.
-    ///   - record: that of the id; nil: none.
-    /// - Returns: also the number of rows in `events` that count for the record (analytics §4.5).
-    func claims(
-        of id: EndUserID, in project: Project.ID, by user: Record.ID?, counting record: Record.ID?
-    ) throws -> (byUser: Bool, byAnybody: Bool, events: Int) {
-        try first(
-            """
-            SELECT EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
-                   EXISTS (SELECT 1 FROM identity_claims WHERE project_id = ? AND anonymous_id = ?),
-                   (SELECT CAST(COALESCE(SUM(n), 0) AS UNSIGNED) FROM app_user_event_counts
-                    WHERE app_user_id = ?
-                      AND month >= (SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events'))
-            """, project, id, user, project, id, record
-        ) { row in (try row.read(), try row.read(), try row.read()) } ?? (false, false, 0)
+            let isHeld: Bool = try row.read()
+            var records: Set<Record.ID> = []
+            for _ in 0..<4 { if let id: Record.ID = try row.read() { records.insert(id) } }
+            return (isHeld, records)
+        } ?? (false, [])
     }
 
     /// With those that they point at.
@@ -54,23 +41,57 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
+    /// What decides about a claim. Nothing of it changes while the records of the id and of the user are locked.
+    ///
+    /// - Parameters:
+    ///   - user: that of the user; if there is none yet, the record that becomes it.
+    ///   - record: that of the id.
+    func claims(
+        of id: EndUserID, in project: Project.ID, by user: Record.ID, counting record: Record.ID
+    ) throws -> Claims {
+        try connection.first(
+            """
+            SELECT
+                EXISTS (
+                    SELECT 1 FROM identity_claims FORCE INDEX (identity_claims_claim)
+                    WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
+                MAX(c.claimed_at) IS NOT NULL, (
+                    SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
+                    FROM retention_horizons h
+                    JOIN app_user_event_counts e FORCE INDEX (PRIMARY) ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
+                    WHERE h.table_name = 'events'),
+                CAST(GREATEST(
+                    ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'), COALESCE((
+                        SELECT MAX(o.claimed_at) FROM identity_claims o FORCE INDEX (identity_claims_user)
+                        WHERE o.app_user_id = ?) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
+            FROM identity_claims c FORCE INDEX (identity_claims_latest)
+            WHERE c.project_id = ? AND c.anonymous_id = ?
+            """, project, id, user, record, now, user, project, id
+        ) { row in
+            Claims(
+                byUser: try row.read(), byAnybody: try row.read(), events: try row.read(), nextTime: try row.read())
+        } ?? { throw TransactionMustRestart() }()
+    }
+
     /// If a record has this name by now, the duplicate key lets the transaction run again.
     func rename(_ record: Record.ID, to userID: EndUserID) throws {
         try connection.executeLater(
             "UPDATE app_users SET user_id = ?, is_anonymous = FALSE WHERE id = ?", userID, record)
     }
 
-    /// The time of a new claim is later than all claims of the id and of the user, even if the clock went back.
-    func insertClaim(of id: EndUserID, by owner: Record.ID, in project: Project.ID) throws {
+    func insertClaim(of id: EndUserID, by owner: Record.ID, in project: Project.ID, at time: String) throws {
         try connection.executeLater(
-            """
-            INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
-            SELECT ?, ?, ?, GREATEST(
-                ?,
-                COALESCE((SELECT MAX(claimed_at) FROM identity_claims WHERE project_id = ? AND anonymous_id = ?)
-                         + INTERVAL 1 MICROSECOND, '1970-01-01'),
-                COALESCE((SELECT MAX(claimed_at) FROM identity_claims WHERE app_user_id = ?)
-                         + INTERVAL 1 MICROSECOND, '1970-01-01'))
-            """, project, id, owner, now, project, id, owner)
+            "INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at) VALUES (?, ?, ?, ?)",
+            project, id, owner, time)
     }
+}
+
+/// What is stored about a claim that is asked for.
+struct Claims {
+    /// Whether the user has claimed the id, and whether anybody has.
+    let byUser: Bool, byAnybody: Bool
+    /// How many rows in `events` count for the id's record (analytics §4.5).
+    let events: Int
+    /// `DATETIME(6)`: a new claim is later than all claims of the id and of the user, even if the clock went back.
+    let nextTime: String
 }

@@ -26,17 +26,27 @@ extension Analytics {
     /// - Parameter proof: of a key of the project.
     /// - Returns: how many events changed their owner.
     package func claim(_ claim: Claim, in project: Project, _ proof: KeyProof, _ database: Database) throws -> Int {
-        if try database.read({ try $0.isHeld(claim, in: project.id, proof) }) { return 0 }
-        return try write(database, proof: proof) { try $0.claim(claim, in: project.id, project.claimConflict) }
+        let seen = try database.read { try $0.read(claim, in: project.id, proof) }
+        if seen.isHeld { return 0 }
+        // If the transaction has to run again, it was because others had written since.
+        var records: Set<Record.ID>? = seen.records
+        return try write(database, proof: proof) { transaction in
+            defer { records = nil }
+            return try transaction.claim(claim, in: project.id, project.claimConflict, startingFrom: records)
+        }
     }
 }
 
 extension AnalyticsTransaction {
+    /// - Parameter records: those of both ids, if they were read already. Whatever has changed since is seen under the locks.
     /// - Throws: `conflict` if another user holds a claim of the id and the project refuses a second one.
     /// - Returns: how many events changed their owner.
-    func claim(_ claim: Claim, in project: Project.ID, _ conflict: Project.ClaimConflict) throws -> Int {
+    func claim(
+        _ claim: Claim, in project: Project.ID, _ conflict: Project.ClaimConflict,
+        startingFrom records: Set<Record.ID>? = nil
+    ) throws -> Int {
         let names = [claim.anonymousID, claim.userID]
-        var found = try lockExisting(names, in: project)
+        var found = try lockByName(records ?? connection.records(named: names, in: project))
         // Most users are new, and become what the anonymous record was. Nobody who makes a record of that name meanwhile is
         // overlooked (`rename`).
         let becomesUser = found[claim.userID] == nil && found[claim.anonymousID].map { $0.mergedInto == nil } == true
@@ -47,8 +57,8 @@ extension AnalyticsTransaction {
         // A user whose account was absorbed is the survivor.
         let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
 
-        let claims = try connection.claims(
-            of: claim.anonymousID, in: project, by: real?.id, counting: anonymous.id)
+        let claims = try claims(
+            of: claim.anonymousID, in: project, by: (real ?? anonymous).id, counting: anonymous.id)
         if claims.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
@@ -60,7 +70,7 @@ extension AnalyticsTransaction {
         guard let real else {
             try freezeDeleted(of: anonymous)
             try rename(anonymous.id, to: claim.userID)
-            try insertClaim(of: claim.anonymousID, by: anonymous.id, in: project)
+            try insertClaim(of: claim.anonymousID, by: anonymous.id, in: project, at: claims.nextTime)
             return claims.events
         }
         if anonymous.isNew { try removeUnused(anonymous) }
@@ -69,21 +79,20 @@ extension AnalyticsTransaction {
             try freezeDeleted(of: anonymous)
             try merge(anonymous, into: real)
         }
-        try insertClaim(of: claim.anonymousID, by: real.id, in: project)
+        try insertClaim(of: claim.anonymousID, by: real.id, in: project, at: claims.nextTime)
         return hasRows ? claims.events : 0
     }
 
     /// Locks names before anything is decided about them: existing records in ascending order, with those that they point at,
     /// then placeholders for missing names.
     func lockRecords(named names: [EndUserID], in project: Project.ID) throws -> [EndUserID: Record] {
-        var found = try lockExisting(names, in: project)
+        var found = try lockByName(connection.records(named: names, in: project))
         found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 }
         return found
     }
 
-    private func lockExisting(_ names: [EndUserID], in project: Project.ID) throws -> [EndUserID: Record] {
-        let records = try lockRecords(try connection.records(named: names, in: project))
-        return Dictionary(uniqueKeysWithValues: records.values.map { ($0.userID, $0) })
+    private func lockByName(_ ids: Set<Record.ID>) throws -> [EndUserID: Record] {
+        Dictionary(uniqueKeysWithValues: try lockRecords(ids).values.map { ($0.userID, $0) })
     }
 }
 

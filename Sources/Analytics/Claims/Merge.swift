@@ -5,17 +5,18 @@ extension AnalyticsTransaction {
     package func freezeDeleted(of record: Record) throws {
         try connection.executeLater(
             """
-            UPDATE feedback SET frozen_user_id = ?, app_user_id = NULL
+            UPDATE feedback FORCE INDEX (feedback_user) SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
         try connection.executeLater(
             """
-            UPDATE event_attachments SET frozen_user_id = ?, app_user_id = NULL
+            UPDATE event_attachments FORCE INDEX (event_attachments_user) SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
         try connection.executeLater(
             """
-            UPDATE questionnaire_responses SET frozen_user_id = ?, app_user_id = NULL
+            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user)
+            SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
     }
