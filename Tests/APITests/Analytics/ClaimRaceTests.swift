@@ -97,6 +97,35 @@ import Testing
         try scene.expectClean()
     }
 
+    /// Another user has become what the id was, after the claim has read which records there are.
+    @Test func theIDIsClaimedMeanwhile() throws {
+        _ = app.client().send(ingest("owl_anon_1"))
+        let answer = try SwapScene(app).send(
+            scene.claim("owl_anon_1", "u"),
+            whileHeld: "SELECT id FROM app_users WHERE user_id = 'owl_anon_1' FOR UPDATE"
+        ) { holder in
+            try holder.executeScript(
+                """
+                INSERT INTO identity_claims (project_id, anonymous_id, app_user_id, claimed_at)
+                SELECT project_id, user_id, id, '2126-05-01 00:00:00.123456' FROM app_users;
+                UPDATE app_users SET user_id = 'first', is_anonymous = FALSE
+                """)
+        }
+        #expect(answer.status == 200 && answer["events_reassigned_count"] == 0, "\(answer)")
+        // The later one, whatever the clock says.
+        #expect(
+            try app.column("SELECT CAST(MAX(claimed_at) AS CHAR) FROM identity_claims") == [
+                "2126-05-01 00:00:00.123457"
+            ])
+        _ = app.client().send(ingest("owl_anon_1"))
+        #expect(
+            try app.column("SELECT CONCAT(user_id, ' ', COUNT(*)) FROM events_resolved GROUP BY user_id") == [
+                "first 2", "u 2",
+            ])
+        #expect(try app.column("SELECT user_id FROM app_users ORDER BY user_id") == ["first", "u"])
+        try scene.expectClean()
+    }
+
     @Test func theSameClaimAtOnceIsOneClaim() throws {
         let racers = Racers(app, 16)
         for round in 0..<10 {
