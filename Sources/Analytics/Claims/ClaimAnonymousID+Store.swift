@@ -2,8 +2,8 @@ import Database
 import MariaDB
 
 extension Connection {
-    /// Whether this user has claimed this id before, even if somebody else has claimed it since, and the records that a claim
-    /// would lock, with those that they point at. Confirms the key, too.
+    /// Whether this user has claimed this id before, even if somebody else has claimed it since. If not, also the records that
+    /// a claim locks first: those of both ids, and those that they point at. Confirms the key, too.
     func read(
         _ claim: Claim, in project: Project.ID, _ proof: KeyProof
     ) throws -> (isHeld: Bool, records: Set<Record.ID>) {
@@ -21,7 +21,10 @@ extension Connection {
             try proof.confirm(try row.read())
             let isHeld: Bool = try row.read()
             var records: Set<Record.ID> = []
-            for _ in 0..<4 { if let id: Record.ID = try row.read() { records.insert(id) } }
+            for _ in 0..<4 {
+                let id: Record.ID? = try row.read()
+                if let id, !isHeld { records.insert(id) }
+            }
             return (isHeld, records)
         } ?? (false, [])
     }
