@@ -47,10 +47,10 @@ extension AnalyticsTransaction {
     /// What decides about a claim. Nothing of it changes while the records of the id and of the user are locked.
     ///
     /// - Parameters:
-    ///   - user: that of the user; if there is none yet, the record that becomes it.
+    ///   - user: that of the user; nil: one without a record, and so without claims.
     ///   - record: that of the id.
     func claims(
-        of id: EndUserID, in project: Project.ID, by user: Record.ID, counting record: Record.ID
+        of id: EndUserID, in project: Project.ID, by user: Record.ID?, counting record: Record.ID
     ) throws -> Claims {
         try connection.first(
             """

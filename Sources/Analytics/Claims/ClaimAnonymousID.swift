@@ -58,7 +58,7 @@ extension AnalyticsTransaction {
         let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
 
         let claims = try claims(
-            of: claim.anonymousID, in: project, by: (real ?? anonymous).id, counting: anonymous.id)
+            of: claim.anonymousID, in: project, by: real?.id, counting: anonymous.id)
         if claims.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
