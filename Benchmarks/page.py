@@ -83,12 +83,12 @@ def statements(results: dict) -> str:
         for each in found:
             title = each["title"]
             for statement in each["statements"]:
-                yield [title, f"`{statement['sql']}`", number(statement["us"], 0)]
+                yield [title, f"`{statement['sql']}`", number(statement["us"], 0), number(statement["again_us"], 0)]
                 title = ""
 
     trip = statistics.median(each["round_trip"] for each in found)
     return f"`DO 0`, and with it the round trip, takes {trip:.0f} µs.\n\n" + table(
-        "workload | statement | µs", rows(), texts=2
+        "workload | statement | µs | again, µs", rows(), texts=2
     )
 
 
