@@ -6,7 +6,7 @@ extension Connection {
     /// a claim locks first: those of both ids, and those that they point at. Confirms the key, too.
     func read(
         _ claim: Claim, in project: Project.ID, _ proof: KeyProof
-    ) throws -> (isHeld: Bool, records: Set<Record.ID>) {
+    ) throws -> (isHeld: Bool, records: Set<Record.ID>?) {
         try first(
             """
             SELECT v.version, c.id IS NOT NULL, u.id, u.merged_into, a.id, a.merged_into
@@ -26,7 +26,7 @@ extension Connection {
                 if let id, !isHeld { records.insert(id) }
             }
             return (isHeld, records)
-        } ?? (false, [])
+        } ?? (false, nil)
     }
 
     /// With those that they point at.
@@ -44,7 +44,7 @@ extension Connection {
 }
 
 extension AnalyticsTransaction {
-    /// What decides about a claim. Nothing of it changes while the records of the id and of the user are locked.
+    /// What decides about a claim. While the records of the id and of the user are locked, neither gets a later claim.
     ///
     /// - Parameters:
     ///   - user: that of the user; nil: one without a record, and so without claims.

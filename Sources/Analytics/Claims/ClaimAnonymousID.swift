@@ -21,7 +21,7 @@ package struct Claim: Sendable {
 extension Analytics {
     /// Gives a user everything that is stored under an anonymous id, now and later.
     ///
-    /// SDKs repeat their claim at every launch. A repeated claim costs one indexed read.
+    /// SDKs repeat their claim at every launch. A repeated claim costs one statement, and no transaction.
     ///
     /// - Parameter proof: of a key of the project.
     /// - Returns: how many events changed their owner.
@@ -54,6 +54,10 @@ extension AnalyticsTransaction {
             found.merge(try insertRecords(named: names.missing(in: found), in: project, NewRecord())) { $1 }
         }
         guard let anonymous = found[claim.anonymousID] else { throw TransactionMustRestart() }
+        // The id's record was made after the records were read. A new user becomes what it is, so they are read again.
+        if let user = found[claim.userID], user.isNew, !anonymous.isNew, anonymous.mergedInto == nil {
+            throw TransactionMustRestart()
+        }
         // A user whose account was absorbed is the survivor.
         let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
 

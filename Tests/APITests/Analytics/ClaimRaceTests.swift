@@ -97,6 +97,23 @@ import Testing
         try scene.expectClean()
     }
 
+    /// Somebody makes the id's record after the claim has found none. The user becomes what it is (analytics §5).
+    @Test func theIDAppearsMeanwhile() throws {
+        _ = app.client().send(ingest("someone"))
+        let appearing = """
+            INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
+            SELECT RANDOM_BYTES(16), project_id, 'owl_anon_1', TRUE, first_seen_at, last_seen_at, TRUE
+            FROM app_users WHERE user_id = 'someone'
+            """
+        let answer = try SwapScene(app).send(scene.claim("owl_anon_1", "u"), whileHeld: appearing) { _ in }
+        #expect(answer.status == 200, "\(answer)")
+        #expect(
+            try app.column("SELECT CONCAT(user_id, ' ', is_dev) FROM app_users ORDER BY user_id") == [
+                "someone 0", "u 1",
+            ])
+        try scene.expectClean()
+    }
+
     /// Another user has become what the id was, after the claim has read which records there are.
     @Test func theIDIsClaimedMeanwhile() throws {
         _ = app.client().send(ingest("owl_anon_1"))
