@@ -3,7 +3,7 @@ import MariaDB
 
 extension Connection {
     /// Whether this user has claimed this id before, even if somebody else has claimed it since. If not, also the records that
-    /// a claim locks first: those of both ids, and those that they point at. Confirms the key, too.
+    /// a claim locks first: those of both ids, and those that they point at; nil if they are not known. Confirms the key, too.
     func read(
         _ claim: Claim, in project: Project.ID, _ proof: KeyProof
     ) throws -> (isHeld: Bool, records: Set<Record.ID>?) {
