@@ -42,6 +42,12 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
+    /// The same, but `null` counts as missing.
+    private func required(_ key: Key) throws -> ValueDecoder {
+        guard let value = present(key) else { throw missing(key) }
+        return value
+    }
+
     private func missing(_ key: Key) -> JSONError {
         let name = String(decoding: names.utf8(of: key.stringValue), as: UTF8.self)
         return .missing(path: pathText(codingPath + [AnyKey(name)]))
@@ -49,30 +55,32 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { find(key) != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decodeValue(type, key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try decodeValue(type, key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decodeValue(type, key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try decodeValue(type, key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decodeValue(type, key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decodeValue(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decodeValue(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decodeValue(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decodeValue(type, key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decodeValue(type, key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decodeValue(type, key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decodeValue(type, key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try decodeValue(type, key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try decodeValue(type, key) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try required(key).bool() }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try required(key).string() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try required(key).double() }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try required(key).double()) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try required(key).integer(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try required(key).integer(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try required(key).integer(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try required(key).integer(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try required(key).integer(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try required(key).integer(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try required(key).integer(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try required(key).integer(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try required(key).integer(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try required(key).integer(type) }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try decodeValue(type, key) }
-
-    private func decodeValue<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
-        guard let value = find(key) else {
-            if let absent = (type as? any DecodableWhenAbsent.Type)?.absent as? T { return absent }
-            throw missing(key)
-        }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        guard let value = find(key) else { return try absent(type, key) }
         if value.isNull, !(type is any DecodableFromNull.Type) { throw missing(key) }
         return try value.unwrap(type)
+    }
+
+    /// Apart, because a cast to `T` looks up the type of its optional, wherever in a function it is.
+    @inline(never)
+    private func absent<T>(_ type: T.Type, _ key: Key) throws -> T {
+        guard let absent = (type as? any DecodableWhenAbsent.Type)?.absent as? T else { throw missing(key) }
+        return absent
     }
 
     // The standard library's defaults for these look the name up three times.

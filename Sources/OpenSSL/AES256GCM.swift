@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Synchronization
 internal import Text
 
 /// Authenticated encryption with AES-256-GCM (NIST SP 800-38D): 12-byte nonces, 16-byte tags.
@@ -7,11 +8,13 @@ package struct AES256GCM: Sendable {
     package static let tagSize = 16
 
     private let key: [UInt8]
+    private let openers: Openers
 
     /// - Parameter key: 32 bytes.
     package init(key: [UInt8]) {
         precondition(key.count == 32, "an AES-256 key has 32 bytes")
         self.key = key
+        openers = Openers(key: key)
     }
 
     /// The sealed form: nonce, ciphertext, tag. A nonce must never be used twice with one key; random ones are safe for
@@ -48,15 +51,14 @@ package struct AES256GCM: Sendable {
         let size = sealed.count - Self.nonceSize - Self.tagSize
         guard size >= 0 else { throw OpenSSLError(refused: "shorter than a nonce and a tag") }
         forgetEarlierErrors()
-        let context = try check(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
-        defer { EVP_CIPHER_CTX_free(context) }
+        let context = try openers.take()
+        defer { openers.giveBack(context) }
         return try sealed.withUnsafeBufferPointer { sealed throws(OpenSSLError) in
             let ciphertext = sealed.baseAddress.map { $0 + Self.nonceSize }
             // libcrypto only copies it from there.
             let tag = UnsafeMutableRawPointer(mutating: ciphertext.map { $0 + size })
             var length: Int32 = 0
-            try check(
-                EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, sealed.baseAddress, nil), "EVP_DecryptInit_ex2")
+            try check(EVP_DecryptInit_ex2(context, nil, nil, sealed.baseAddress, nil), "EVP_DecryptInit_ex2")
             try check(
                 EVP_DecryptUpdate(context, nil, &length, associatedData, Int32(associatedData.count)),
                 "EVP_DecryptUpdate")
@@ -73,5 +75,37 @@ package struct AES256GCM: Sendable {
             guard EVP_DecryptFinal_ex(context, &rest, &length) > 0 else { throw OpenSSLError("EVP_DecryptFinal_ex") }
             return plaintext
         }
+    }
+}
+
+/// Contexts that have their key already, to be used again: to make one and to give it its key takes longer than to open a short value.
+/// There are as many as values were ever opened at the same time.
+private final class Openers: Sendable {
+    /// It has one user at a time.
+    private struct Context: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    private let key: [UInt8]
+    private let idle = Mutex<[Context]>([])
+
+    init(key: [UInt8]) { self.key = key }
+
+    deinit { idle.withLock { $0.forEach { EVP_CIPHER_CTX_free($0.pointer) } } }
+
+    func take() throws(OpenSSLError) -> OpaquePointer {
+        if let context = idle.withLock({ $0.popLast() }) { return context.pointer }
+        let context = try check(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
+        guard EVP_DecryptInit_ex2(context, Algorithms.aes256GCM, key, nil, nil) == 1 else {
+            EVP_CIPHER_CTX_free(context)
+            throw OpenSSLError("EVP_DecryptInit_ex2")
+        }
+        return context
+    }
+
+    /// - Parameter pointer: whatever became of its value, the next nonce begins anew.
+    func giveBack(_ pointer: OpaquePointer) {
+        let context = Context(pointer: pointer)
+        idle.withLock { $0.append(context) }
     }
 }

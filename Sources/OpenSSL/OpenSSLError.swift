@@ -39,8 +39,9 @@ extension OpenSSLError: CustomStringConvertible {
     }
 }
 
-/// Empties the thread's error queue, because errors that other libraries left in it do not concern the next call.
-func forgetEarlierErrors() { ERR_clear_error() }
+/// Empties the thread's error queue, because errors that other libraries left in it do not concern the next call. It is nearly
+/// always empty, and libcrypto clears all places of it.
+func forgetEarlierErrors() { if ERR_peek_error() != 0 { ERR_clear_error() } }
 
 /// Throws the content of the error queue unless a call returned 1, which libcrypto usually returns on success.
 func check(_ result: Int32, _ function: String) throws(OpenSSLError) {

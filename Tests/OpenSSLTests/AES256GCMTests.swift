@@ -1,3 +1,4 @@
+import Dispatch
 import OpenSSL
 import Testing
 
@@ -69,6 +70,21 @@ import Testing
         #expect(throws: OpenSSLError.self) { try cipher.open(sealed + [0], associatedData: [1, 2]) }
         #expect(throws: OpenSSLError.self) {
             try AES256GCM(key: randomBytes(32)).open(sealed, associatedData: [1, 2])
+        }
+    }
+
+    /// What opened or refused one value leaves nothing to the next one, on any thread.
+    @Test func onesFailureIsNotTheNextOnes() async {
+        let cipher = AES256GCM(key: randomBytes(32))
+        let values = (0..<64).map { size in (text: randomBytes(size), row: randomBytes(8)) }
+        let sealed = values.map { cipher.seal($0.text, associatedData: $0.row) }
+        DispatchQueue.concurrentPerform(iterations: 2000) { @Sendable round in
+            let index = round % values.count
+            #expect(throws: OpenSSLError.self) { try cipher.open(sealed[index], associatedData: [1]) }
+            #expect((try? cipher.open(sealed[index], associatedData: values[index].row)) == values[index].text)
+            #expect(throws: OpenSSLError.self) {
+                try cipher.open(sealed[index].dropLast() + [sealed[index].last! ^ 1], associatedData: values[index].row)
+            }
         }
     }
 }
