@@ -37,7 +37,7 @@ import Testing
     @Test func theCanonicalSubIsThatOfNow() throws {
         let tokens = try scene.signIn(rp, as: person)
         let survivor = try scene.person("other")
-        try scene.app.absorb(person.userID, into: survivor.userID)
+        try scene.merge(person.userID, into: survivor.userID)
         for token in [tokens.access, tokens.refresh] {
             let answer = scene.introspect(token, by: rp)
             #expect(answer["sub"] == .string("\(person.userID)"))
@@ -68,13 +68,17 @@ import Testing
         #expect("\(scene.introspect(try scene.resign(own.access, [:], type: "JWT"), by: rp))" == Self.inactive)
     }
 
-    @Test(arguments: [
-        "UPDATE refresh_families SET revoked_at = NOW(3)", "UPDATE grants SET revoked_at = NOW(3)",
-        "UPDATE users SET deleted_at = NOW(3)",
-    ])
+    @Test(arguments: ["UPDATE refresh_families SET revoked_at = NOW(3)", "UPDATE grants SET revoked_at = NOW(3)"])
     func theDeadAreInactive(sql: String) throws {
         let tokens = try scene.signIn(rp, as: person)
         _ = try scene.app.database.connect().query(sql)
+        #expect("\(scene.introspect(tokens.access, by: rp))" == Self.inactive)
+        #expect("\(scene.introspect(tokens.refresh, by: rp))" == Self.inactive)
+    }
+
+    @Test func thoseOfTheDeletedAreInactive() throws {
+        let tokens = try scene.signIn(rp, as: person)
+        #expect(scene.client.send(.delete, "/api/v1/me", token: person.token).status == 202)
         #expect("\(scene.introspect(tokens.access, by: rp))" == Self.inactive)
         #expect("\(scene.introspect(tokens.refresh, by: rp))" == Self.inactive)
     }
