@@ -4,7 +4,7 @@ import MariaDB
 extension Connection {
     /// Whether this user has claimed this id before, even if somebody else has claimed it since. If not, also the records that
     /// a claim locks first: those of both ids, and those that they point at; nil if they are not known. Confirms the key, too.
-    func read(
+    func lookUp(
         _ claim: Claim, in project: Project.ID, _ proof: KeyProof
     ) throws -> (isHeld: Bool, records: Set<Record.ID>?) {
         try first(
@@ -49,31 +49,52 @@ extension AnalyticsTransaction {
     /// - Parameters:
     ///   - user: that of the user; nil: one without a record, and so without claims.
     ///   - record: that of the id.
-    func claims(
+    func standing(
         of id: EndUserID, in project: Project.ID, by user: Record.ID?, counting record: Record.ID
-    ) throws -> Claims {
-        try connection.first(
-            """
-            SELECT
-                EXISTS (
-                    SELECT 1 FROM identity_claims FORCE INDEX (identity_claims_claim)
-                    WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
-                MAX(c.claimed_at) IS NOT NULL, (
-                    SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
-                    FROM retention_horizons h
-                    JOIN app_user_event_counts e FORCE INDEX (PRIMARY) ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
-                    WHERE h.table_name = 'events'),
-                CAST(GREATEST(
-                    ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'), COALESCE((
-                        SELECT MAX(o.claimed_at) FROM identity_claims o FORCE INDEX (identity_claims_user)
-                        WHERE o.app_user_id = ?) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
-            FROM identity_claims c FORCE INDEX (identity_claims_latest)
-            WHERE c.project_id = ? AND c.anonymous_id = ?
-            """, project, id, user, record, now, user, project, id
-        ) { row in
-            Claims(
+    ) throws -> ClaimStanding {
+        func read(_ row: inout Row) throws -> ClaimStanding {
+            ClaimStanding(
                 byUser: try row.read(), byAnybody: try row.read(), events: try row.read(), nextTime: try row.read())
-        } ?? { throw TransactionMustRestart() }()
+        }
+        let standing =
+            if let user {
+                try connection.first(
+                    """
+                    SELECT
+                        EXISTS (
+                            SELECT 1 FROM identity_claims FORCE INDEX (identity_claims_claim)
+                            WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
+                        MAX(c.claimed_at) IS NOT NULL, (
+                            SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
+                            FROM retention_horizons h
+                            JOIN app_user_event_counts e FORCE INDEX (PRIMARY)
+                                ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
+                            WHERE h.table_name = 'events'),
+                        CAST(GREATEST(
+                            ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'), COALESCE((
+                                SELECT MAX(o.claimed_at) FROM identity_claims o FORCE INDEX (identity_claims_user)
+                                WHERE o.app_user_id = ?) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
+                    FROM identity_claims c FORCE INDEX (identity_claims_latest)
+                    WHERE c.project_id = ? AND c.anonymous_id = ?
+                    """, project, id, user, record, now, user, project, id, read: read)
+            } else {
+                // MariaDB would open and plan what it reads of a user's claims, too.
+                try connection.first(
+                    """
+                    SELECT
+                        FALSE, MAX(c.claimed_at) IS NOT NULL, (
+                            SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
+                            FROM retention_horizons h
+                            JOIN app_user_event_counts e FORCE INDEX (PRIMARY)
+                                ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
+                            WHERE h.table_name = 'events'),
+                        CAST(GREATEST(
+                            ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
+                    FROM identity_claims c FORCE INDEX (identity_claims_latest)
+                    WHERE c.project_id = ? AND c.anonymous_id = ?
+                    """, record, now, project, id, read: read)
+            }
+        return try standing ?? { throw TransactionMustRestart() }()
     }
 
     /// If a record has this name by now, the duplicate key lets the transaction run again.
@@ -89,8 +110,8 @@ extension AnalyticsTransaction {
     }
 }
 
-/// What is stored about a claim that is asked for.
-struct Claims {
+/// What is stored that decides about a claim.
+struct ClaimStanding {
     /// Whether the user has claimed the id, and whether anybody has.
     let byUser: Bool, byAnybody: Bool
     /// How many rows in `events` count for the id's record (analytics §4.5).

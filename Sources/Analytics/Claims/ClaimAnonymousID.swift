@@ -26,7 +26,7 @@ extension Analytics {
     /// - Parameter proof: of a key of the project.
     /// - Returns: how many events changed their owner.
     package func claim(_ claim: Claim, in project: Project, _ proof: KeyProof, _ database: Database) throws -> Int {
-        let seen = try database.read { try $0.read(claim, in: project.id, proof) }
+        let seen = try database.read { try $0.lookUp(claim, in: project.id, proof) }
         if seen.isHeld { return 0 }
         // If the transaction has to run again, it was because others had written since.
         var records: Set<Record.ID>? = seen.records
@@ -61,21 +61,21 @@ extension AnalyticsTransaction {
         // A user whose account was absorbed is the survivor.
         let real = try found[claim.userID].map { try lockSurvivor(of: $0) }
 
-        let claims = try claims(
+        let standing = try standing(
             of: claim.anonymousID, in: project, by: real?.id, counting: anonymous.id)
-        if claims.byUser {
+        if standing.byUser {
             if anonymous.isNew { try removeUnused(anonymous) }
             return 0
         }
-        if claims.byAnybody, conflict == .refuse {
+        if standing.byAnybody, conflict == .refuse {
             // Thrown, so that the placeholders are rolled back, too.
             throw Refusal.conflict("Anonymous id already claimed", reason: "already_claimed")
         }
         guard let real else {
             try freezeDeleted(of: anonymous)
             try rename(anonymous.id, to: claim.userID)
-            try insertClaim(of: claim.anonymousID, by: anonymous.id, in: project, at: claims.nextTime)
-            return claims.events
+            try insertClaim(of: claim.anonymousID, by: anonymous.id, in: project, at: standing.nextTime)
+            return standing.events
         }
         if anonymous.isNew { try removeUnused(anonymous) }
         let hasRows = !anonymous.isNew && anonymous.mergedInto == nil
@@ -83,8 +83,8 @@ extension AnalyticsTransaction {
             try freezeDeleted(of: anonymous)
             try merge(anonymous, into: real)
         }
-        try insertClaim(of: claim.anonymousID, by: real.id, in: project, at: claims.nextTime)
-        return hasRows ? claims.events : 0
+        try insertClaim(of: claim.anonymousID, by: real.id, in: project, at: standing.nextTime)
+        return hasRows ? standing.events : 0
     }
 
     /// Locks names before anything is decided about them: existing records in ascending order, with those that they point at,
