@@ -427,6 +427,17 @@ def claim_first(events: int) -> Callable[[int], list[Request]]:
     return prepare
 
 
+def claim_known(events: int) -> Callable[[int], list[Request]]:
+    """By users who have events of their own, as on a second device."""
+
+    def prepare(count: int) -> list[Request]:
+        users = ["user-" + secrets.token_hex(8) for _ in range(count)]
+        parallel(lambda user: send(batch(user, 1)), users)
+        return [claim(name, user) for name, user in zip(anonymous_users(count, events), users)]
+
+    return prepare
+
+
 def claim_repeat(count: int) -> list[Request]:
     requests = claim_first(1)(PEOPLE)
     parallel(send, requests)
@@ -584,6 +595,7 @@ WORKLOADS = [
     Workload("search-device", "console search by device", search_device, ideal=READ),
     Workload("claim-repeat", "claim, repeated", claim_repeat, ideal=READ),
     Workload("claim-10", "claim of 10 events", claim_first(10), once=3_000, ideal=WRITE),
+    Workload("claim-known", "claim of 10 events, known user", claim_known(10), once=3_000, ideal=WRITE),
     Workload("claim-1000", "claim of 1 000 events", claim_first(1_000), once=100, connections=8, ideal=WRITE),
     Workload("ingest-1", "ingest of 1 event", ingest(1), once=4_000, ideal=WRITE),
     Workload("ingest-20", "ingest of 20 events", ingest(20), once=4_000, ideal=BULK),

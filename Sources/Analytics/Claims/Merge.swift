@@ -28,7 +28,7 @@ extension AnalyticsTransaction {
         var properties = try real.readProperties()
         properties.absorb(try anonymous.readProperties())
         if try properties != real.readProperties() { try store(properties, of: real.id) }
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE app_users o JOIN app_users a ON a.id = ?
             SET o.first_seen_at = LEAST(o.first_seen_at, a.first_seen_at)
@@ -36,22 +36,26 @@ extension AnalyticsTransaction {
             """, anonymous.id, real.id)
         try uniteApps(of: anonymous.id, into: real.id)
         try addEventCounts(of: anonymous.id, to: real.id)
-        try connection.execute(
-            "UPDATE feedback SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
-        try connection.execute(
-            "UPDATE event_attachments SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
-        try connection.execute(
-            "UPDATE issue_occurrences SET app_user_id = ? WHERE app_user_id = ?", real.id, anonymous.id)
+        try connection.executeLater(
+            "UPDATE feedback FORCE INDEX (feedback_user) SET app_user_id = ? WHERE app_user_id = ?", real.id,
+            anonymous.id)
+        try connection.executeLater(
+            """
+            UPDATE event_attachments FORCE INDEX (event_attachments_user) SET app_user_id = ? WHERE app_user_id = ?
+            """, real.id, anonymous.id)
+        try connection.executeLater(
+            "UPDATE issue_occurrences FORCE INDEX (issue_occurrences_user) SET app_user_id = ? WHERE app_user_id = ?",
+            real.id, anonymous.id)
         try mergeQuestionnaireResponses(of: anonymous, into: real)
         if !anonymous.isAnonymous {
             try moveClaims(of: anonymous.id, to: real.id)
             // So that every pointer leads to a record that is no tombstone. Its time begins again: while the merge can be undone,
             // rows that name the tombstone have to go on naming it. One without a time is only a name.
-            try connection.execute(
+            try connection.executeLater(
                 "UPDATE app_users SET merged_into = ?, merged_at = IF(merged_at IS NULL, NULL, ?) WHERE merged_into = ?",
                 real.id, now, anonymous.id)
         }
-        try connection.execute(
+        try connection.executeLater(
             "UPDATE app_users SET merged_into = ?, merged_at = ?, properties = NULL WHERE id = ?", real.id, now,
             anonymous.id)
     }
@@ -93,20 +97,20 @@ extension AnalyticsTransaction {
     }
 
     package func uniteApps(of anonymous: Record.ID, into real: Record.ID) throws {
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
             SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a WHERE app_user_id = ?
             ON DUPLICATE KEY UPDATE first_seen_at = LEAST(app_user_apps.first_seen_at, VALUES(first_seen_at)),
                                     last_seen_at = GREATEST(app_user_apps.last_seen_at, VALUES(last_seen_at))
             """, real, anonymous)
-        try connection.execute("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous)
+        try connection.executeLater("DELETE FROM app_user_apps WHERE app_user_id = ?", anonymous)
     }
 
     /// Adds the event counts of months that are not before the horizon. The horizon is locked until this transaction
     /// ends: retention deletes the counts before it, and may later move it back, so no count may be missed.
     package func addEventCounts(of anonymous: Record.ID, to real: Record.ID) throws {
-        try connection.execute(
+        try connection.executeLater(
             """
             INSERT INTO app_user_event_counts (app_user_id, month, n)
             SELECT ?, month, n
@@ -115,6 +119,6 @@ extension AnalyticsTransaction {
                 SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE)
             ON DUPLICATE KEY UPDATE n = app_user_event_counts.n + VALUES(n)
             """, real, anonymous)
-        try connection.execute("DELETE FROM app_user_event_counts WHERE app_user_id = ?", anonymous)
+        try connection.executeLater("DELETE FROM app_user_event_counts WHERE app_user_id = ?", anonymous)
     }
 }

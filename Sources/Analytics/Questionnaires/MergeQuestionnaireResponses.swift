@@ -5,7 +5,7 @@ extension AnalyticsTransaction {
     /// responses in a merge"). For each slug, the real record's own response stays. The anonymous one is then
     /// soft-deleted under the anonymous id. Always takes two statements.
     package func mergeQuestionnaireResponses(of anonymous: Record, into real: Record) throws {
-        try connection.execute(
+        try connection.executeLater(
             """
             UPDATE questionnaire_responses a
             JOIN questionnaire_responses r
@@ -13,8 +13,10 @@ extension AnalyticsTransaction {
             SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
             WHERE a.app_user_id = ? AND a.deleted_at IS NULL
             """, real.id, now, now, anonymous.userID, anonymous.id)
-        try connection.execute(
-            "UPDATE questionnaire_responses SET app_user_id = ? WHERE app_user_id = ? AND deleted_at IS NULL", real.id,
-            anonymous.id)
+        try connection.executeLater(
+            """
+            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user) SET app_user_id = ?
+            WHERE app_user_id = ? AND deleted_at IS NULL
+            """, real.id, anonymous.id)
     }
 }
