@@ -30,7 +30,7 @@ extension AnalyticsTransaction {
         if try properties != real.readProperties() { try store(properties, of: real.id) }
         try connection.executeLater(
             """
-            UPDATE app_users o JOIN app_users a ON a.id = ?
+            UPDATE app_users o FORCE INDEX (PRIMARY) JOIN app_users a FORCE INDEX (PRIMARY) ON a.id = ?
             SET o.first_seen_at = LEAST(o.first_seen_at, a.first_seen_at)
             WHERE o.id = ?
             """, anonymous.id, real.id)
@@ -100,7 +100,8 @@ extension AnalyticsTransaction {
         try connection.executeLater(
             """
             INSERT INTO app_user_apps (app_user_id, app_id, first_seen_at, last_seen_at)
-            SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a WHERE app_user_id = ?
+            SELECT ?, app_id, first_seen_at, last_seen_at FROM app_user_apps a FORCE INDEX (PRIMARY)
+            WHERE app_user_id = ?
             ON DUPLICATE KEY UPDATE first_seen_at = LEAST(app_user_apps.first_seen_at, VALUES(first_seen_at)),
                                     last_seen_at = GREATEST(app_user_apps.last_seen_at, VALUES(last_seen_at))
             """, real, anonymous)
@@ -114,7 +115,7 @@ extension AnalyticsTransaction {
             """
             INSERT INTO app_user_event_counts (app_user_id, month, n)
             SELECT ?, month, n
-            FROM app_user_event_counts a
+            FROM app_user_event_counts a FORCE INDEX (PRIMARY)
             WHERE app_user_id = ? AND month >= (
                 SELECT DATE(horizon) FROM retention_horizons WHERE table_name = 'events' LOCK IN SHARE MODE)
             ON DUPLICATE KEY UPDATE n = app_user_event_counts.n + VALUES(n)

@@ -7,8 +7,8 @@ extension AnalyticsTransaction {
     package func mergeQuestionnaireResponses(of anonymous: Record, into real: Record) throws {
         try connection.executeLater(
             """
-            UPDATE questionnaire_responses a
-            JOIN questionnaire_responses r
+            UPDATE questionnaire_responses a FORCE INDEX (questionnaire_responses_user)
+            STRAIGHT_JOIN questionnaire_responses r FORCE INDEX (questionnaire_responses_live)
                 ON r.project_id = a.project_id AND r.slug = a.slug AND r.app_user_id = ? AND r.is_live = TRUE
             SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
             WHERE a.app_user_id = ? AND a.deleted_at IS NULL
