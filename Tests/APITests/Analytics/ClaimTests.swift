@@ -104,6 +104,18 @@ import Testing
         #expect(try scene.records() == ["u", "v"])
     }
 
+    /// The time of a claim of the id itself is in `ClaimRaceTests.theIDIsClaimedMeanwhile`.
+    @Test func aUsersClaimIsLaterThanTheirOthersWhateverTheClockSays() throws {
+        #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
+        try app.change("UPDATE identity_claims SET claimed_at = '2126-05-01 00:00:00.123456'")
+        #expect(client.send(scene.claim("owl_anon_b", "u")).status == 200)
+        #expect(
+            try app.column("SELECT CAST(claimed_at AS CHAR) FROM identity_claims WHERE anonymous_id = 'owl_anon_b'")
+                == [
+                    "2126-05-01 00:00:00.123457"
+                ])
+    }
+
     @Test func aProjectMayRefuseASecondClaimant() throws {
         try app.change("UPDATE projects SET claim_conflict = 'refuse'")
         _ = client.send(scene.properties("v", ["b": "2"]))
