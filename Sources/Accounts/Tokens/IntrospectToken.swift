@@ -61,20 +61,22 @@ extension Introspection {
 /// A live access token with the confidential client that it was issued to.
 private struct ClientToken {
     let secrets: ClientSecrets
-    /// Nil if tokens of the family were revoked alone.
+    /// Nil if the user has merged accounts, who may be another one then, and deleted; or if tokens of the family were revoked
+    /// alone.
     let subject: (sub: String, canonicalSub: String)?
 }
 
 extension Connection {
-    /// Nil if it is not a token of that client, or not valid any more, as in `check`. The user of a live grant is not read: it is
-    /// not deleted, and canonical, because a deletion revokes the grants, and a merge moves them.
+    /// Nil if it is not a token of that client, or not valid any more, as in `check`.
     fileprivate func token(_ signed: SignedAccessToken, of clientID: String) throws -> ClientToken? {
         let found = try first(
             """
             SELECT a.secret_digest, a.previous_secret_digest, a.previous_secret_expires_at,
-                   g.sub, g.user_id, f.has_revoked_tokens, a.client_id,
+                   g.sub, u.id, u.has_merges OR f.has_revoked_tokens, a.client_id,
                    f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.client_type = 'confidential' AND a.status = 'active'
+                   AND (u.deleted_at IS NULL OR u.has_merges)
             FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
+            JOIN users u ON u.id = g.user_id
             WHERE f.handle = ?
             """, signed.familyHandle
         ) { row in

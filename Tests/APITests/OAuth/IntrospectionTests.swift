@@ -37,7 +37,7 @@ import Testing
     @Test func theCanonicalSubIsThatOfNow() throws {
         let tokens = try scene.signIn(rp, as: person)
         let survivor = try scene.person("other")
-        try scene.merge(person.userID, into: survivor.userID)
+        try scene.app.absorb(person.userID, into: survivor.userID)
         for token in [tokens.access, tokens.refresh] {
             let answer = scene.introspect(token, by: rp)
             #expect(answer["sub"] == .string("\(person.userID)"))
@@ -68,7 +68,10 @@ import Testing
         #expect("\(scene.introspect(try scene.resign(own.access, [:], type: "JWT"), by: rp))" == Self.inactive)
     }
 
-    @Test(arguments: ["UPDATE refresh_families SET revoked_at = NOW(3)", "UPDATE grants SET revoked_at = NOW(3)"])
+    @Test(arguments: [
+        "UPDATE refresh_families SET revoked_at = NOW(3)", "UPDATE grants SET revoked_at = NOW(3)",
+        "UPDATE users SET deleted_at = NOW(3)",
+    ])
     func theDeadAreInactive(sql: String) throws {
         let tokens = try scene.signIn(rp, as: person)
         _ = try scene.app.database.connect().query(sql)

@@ -5,8 +5,8 @@ import MariaDB
 extension Connection {
     /// What must be true of the marks of subjects at any time: whoever a link or an absorbed sub names has `users.has_merges`, and
     /// without it the usual statement says of every grant what the one for merged accounts says; `users.verified_addresses` are
-    /// those of the user's identities; each live family with a revoked token has `refresh_families.has_revoked_tokens`; and the
-    /// user of a live grant is not deleted, and canonical, which introspection relies on.
+    /// those of the user's identities; and each live family with a revoked token has
+    /// `refresh_families.has_revoked_tokens`.
     func subjectProblems() throws -> [String] {
         var problems = try all(
             """
@@ -28,13 +28,6 @@ extension Connection {
             WHERE NOT f.has_revoked_tokens AND f.revoked_at IS NULL
             """
         ) { row in "family \(try row.read(Int.self)) has revoked tokens, but no mark" }
-        problems += try all(
-            """
-            SELECT g.id FROM grants g JOIN users u ON u.id = g.user_id
-            WHERE g.revoked_at IS NULL
-              AND (u.deleted_at IS NOT NULL OR u.id IN (SELECT linked_user_id FROM identity_links))
-            """
-        ) { row in "grant \(try row.read(Int.self)) is live, but its user is deleted or absorbed" }
         for grant in try all("SELECT id FROM grants", read: { row in try row.read(Grant.ID.self) }) {
             let (usual, merged) = (try subject(of: grant), try mergedSubject(of: grant))
             let texts = [usual, merged].map { $0.map { "\($0)" } ?? "nobody" }
