@@ -42,7 +42,7 @@ struct MemberDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// The same, but `null` counts as missing.
+    /// As `value`, but `null` counts as missing.
     private func required(_ key: Key) throws -> ValueDecoder {
         guard let value = present(key) else { throw missing(key) }
         return value

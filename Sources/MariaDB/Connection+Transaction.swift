@@ -138,7 +138,7 @@ extension Connection {
         waiting.append(key, arguments)
     }
 
-    /// Runs the statements that wait, for a transaction that is not going to be committed.
+    /// Runs the statements that wait, for a transaction that is not going to be committed, or whose next part fails in another way.
     package func runWaitingStatements() throws(MariaDBError) {
         try checkTransaction()
         try runWaiting()

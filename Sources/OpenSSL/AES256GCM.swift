@@ -81,7 +81,8 @@ package struct AES256GCM: Sendable {
 /// Contexts that have their key already, to be used again: to make one and to give it its key takes longer than to open a short value.
 /// There are as many as values were ever opened at the same time.
 private final class Openers: Sendable {
-    /// It has one user at a time.
+    /// Only one thread has it at a time. openssl-threads(7): "The same API's can usually be used simultaneously on different objects
+    /// without interference."
     private struct Context: @unchecked Sendable {
         let pointer: OpaquePointer
     }

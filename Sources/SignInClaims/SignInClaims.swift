@@ -101,10 +101,13 @@ extension AccountsTransaction {
         return claims
     }
 
-    /// Runs analytics' rules in this transaction.
+    /// Runs analytics' rules in this transaction, with what they would send together with COMMIT: only here their duplicates repeat
+    /// it.
     fileprivate func joined<T>(_ rule: (AnalyticsTransaction) throws -> T) throws -> T {
         do {
-            return try rule(.joining(connection, at: now))
+            let result = try rule(.joining(connection, at: now))
+            try connection.runWaitingStatements()
+            return result
         } catch {
             guard let duplicate = Analytics.retryPolicy.racyDuplicate(error) else { throw error }
             throw TransactionMustRestart(because: duplicate)

@@ -187,6 +187,22 @@ import Time
         }
     }
 
+    @Test func nothingIsSeededForThoseWhoAreGone() throws {
+        let other = try client.bootstrap(2)
+        let seed = DevelopmentSeed(
+            user: User.ID(rawValue: Int64(phone.userID)), clientIDs: [], agentApprovals: 1, pushApprovals: 1)
+        try app.absorb(phone.userID, into: other.userID)
+        #expect(throws: RefusedOperation.self) {
+            try app.operate { try $0.seed(seed, serverKey: app.service.accounts.serverKey) }
+        }
+        try app.change("DELETE FROM identity_links")
+        #expect(client.send(.delete, "/api/v1/me", token: phone.token).status == 202)
+        #expect(throws: RefusedOperation.self) {
+            try app.operate { try $0.seed(seed, serverKey: app.service.accounts.serverKey) }
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM push_approval_requests") == 0)
+    }
+
     /// Python's `hashlib` over `json.dumps(…, sort_keys=True, separators=(",", ":"))`, for a public id of the test's.
     @Test func theFirstDigestIsThatOfItsText() throws {
         let text =
