@@ -27,6 +27,7 @@ WORKLOADS = (
     "approvals-list",
     "claim-repeat",
     "claim-10",
+    "claim-known",
     "ingest-1",
     "ingest-100",
     "properties",

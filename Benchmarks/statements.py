@@ -27,6 +27,7 @@ WORKLOADS = (
     "bootstrap-known",
     "link-conflict",
     "claim-10",
+    "claim-known",
     "ingest-1",
     "properties",
     "refresh",
