@@ -70,6 +70,7 @@ import Testing
             var raw = bytes(encoding)
             raw[31] |= sign
             #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(raw: raw) }
+            #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(registered: raw) }
         }
     }
 
@@ -86,22 +87,31 @@ import Testing
     }
 
     /// Computed from the curve's equation, where these have no x.
-    @Test(arguments: [2, 7, 8, 11] as [UInt8]) func whatIsOffTheCurveIsNoKey(y: UInt8) {
+    @Test(arguments: [2, 7, 8, 11] as [UInt8]) func whatIsOffTheCurveIsNoKey(y: UInt8) throws {
         for sign: UInt8 in [0, 0x80] {
             let raw = [y] + [UInt8](repeating: 0, count: 30) + [sign]
             #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(raw: raw) }
+            // R of order 1 and S = 0 would be a signature by a key of order 1.
+            let forged = [1] + [UInt8](repeating: 0, count: 63)
+            #expect(try !Ed25519PublicKey(registered: raw).verify(forged, of: [1]))
         }
     }
 
     @Test func everyKeyThatIsMadeIsAPoint() throws {
         for _ in 0..<200 {
             let key = try Ed25519PrivateKey()
-            #expect(throws: Never.self) { try Ed25519PublicKey(raw: key.publicKey) }
+            let read = try Ed25519PublicKey(raw: key.publicKey)
+            let stored = try Ed25519PublicKey(registered: key.publicKey)
+            let signature = try key.sign([7])
+            #expect(read.verify(signature, of: [7]) && stored.verify(signature, of: [7]))
+            #expect(!stored.verify(signature, of: [8]))
         }
     }
 
     @Test(arguments: [0, 31, 33]) func keysHaveTheirLength(count: Int) {
-        #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(raw: [UInt8](repeating: 9, count: count)) }
+        let raw = [UInt8](repeating: 9, count: count)
+        #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(raw: raw) }
+        #expect(throws: OpenSSLError.self) { try Ed25519PublicKey(registered: raw) }
         #expect(throws: OpenSSLError.self) { try Ed25519PrivateKey(seed: [UInt8](repeating: 9, count: count)) }
     }
 }

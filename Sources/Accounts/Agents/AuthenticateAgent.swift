@@ -58,7 +58,7 @@ package struct AgentSignature: Sendable {
             time < 253_370_764_800, (now - Timestamp(seconds: time)).magnitude <= Self.tolerance,
             nonce.utf8.count >= Self.shortestNonce, nonce.utf8.allSatisfy({ $0.hexadecimalValue != nil }),
             let signature = Base64.decode(signature.utf8),
-            let key = agent.publicKey.flatMap({ try? Ed25519PublicKey(raw: $0) })
+            let key = agent.publicKey.flatMap({ try? Ed25519PublicKey(registered: $0) })
         else { return false }
         return key.verify(signature, of: message(request, by: agent))
     }
