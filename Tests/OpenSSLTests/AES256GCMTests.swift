@@ -74,7 +74,7 @@ import Testing
     }
 
     /// What opened or refused one value leaves nothing to the next one, on any thread.
-    @Test func onesFailureIsNotTheNextOnes() async {
+    @Test func onesFailureIsNotTheNextOnes() {
         let cipher = AES256GCM(key: randomBytes(32))
         let values = (0..<64).map { size in (text: randomBytes(size), row: randomBytes(8)) }
         let sealed = values.map { cipher.seal($0.text, associatedData: $0.row) }

@@ -52,50 +52,43 @@ extension AnalyticsTransaction {
     func standing(
         of id: EndUserID, in project: Project.ID, by user: Record.ID?, counting record: Record.ID
     ) throws -> ClaimStanding {
-        func read(_ row: inout Row) throws -> ClaimStanding {
+        let sql =
+            user.map { Self.standingOfUser.with(project, id, $0, record, now, $0, project, id) }
+            ?? Self.standingOfNobody.with(record, now, project, id)
+        return try connection.first(sql) { row in
             ClaimStanding(
                 byUser: try row.read(), byAnybody: try row.read(), events: try row.read(), nextTime: try row.read())
-        }
-        let standing =
-            if let user {
-                try connection.first(
-                    """
-                    SELECT
-                        EXISTS (
-                            SELECT 1 FROM identity_claims FORCE INDEX (identity_claims_claim)
-                            WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?),
-                        MAX(c.claimed_at) IS NOT NULL, (
-                            SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
-                            FROM retention_horizons h
-                            JOIN app_user_event_counts e FORCE INDEX (PRIMARY)
-                                ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
-                            WHERE h.table_name = 'events'),
-                        CAST(GREATEST(
-                            ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'), COALESCE((
-                                SELECT MAX(o.claimed_at) FROM identity_claims o FORCE INDEX (identity_claims_user)
-                                WHERE o.app_user_id = ?) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
-                    FROM identity_claims c FORCE INDEX (identity_claims_latest)
-                    WHERE c.project_id = ? AND c.anonymous_id = ?
-                    """, project, id, user, record, now, user, project, id, read: read)
-            } else {
-                // MariaDB would open and plan what it reads of a user's claims, too.
-                try connection.first(
-                    """
-                    SELECT
-                        FALSE, MAX(c.claimed_at) IS NOT NULL, (
-                            SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
-                            FROM retention_horizons h
-                            JOIN app_user_event_counts e FORCE INDEX (PRIMARY)
-                                ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
-                            WHERE h.table_name = 'events'),
-                        CAST(GREATEST(
-                            ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
-                    FROM identity_claims c FORCE INDEX (identity_claims_latest)
-                    WHERE c.project_id = ? AND c.anonymous_id = ?
-                    """, record, now, project, id, read: read)
-            }
-        return try standing ?? { throw TransactionMustRestart() }()
+        } ?? { throw TransactionMustRestart() }()
     }
+
+    private static let standingOfUser = ComposedSQL(
+        select: """
+            EXISTS (
+                SELECT 1 FROM identity_claims FORCE INDEX (identity_claims_claim)
+                WHERE project_id = ? AND anonymous_id = ? AND app_user_id = ?)
+            """, "MAX(c.claimed_at) IS NOT NULL", countedEvents,
+        """
+        CAST(GREATEST(
+            ?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01'), COALESCE((
+                SELECT MAX(o.claimed_at) FROM identity_claims o FORCE INDEX (identity_claims_user)
+                WHERE o.app_user_id = ?) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)
+        """, from: claimsOfID)
+
+    /// MariaDB would open and plan what it reads of a user's claims, even if there is no user.
+    private static let standingOfNobody = ComposedSQL(
+        select: "FALSE", "MAX(c.claimed_at) IS NOT NULL", countedEvents,
+        "CAST(GREATEST(?, COALESCE(MAX(c.claimed_at) + INTERVAL 1 MICROSECOND, '1970-01-01')) AS CHAR)",
+        from: claimsOfID)
+
+    private static let countedEvents: StaticString = """
+        (SELECT CAST(COALESCE(SUM(e.n), 0) AS UNSIGNED)
+         FROM retention_horizons h
+         JOIN app_user_event_counts e FORCE INDEX (PRIMARY) ON e.app_user_id = ? AND e.month >= DATE(h.horizon)
+         WHERE h.table_name = 'events')
+        """
+    private static let claimsOfID: StaticString = """
+        identity_claims c FORCE INDEX (identity_claims_latest) WHERE c.project_id = ? AND c.anonymous_id = ?
+        """
 
     /// If a record has this name by now, the duplicate key lets the transaction run again.
     func rename(_ record: Record.ID, to userID: EndUserID) throws {
