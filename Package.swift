@@ -53,7 +53,7 @@ let package = Package(
             name: "Mail", dependencies: ["CCurl", "Files", "JSON", "OpenSSL", "Text", "Threads", "Time"],
             swiftSettings: strict),
         .target(name: "MariaDB", dependencies: ["CMariaDB", "Text", "Time"], swiftSettings: strict),
-        .target(name: "OpenSSL", dependencies: ["COpenSSL", "Text"], swiftSettings: strict),
+        .target(name: "OpenSSL", dependencies: ["COpenSSL", "Text", "Threads"], swiftSettings: strict),
 
         // The version.
         .target(name: "CCommit", cSettings: commit),

@@ -1,6 +1,6 @@
 internal import COpenSSL
-internal import Synchronization
 internal import Text
+internal import Threads
 
 /// Authenticated encryption with AES-256-GCM (NIST SP 800-38D): 12-byte nonces, 16-byte tags.
 package struct AES256GCM: Sendable {
@@ -88,7 +88,7 @@ private final class Openers: Sendable {
     }
 
     private let key: [UInt8]
-    private let idle = Mutex<[Context]>([])
+    private let idle = Monitor<[Context]>([])
 
     init(key: [UInt8]) { self.key = key }
 

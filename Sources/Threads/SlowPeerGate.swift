@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Keeps requests that wait for a peer from occupying all workers: uploads, which nginx passes on as they come, and
 /// calls of other services. At least a quarter of the workers stays free of them.
 ///
@@ -13,10 +11,10 @@ package final class SlowPeerGate: Sendable {
         var held: [String: Int] = [:]
     }
 
-    private let permits: Mutex<Permits>
+    private let permits: Monitor<Permits>
 
     /// - Parameter workers: how many threads the server has. If it has only one, no request may wait.
-    package init(workers: Int) { permits = Mutex(Permits(left: workers - (workers + 3) / 4)) }
+    package init(workers: Int) { permits = Monitor(Permits(left: workers - (workers + 3) / 4)) }
 
     /// Runs `body` with a permit to wait. If there is no permit, returns nil at once; the request is then answered 503.
     ///
