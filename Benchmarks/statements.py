@@ -129,7 +129,7 @@ def label(sql: bytes) -> str:
     text = " ".join(sql.decode().split())
     if text in ("START TRANSACTION", "COMMIT"):
         return text
-    tables = dict.fromkeys(re.findall(r"(?:FROM|JOIN|INTO|(?<!KEY )UPDATE) ([a-z_]{3,})", text))
+    tables = dict.fromkeys(re.findall(r"(?:FROM|JOIN|INTO|(?<!KEY )UPDATE(?: IGNORE)?) ([a-z_]{3,})", text))
     rows = len(re.findall(r"\), \(", text)) + 1
     lock = next((" " + each for each in ("FOR UPDATE", "LOCK IN SHARE MODE") if text.endswith(each)), "")
     return f"{text.split()[0]} {', '.join(tables)}{lock}" + (f", {rows} rows" if rows > 1 and text.startswith("INSERT") else "")

@@ -137,7 +137,6 @@ extension AnalyticsTransaction {
         guard try claimant(ofStray: stray) == owner, let anonymous = locked[stray], let real = locked[owner] else {
             throw TransactionMustRestart()
         }
-        try freezeDeleted(of: anonymous)
         try merge(anonymous, into: real)
         return true
     }

@@ -42,7 +42,7 @@ import Testing
                 .joined(separator: "\n").replacing(/(?m)^\s*\/\/.*$/, with: "")
             // Of a statement that changes several tables the first counts; rows that come as JSON are no table.
             let changes =
-                /\b(?:(?:INSERT (?:IGNORE )?|REPLACE )INTO|UPDATE|DELETE(?: \w+)?\s+FROM)\s+(?:JSON_TABLE[\s\S]*?STRAIGHT_JOIN\s+)?(\w+)/
+                /\b(?:(?:INSERT (?:IGNORE )?|REPLACE )INTO|UPDATE(?: IGNORE)?|DELETE(?: \w+)?\s+FROM)\s+(?:JSON_TABLE[\s\S]*?STRAIGHT_JOIN\s+)?(\w+)/
             let sources = /(?:\b(?:FROM|(?:STRAIGHT_)?JOIN)\s+|from: ")(\w+)/
             // A rotation of the server key composes its statements from a list.
             let sealed = /\bSealedColumn\(\s*"(\w+)"/

@@ -79,10 +79,7 @@ extension AnalyticsTransaction {
         }
         if anonymous.isNew { try removeUnused(anonymous) }
         let hasRows = !anonymous.isNew && anonymous.mergedInto == nil
-        if hasRows {
-            try freezeDeleted(of: anonymous)
-            try merge(anonymous, into: real)
-        }
+        if hasRows { try merge(anonymous, into: real) }
         try insertClaim(of: claim.anonymousID, by: real.id, in: project, at: standing.nextTime)
         return hasRows ? standing.events : 0
     }

@@ -1,8 +1,8 @@
 import MariaDB
 
 extension AnalyticsTransaction {
-    /// Soft-deleted rows keep the anonymous id forever (analytics §5, step 3).
-    package func freezeDeleted(of record: Record) throws {
+    /// Lets a record's soft-deleted rows keep its id when it gets another name (analytics §5, step 3).
+    func freezeDeleted(of record: Record) throws {
         try connection.executeLater(
             """
             UPDATE feedback FORCE INDEX (feedback_user) SET frozen_user_id = ?, app_user_id = NULL
@@ -13,39 +13,39 @@ extension AnalyticsTransaction {
             UPDATE event_attachments FORCE INDEX (event_attachments_user) SET frozen_user_id = ?, app_user_id = NULL
             WHERE app_user_id = ? AND deleted_at IS NOT NULL
             """, record.userID, record.id)
-        try connection.executeLater(
-            """
-            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user)
-            SET frozen_user_id = ?, app_user_id = NULL
-            WHERE app_user_id = ? AND deleted_at IS NOT NULL
-            """, record.userID, record.id)
+        try freezeDeletedResponses(of: record)
     }
 
-    /// Makes a locked record a tombstone of a locked real one (analytics §5, "Merge"). It is anonymous, or that of an account
-    /// which the other one absorbed. Rows of the three event tables still name the tombstone. Reads follow its pointer, and
-    /// compaction rewrites the rows later.
+    /// Makes a locked record a tombstone of a locked real one (analytics §5, steps 3 and 4, "Merge"). It is anonymous, or that of
+    /// an account which the other one absorbed. Rows of the three event tables still name the tombstone. Reads follow its pointer,
+    /// and compaction rewrites the rows later.
     package func merge(_ anonymous: Record, into real: Record) throws {
         var properties = try real.readProperties()
         properties.absorb(try anonymous.readProperties())
         if try properties != real.readProperties() { try store(properties, of: real.id) }
-        try connection.executeLater(
-            """
-            UPDATE app_users o FORCE INDEX (PRIMARY) JOIN app_users a FORCE INDEX (PRIMARY) ON a.id = ?
-            SET o.first_seen_at = LEAST(o.first_seen_at, a.first_seen_at)
-            WHERE o.id = ?
-            """, anonymous.id, real.id)
+        if anonymous.firstSeenAt < real.firstSeenAt {
+            try connection.executeLater(
+                "UPDATE app_users SET first_seen_at = ? WHERE id = ?", anonymous.firstSeenAt, real.id)
+        }
         try uniteApps(of: anonymous.id, into: real.id)
         try addEventCounts(of: anonymous.id, to: real.id)
-        try connection.executeLater(
-            "UPDATE feedback FORCE INDEX (feedback_user) SET app_user_id = ? WHERE app_user_id = ?", real.id,
-            anonymous.id)
+        // Live rows move; deleted ones are frozen, as in `freezeDeleted`.
         try connection.executeLater(
             """
-            UPDATE event_attachments FORCE INDEX (event_attachments_user) SET app_user_id = ? WHERE app_user_id = ?
-            """, real.id, anonymous.id)
+            UPDATE feedback FORCE INDEX (feedback_user)
+            SET frozen_user_id = IF(deleted_at IS NULL, NULL, ?), app_user_id = IF(deleted_at IS NULL, ?, NULL)
+            WHERE app_user_id = ?
+            """, anonymous.userID, real.id, anonymous.id)
+        try connection.executeLater(
+            """
+            UPDATE event_attachments FORCE INDEX (event_attachments_user)
+            SET frozen_user_id = IF(deleted_at IS NULL, NULL, ?), app_user_id = IF(deleted_at IS NULL, ?, NULL)
+            WHERE app_user_id = ?
+            """, anonymous.userID, real.id, anonymous.id)
         try connection.executeLater(
             "UPDATE issue_occurrences FORCE INDEX (issue_occurrences_user) SET app_user_id = ? WHERE app_user_id = ?",
             real.id, anonymous.id)
+        try freezeDeletedResponses(of: anonymous)
         try mergeQuestionnaireResponses(of: anonymous, into: real)
         if !anonymous.isAnonymous {
             try moveClaims(of: anonymous.id, to: real.id)

@@ -59,7 +59,6 @@ extension AnalyticsTransaction {
         if from.isNew || from.mergedInto != nil {
             try point(from, at: to.id)
         } else {
-            try freezeDeleted(of: from)
             if to.isNew { try describe(to.id, as: from.id) }
             try merge(from, into: to)
         }

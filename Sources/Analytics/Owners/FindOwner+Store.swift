@@ -9,11 +9,14 @@ extension Record {
         isAnonymous = try row.read()
         mergedInto = try row.read()
         properties = try row.read()
+        firstSeenAt = try row.read()
         isNew = false
     }
 
     /// The columns of a record `u` that `init(from:)` reads.
-    fileprivate static let columns: StaticString = "u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties"
+    fileprivate static let columns: StaticString = """
+        u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.first_seen_at
+        """
 }
 
 extension AnalyticsTransaction {
@@ -131,7 +134,7 @@ extension AnalyticsTransaction {
             INSERT INTO app_users (public_id, project_id, user_id, is_anonymous, first_seen_at, last_seen_at, is_dev)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             ON DUPLICATE KEY UPDATE version = app_users.version + 1
-            RETURNING id, user_id, is_anonymous, merged_into, properties, public_id
+            RETURNING id, user_id, is_anonymous, merged_into, properties, first_seen_at, public_id
             """, publicID, project, id, id.isAnonymous, now, now, new.isDev
         ) { row in try Record(from: &row, newIf: [publicID]) }
         return try record ?? { throw TransactionMustRestart() }()
@@ -156,7 +159,7 @@ extension AnalyticsTransaction {
         let fresh = Set(wanted.map(\.publicID))
         let records = try connection.all(
             """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.public_id
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.first_seen_at, u.public_id
             FROM JSON_TABLE(?, '$[*]' COLUMNS (
                 user_id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$' ERROR ON ERROR)) j
             STRAIGHT_JOIN app_users u ON u.project_id = ? AND u.user_id = j.user_id

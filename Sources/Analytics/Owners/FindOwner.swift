@@ -108,7 +108,7 @@ extension Connection {
     package func owner(of id: EndUserID, in project: Project.ID) throws -> Record? {
         try first(
             """
-            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties
+            SELECT u.id, u.user_id, u.is_anonymous, u.merged_into, u.properties, u.first_seen_at
             FROM app_users u
             WHERE u.id = COALESCE(
                 (SELECT c.app_user_id FROM identity_claims c

@@ -1,4 +1,5 @@
 import MariaDB
+import Time
 
 /// A record: one end user of a project.
 package struct Record: Sendable {
@@ -18,6 +19,7 @@ package struct Record: Sendable {
     package let mergedInto: ID?
     /// A JSON object of strings; nil if there are none.
     let properties: String?
+    let firstSeenAt: Timestamp
     /// Whether this transaction created it.
     package internal(set) var isNew: Bool
     /// Of a record that was locked for events; nil of any other, and of one that this transaction created.

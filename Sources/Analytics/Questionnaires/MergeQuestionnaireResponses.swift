@@ -5,18 +5,29 @@ extension AnalyticsTransaction {
     /// responses in a merge"). For each slug, the real record's own response stays. The anonymous one is then
     /// soft-deleted under the anonymous id. Always takes two statements.
     package func mergeQuestionnaireResponses(of anonymous: Record, into real: Record) throws {
+        // A second live response of one user and slug would be a duplicate, so it is left behind. Nothing else can be wrong with a
+        // row: the real record exists, since it is locked. A join with the real record's responses would take three times as long,
+        // because MariaDB makes a temporary table for it.
         try connection.executeLater(
             """
-            UPDATE questionnaire_responses a FORCE INDEX (questionnaire_responses_user)
-            STRAIGHT_JOIN questionnaire_responses r FORCE INDEX (questionnaire_responses_live)
-                ON r.project_id = a.project_id AND r.slug = a.slug AND r.app_user_id = ? AND r.is_live = TRUE
-            SET a.deleted_at = ?, a.updated_at = ?, a.frozen_user_id = ?, a.app_user_id = NULL
-            WHERE a.app_user_id = ? AND a.deleted_at IS NULL
-            """, real.id, now, now, anonymous.userID, anonymous.id)
-        try connection.executeLater(
-            """
-            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user) SET app_user_id = ?
+            UPDATE IGNORE questionnaire_responses FORCE INDEX (questionnaire_responses_user) SET app_user_id = ?
             WHERE app_user_id = ? AND deleted_at IS NULL
             """, real.id, anonymous.id)
+        try connection.executeLater(
+            """
+            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user)
+            SET deleted_at = ?, updated_at = ?, frozen_user_id = ?, app_user_id = NULL
+            WHERE app_user_id = ? AND deleted_at IS NULL
+            """, now, now, anonymous.userID, anonymous.id)
+    }
+
+    /// Soft-deleted responses keep the record's present id forever (analytics §5, step 3).
+    func freezeDeletedResponses(of record: Record) throws {
+        try connection.executeLater(
+            """
+            UPDATE questionnaire_responses FORCE INDEX (questionnaire_responses_user)
+            SET frozen_user_id = ?, app_user_id = NULL
+            WHERE app_user_id = ? AND deleted_at IS NOT NULL
+            """, record.userID, record.id)
     }
 }

@@ -81,6 +81,42 @@ import Testing
         #expect(try app.column("SELECT CAST(COUNT(DISTINCT first_seen_at) AS CHAR) FROM app_users") == ["1"])
     }
 
+    @Test(arguments: [false, true]) func theEarlierTimeIsWhenAUserWasFirstSeen(isAnonymousEarlier: Bool) throws {
+        let ids = isAnonymousEarlier ? ["owl_anon_a", "u"] : ["u", "owl_anon_a"]
+        let earlier = app.time.now
+        for id in ids {
+            #expect(client.send(scene.properties(.string(id), ["a": "b"])).status == 200)
+            app.time.advance(by: .seconds(60))
+        }
+        #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
+        #expect(
+            try app.count("SELECT COUNT(*) FROM app_users WHERE user_id = 'u' AND first_seen_at = ?", earlier) == 1)
+    }
+
+    /// Step 3, in a merge and if the record is renamed.
+    @Test(arguments: [false, true]) func deletedRowsKeepTheAnonymousID(isMerged: Bool) throws {
+        if isMerged { #expect(client.send(scene.properties("u", ["a": "b"])).status == 200) }
+        for event in 1...2 {
+            #expect(client.send(scene.feedback(["user_id": "owl_anon_a"])).status == 201)
+            _ = try scene.reserve(client, [7], ["user_id": "owl_anon_a", "client_event_id": .string(uuid(event))])
+        }
+        try app.change("UPDATE feedback SET deleted_at = created_at LIMIT 1")
+        try app.change("UPDATE event_attachments SET deleted_at = created_at LIMIT 1")
+        #expect(client.send(scene.claim("owl_anon_a", "u")).status == 200)
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT_WS(' ', u.user_id, f.frozen_user_id, f.deleted_at = f.created_at)
+                FROM feedback f LEFT JOIN app_users u ON u.id = f.app_user_id ORDER BY f.deleted_at IS NULL
+                """) == ["owl_anon_a 1", "u"])
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT_WS(' ', u.user_id, a.frozen_user_id, a.deleted_at = a.created_at)
+                FROM event_attachments a LEFT JOIN app_users u ON u.id = a.app_user_id ORDER BY a.deleted_at IS NULL
+                """) == ["owl_anon_a 1", "u"])
+    }
+
     @Test func repeatingAClaimChangesNothing() throws {
         _ = client.send(scene.properties("owl_anon_a", ["a": "b"]))
         _ = client.send(scene.properties("u", ["b": "c"]))
