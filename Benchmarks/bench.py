@@ -301,10 +301,14 @@ def arguments() -> argparse.Namespace:
         help="measure latencies at fixed rates through TLS and HTTP/2, and handshakes",
     )
     parser.add_argument(
-        "--statements", action="store_true", help="measure the statements of eight workloads, one by one"
+        "--statements",
+        action="store_true",
+        help=f"measure the statements of {len(statements.WORKLOADS)} workloads, one by one",
     )
     parser.add_argument(
-        "--instructions", action="store_true", help="count the instructions that twelve workloads take in the worker"
+        "--instructions",
+        action="store_true",
+        help=f"count the instructions that {len(instructions.WORKLOADS)} workloads take in the worker",
     )
     parser.add_argument("--startup", action="store_true", help="measure the time until ready, and memory")
     parser.add_argument(
