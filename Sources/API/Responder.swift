@@ -28,7 +28,8 @@ package final class Responder {
         database.origin = requestID
         let match = service.router.match(request.method, request.path)
         let surface = Surface(path: request.path, errorDocsBase: service.errorDocsBase, requestID: requestID)
-        var response = surface.labeled(answer(request, match, surface, requestID))
+        var response = answer(request, match, surface, requestID)
+        surface.label(&response)
         response.headers.append(HeaderField("X-Request-Id", requestID))
         response.headers.append(HeaderField("X-Logi-Request-Id", requestID))
         if response.header("Cache-Control") == nil {

@@ -13,6 +13,8 @@ package struct Response: Sendable {
     /// return soon.
     package var afterwards: (@Sendable () -> Void)?
 
+    /// Inlinable: a value of this size is copied if it is returned.
+    @inlinable
     package init(
         _ status: Status, headers: [HeaderField] = [], body: [UInt8] = [], stream: (any ResponseStream)? = nil
     ) {

@@ -46,12 +46,12 @@ struct Surface {
     var isOAuth: Bool { shape == .oauth }
 
     /// Writes the content type as the surface requires it (analytics §2.2).
-    func labeled(_ response: Response) -> Response {
-        guard isAnalytics else { return response }
-        var response = response
+    func label(_ response: inout Response) {
+        guard isAnalytics else { return }
         let json = HeaderField("Content-Type", "application/json")
-        if let index = response.headers.firstIndex(of: json) { response.headers[index].value += "; charset=utf-8" }
-        return response
+        if let index = response.headers.firstIndex(of: json) {
+            response.headers[index].value = "application/json; charset=utf-8"
+        }
     }
 
     func notFound(_ request: Request) -> Response {

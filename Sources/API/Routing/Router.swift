@@ -40,7 +40,7 @@ struct Router: Sendable {
         // quadratic time, too.
         if path.utf8.count <= longestLiteral, let candidates = literal[path] {
             if path.hasSameBytes(as: routes[candidates[0]].pattern) {
-                return choose(candidates.map { ($0, []) }, method)
+                return choose(candidates.lazy.map { ($0, []) }, method)
             }
         }
         let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -51,7 +51,9 @@ struct Router: Sendable {
             }, method)
     }
 
-    private func choose(_ candidates: [(route: Int, arguments: [String])], _ method: Method) -> Match {
+    private func choose(
+        _ candidates: some Collection<(route: Int, arguments: [String])>, _ method: Method
+    ) -> Match {
         if candidates.isEmpty { return .none }
         let mounted = method == .head ? .get : method
         if let match = candidates.first(where: { routes[$0.route].method == mounted }) {
