@@ -24,12 +24,17 @@ extension AccountsTransaction {
         for actor in actors { try clearAudit(by: actor) }
     }
 
-    /// As whom the user acted: itself, and the anonymous accounts that were swapped into it.
+    /// As whom the user acted: itself, and the anonymous accounts that were swapped into it, unless that was undone.
     private func actors(of user: User.ID) throws -> [String] {
         let swapped = try connection.all(
             """
-            SELECT JSON_VALUE(details, '$.from_user_id') FROM audit_log WHERE user_id = ? AND action = ?
-            """, user, AuditEntry.Action.userSwapped.rawValue
+            SELECT JSON_VALUE(s.details, '$.from_user_id')
+            FROM audit_log s
+            WHERE s.user_id = ? AND s.action = ? AND NOT EXISTS (
+                SELECT 1 FROM audit_log u
+                WHERE u.user_id = s.user_id AND u.action = ? AND u.id > s.id
+                  AND JSON_VALUE(u.details, '$.unlinked_user_id') = JSON_VALUE(s.details, '$.from_user_id'))
+            """, user, AuditEntry.Action.userSwapped.rawValue, AuditEntry.Action.userUnlinked.rawValue
         ) { row in try row.read(String?.self).flatMap(Int64.init) }
         let ids = [user] + swapped.compactMap { $0.map(User.ID.init(rawValue:)) }
         return ids.map { AuditEntry.Actor.user($0).text }

@@ -51,6 +51,25 @@ import Time
                 == [#"- operator user.purged {"user_id":\#(person.userID)}"#])
     }
 
+    /// An account that was swapped in, and given back, is somebody else's.
+    @Test func aSwapThatWasUndoneHoldsNothingUp() throws {
+        let (person, guest) = (try scene.person(), try scene.anonymous())
+        let swapped = try Phone(scene.client.send(scene.swapRequest(guest, into: "subject")))
+        app.time.advance(by: .seconds(1))
+        try app.undo(try app.newestSwap())
+        // The phone has the secret that it got last.
+        let token = try scene.client.reopen(swapped)
+        try delete(person)
+        app.time.advance(by: .seconds(30 * 86_400))
+        #expect(try app.purge() == [person.userID])
+        // What the account did itself still says from where.
+        #expect(
+            try app.count(
+                "SELECT COUNT(*) FROM audit_log WHERE actor = ? AND action = 'pak.issued' AND ip IS NOT NULL",
+                "user:\(guest.userID)") > 0)
+        #expect(scene.client.send(.get, "/api/v1/me", token: token).status == 200)
+    }
+
     /// Imported rows may have no `purge_at`, and be absorbed.
     @Test func importedAccountsToo() throws {
         let people = try (0..<3).map { try scene.person("person \($0)", email: nil).userID }
