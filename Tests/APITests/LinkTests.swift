@@ -6,6 +6,7 @@ import MariaDB
 import OpenSSL
 import TestSupport
 import Testing
+import Time
 
 /// `POST /api/v1/me/connected_identities` (accounts §1.8).
 @Suite struct LinkTests {
@@ -76,6 +77,29 @@ import Testing
         _ = try client.reopen(phone)
         // A session re-secures the other.
         _ = try client.reopen(try client.signIn(app.proof(), on: 2))
+    }
+
+    /// What a copy of an anonymous PAK can have obtained before: a proof for a merge, a browser's session, an approved sign-in.
+    @Test func whatACopyObtainedEndsWithThePromotion() throws {
+        let copy = try client.reopen(phone)
+        let thief = try client.signIn(app.proof("thief"), on: 2)
+        let proof = client.send(.post, "/api/v1/me/merge/session-token", [:], token: copy)["session_token"]
+        try app.change(
+            "INSERT INTO web_sessions (digest, user_id, expires_at) VALUES (UNHEX(SHA2('session', 256)), ?, ?)",
+            phone.userID, app.time.now + .seconds(3600))
+        try app.change(
+            """
+            INSERT INTO push_approval_requests (requested_user_id, approved_user_id, status, decided_at, expires_at)
+            VALUES (?, ?, 'approved', ?, ?), (?, NULL, 'pending', NULL, ?)
+            """, phone.userID, phone.userID, app.time.now, app.time.now + .seconds(300), phone.userID,
+            app.time.now + .seconds(300))
+        #expect(link(app.proof(), token: phone.token).status == 200)
+        let merge = client.send(
+            .post, "/api/v1/me/merge", ["target_session_token": proof ?? .null], token: thief.token)
+        #expect(merge.status == 401, "\(merge)")
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 0)
+        #expect(try app.column("SELECT status FROM push_approval_requests") == ["denied", "denied"])
+        #expect(isLive(phone.token))
     }
 
     @Test func aCallerWithoutADeviceKeepsItsPAKAlone() throws {

@@ -42,6 +42,19 @@ import Time
         #expect(try app.count("SELECT COUNT(sealed_token) + COUNT(copy_expires_at) FROM merge_tokens") == 0)
     }
 
+    /// Also if the merge is undone: whoever takes it back does not want another.
+    @Test func aMergeVoidsTheOthers() throws {
+        let tokens = [try issued(), try issued()]
+        let answers = try tokens.map { token in
+            let survivor = try scene.member()
+            let answer = scene.client.send(
+                .post, "/api/v1/me/merge", ["target_session_token": .string(token)], token: survivor.token)
+            if answer.status == 200 { try app.undo(try answer.merge()) }
+            return answer.status
+        }
+        #expect(answers == [200, 401])
+    }
+
     @Test func sixtyAnHourForAUser() throws {
         let first = try issued(["idempotency_key": "first"])
         for _ in 1..<60 { #expect(issue().status == 200) }

@@ -21,6 +21,8 @@ package struct Caller: Sendable {
     package var id: User.ID { user.id }
     /// Nil in a browser.
     var pak: PAK.ID? { if case .pak(let id) = credential { id } else { nil } }
+    /// Only in a browser.
+    var webSession: WebSession.ID? { if case .webSession(let id) = credential { id } else { nil } }
     var actor: AuditEntry.Actor { .user(user.id) }
 }
 

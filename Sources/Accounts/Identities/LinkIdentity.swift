@@ -60,12 +60,12 @@ extension Accounts {
                 throw Failure.providerAlreadyConnected
             }
             linked = try transaction.filled(user, from: token, fullName)
+            try transaction.insertIdentity(token, for: user.id)
             if user.anonymous {
                 linked = try transaction.promoted(linked, keeping: caller)
             } else if linked != user {
                 try transaction.updateUser(linked)
             }
-            try transaction.insertIdentity(token, for: user.id)
             try transaction.noteLogin(
                 user.anonymous ? .promoted : .linked, of: user.id, provider: token.provider, on: nil,
                 device: caller.device)

@@ -22,7 +22,8 @@ extension AccountsTransaction {
     /// Relying parties are told.
     ///
     /// No copy of an anonymous credential stays valid: other PAKs are revoked, and the secrets of other devices are
-    /// voided until the user signs in there (accounts §1.8).
+    /// voided until the user signs in there (accounts §1.8). Nor does what such a copy can have obtained: proofs for a merge,
+    /// other browsers' sessions, and approvals of their sign-ins.
     func promoted(_ user: User, keeping caller: Caller?) throws -> User {
         try updateUser(user)
         var user = user
@@ -32,6 +33,9 @@ extension AccountsTransaction {
             "UPDATE users SET anonymous = FALSE, previously_anonymous = TRUE WHERE id = ?", user.id)
         try voidDeviceSecrets(of: user.id, except: caller?.device)
         try revokePAKs(of: user.id, except: caller?.pak, reason: "promoted", actor: .user(user.id))
+        try voidMergeCredentials(of: user.id)
+        try endWebSessions(of: user.id, except: caller?.webSession)
+        try denyPushApprovals(of: user.id, by: .user(user.id), because: "promoted")
         audit(.userPromoted, user: user.id, actor: .user(user.id))
         try emitPromotion(of: user.id)
         return user

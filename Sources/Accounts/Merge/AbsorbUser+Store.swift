@@ -59,8 +59,8 @@ extension AccountsTransaction {
         try connection.execute("UPDATE swap_tickets SET used_at = ? WHERE user_id = ? AND used_at IS NULL", now, user)
     }
 
-    func endWebSessions(of user: User.ID) throws {
-        try connection.execute("DELETE FROM web_sessions WHERE user_id = ?", user)
+    func endWebSessions(of user: User.ID, except kept: WebSession.ID? = nil) throws {
+        try connection.execute("DELETE FROM web_sessions WHERE user_id = ? AND NOT id <=> ?", user, kept)
     }
 
     func moveLoginHistory(from a: User.ID, to b: User.ID) throws -> Int {

@@ -31,6 +31,7 @@ extension AccountsTransaction {
         try revokePAKs(of: a, except: nil, reason: "merged", actor: actor)
         try voidTickets(of: a)
         try useUp(evidence.credential)
+        try voidMergeCredentials(of: a)
         try endWebSessions(of: a)
         let loginEvents = try moveLoginHistory(from: a, to: b)
         try noteLogin(.merged, of: b, on: nil)

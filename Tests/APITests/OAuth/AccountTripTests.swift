@@ -41,6 +41,21 @@ import Testing
 
     // MARK: One more way to sign in
 
+    /// Of the browsers that an anonymous account let in, the one in which it is promoted goes on.
+    @Test func theBrowserThatPromotesStaysSignedIn() throws {
+        let browser = try scene.signedIn()
+        _ = try scene.signedIn()
+        try app.change("DELETE FROM identities")
+        try app.change("UPDATE users SET anonymous = TRUE, login_email = NULL, contact_email = NULL")
+        browser.open("/account/link")
+        let trip = try browser.setOut(to: .google)
+        try browser.comeBack(trip, [("id_token", app.token(for: trip, "bea-google", email: "bea@gmail.com"))])
+        try browser.submit(browser.path)
+        #expect(says(browser, .methodAdded))
+        #expect(try app.count("SELECT COUNT(*) FROM users WHERE anonymous") == 0)
+        #expect(try app.count("SELECT COUNT(*) FROM web_sessions") == 1)
+    }
+
     @Test func aWayToSignInIsAdded() throws {
         let browser = try scene.signedIn()
         browser.open("/account")
