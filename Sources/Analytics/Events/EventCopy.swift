@@ -1,6 +1,7 @@
 import JSON
 import MariaDB
 internal import Text
+import Time
 
 /// The row of `metric_events` or `funnel_events` that an event's message asks for (analytics §8.4).
 package enum EventCopy: Equatable, Sendable {
@@ -72,6 +73,11 @@ extension AnalyticsTransaction {
             case nil: break
             }
         }
+        // Retention deletes events after a day at the earliest, and may keep their copies for longer. An event that comes again then
+        // is new, and has copies. Clocks differ, by less than half a day.
+        let recent = now - .seconds(43_200)
+        let old = (metrics.map(\.0.event) + steps.map(\.0.event)).filter { $0.timestamp < recent }
+        try deleteCopies(of: old.compactMap(EventKey.init(of:)), of: source.app)
         try insert(metrics, from: source)
         try insert(steps, from: source)
     }
@@ -117,8 +123,8 @@ extension AnalyticsTransaction {
         }
     }
 
-    func deleteCopies(of rows: [StoredEvent], of app: App) throws {
-        let keys: [Arguments] = rows.map { [app.id, $0.clientEventID, $0.timestamp] }
+    func deleteCopies(of events: [EventKey], of app: App) throws {
+        let keys: [Arguments] = events.map { [app.id, $0.clientEventID, $0.timestamp] }
         try connection.executeMany(
             "DELETE FROM metric_events WHERE app_id = ? AND client_event_id = ? AND timestamp = ?", keys)
         try connection.executeMany(

@@ -45,7 +45,7 @@ extension AnalyticsTransaction {
         // Fewer if another request was faster. The repeated transaction sees that request's rows.
         guard try insertNew(new, from: source).count == new.count else { throw TransactionMustRestart() }
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
-        try deleteCopies(of: replaced, of: source.app)
+        try deleteCopies(of: replaced.map(\.key), of: source.app)
         try insertCopies(of: placed, from: source)
         try linkAttachments(to: placed, of: source.app)
         try noteSightings(of: owners.values, in: placed, from: source)
@@ -98,6 +98,14 @@ struct EventKey: Hashable {
     let timestamp: Timestamp
 }
 
+extension EventKey {
+    /// Nil if the client gave the event no id, so that it is never found again.
+    init?(of event: NewEvent) {
+        guard let id = event.clientEventID else { return nil }
+        self.init(clientEventID: id, timestamp: event.timestamp)
+    }
+}
+
 /// A row of `events` that an import may update.
 struct StoredEvent: Equatable {
     struct Owner: Equatable {
@@ -113,6 +121,7 @@ struct StoredEvent: Equatable {
     /// The owner of the event. If `record` is a tombstone, this is the record that it points at.
     let owner: Owner?
 
+    var key: EventKey { EventKey(clientEventID: clientEventID, timestamp: timestamp) }
     var counter: EventCounter? { EventCounter(owner: owner?.id, timestamp: timestamp) }
 }
 

@@ -186,6 +186,22 @@ import Time
         #expect(try app.count("SELECT COUNT(*) FROM funnel_events") == 30)
     }
 
+    /// Copies are kept for longer than their event, which is new when it comes again.
+    @Test(arguments: [false, true]) func anEventThatComesAgainHasItsCopiesOnce(isImported: Bool) throws {
+        try app.change("UPDATE projects SET retention_days_events = 7")
+        let events = ["metric:pay:complete", "step:pay"].enumerated().map { index, message in
+            scene.event(message, of: "u", id: index, at: "2026-05-02T07:00:00Z")
+        }
+        for _ in 0..<3 {
+            let answer = client.send(isImported ? scene.importing(events) : scene.ingest(events))
+            #expect(answer["accepted"] == 2, "\(answer)")
+            try retention().run(scene.database())
+            #expect(try app.count("SELECT COUNT(*) FROM events") == 0)
+            #expect(try app.count("SELECT COUNT(*) FROM metric_events") == 1)
+            #expect(try app.count("SELECT COUNT(*) FROM funnel_events") == 1)
+        }
+    }
+
     @Test func aRowThatNamesNobodyGoesToo() throws {
         try live()
         try app.change("UPDATE events SET app_user_id = 77 WHERE timestamp > '2026-02-01' ORDER BY timestamp LIMIT 1")
