@@ -71,7 +71,7 @@ public struct AnalyticsConfig: Sendable {
     func tell(_ loss: EventLoss) { Task(priority: .utility) { [onLoss] in onLoss(loss) } }
 
     /// Of this app or program and this endpoint: what is not sandboxed shares the folder that it is in. Not of the key, which is
-    /// exchanged when it has leaked: events wait for the new one.
+    /// exchanged when it has leaked: what waits goes with the new one.
     private var defaultFolder: URL {
         let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         let server = SHA256.hash(data: Data(endpoint.withoutFinalSlash.utf8)).prefix(8).hexadecimal

@@ -228,7 +228,7 @@ public final class AnalyticsReporter: Sendable {
 
     /// Sends everything reported so far, now, unless the server asked for patience.
     ///
-    /// - Returns: whether the server has all of it.
+    /// - Returns: whether nothing of it waits any more: the server has it, or `onLoss` was told why not.
     @discardableResult
     public func flush() async -> Bool {
         await journal.persist()

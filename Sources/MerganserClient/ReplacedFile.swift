@@ -122,8 +122,13 @@ package func stateFolder(of program: String) -> String {
     return "\(parent ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/state")/\(program)"
 }
 
-/// Gives a file the name of another one, which it replaces. Both are in one folder.
+/// Gives a file the name of another one, which it replaces. Both are in one folder. Even after a crash, the name leads to
+/// the old content or to the new.
 package func replaceFile(_ path: String, with new: String) throws(FileFault) {
+    let file = open(new, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileFault("open \(new)") }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw FileFault("fsync \(new)") }
     guard rename(new, path) == 0 else { throw FileFault("rename \(new)") }
 }
 

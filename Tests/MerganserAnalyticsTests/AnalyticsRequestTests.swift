@@ -182,17 +182,20 @@ import Testing
     @Test func theOldestFilesMakeRoom() throws {
         let directory = try TemporaryDirectory()
         let box = try AttachmentBox(folder: URL(filePath: directory.file("box")), limit: 100)
+        let losses = Locked<[EventLoss]>([])
         func add(_ count: Int, _ name: String, at milliseconds: Int64) throws {
             let file = URL(filePath: directory.file(name))
             try Data(repeating: 1, count: count).write(to: file)
             _ = try box.add(
                 EventAttachment(file: file), event: UUID().uuidString, user: "u", isDevelopment: true,
-                at: milliseconds)
+                at: milliseconds
+            ) { loss in losses.withLock { $0.append(loss) } }
         }
         // What a killed process has not described leaves by itself, a day later.
         try Data(repeating: 1, count: 90).write(to: URL(filePath: directory.file("box/orphan.bytes")))
         for number in 1...4 { try add(40, "\(number)", at: Int64(number)) }
         #expect(box.names.compactMap { box.entry($0)?.filename } == ["3", "4"])
+        #expect(losses.withLock { $0.count } == 2)
         // One that is larger than all the room leaves the others.
         #expect(throws: EventLoss.self) { try add(101, "large", at: 5) }
         #expect(box.names.compactMap { box.entry($0)?.filename } == ["3", "4"])

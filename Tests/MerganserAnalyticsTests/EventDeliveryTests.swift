@@ -252,7 +252,49 @@ import Testing
         #expect(losses == [])
     }
 
-    /// A wrong bundle id, a key that was revoked: each batch is refused once, reported, and nothing waits behind it.
+    /// A key that has leaked is revoked. What was not sent with it goes with the app's next one.
+    @Test func whatARefusedKeyCannotSendWaits() async throws {
+        do {
+            let reporter = try deployment.reporter { $0.key = "owl_client_" + String(repeating: "0", count: 32) }
+            reporter.track("event", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
+            reporter.signIn("user-1")
+            reporter.update(["plan": "pro"])
+            for _ in 0..<2 { #expect(await !reporter.flush()) }
+        }
+        // The app is told once.
+        #expect(losses == [.refused(events: 0, status: 401, message: "Invalid API key")])
+        try await deployment.deliver(try deployment.reporter())
+        // `sdk:session_started` comes twice.
+        #expect(try rows().all == 3)
+        #expect(try deployment.count("SELECT COUNT(*) FROM identity_claims") == 1)
+        #expect(try deployment.count("SELECT COUNT(*) FROM app_users WHERE properties IS NOT NULL") == 1)
+        #expect(try deployment.count("SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NOT NULL") == 1)
+        #expect(losses.count == 1)
+    }
+
+    /// Events that cannot be read for now are not delivered, and keep no claim and no file waiting.
+    @Test func whatCannotBeReadWaits() async throws {
+        let reporter = try deployment.reporter()
+        reporter.track("event", attachments: [EventAttachment(Data("hello".utf8), name: "a")])
+        reporter.signIn("user-1")
+        await reporter.persist()
+        let names = try FileManager.default.contentsOfDirectory(atPath: deployment.folder().path)
+        let segment = deployment.folder().appending(path: try #require(names.first { $0.hasSuffix(Segment.suffix) }))
+        let elsewhere = deployment.folder().appending(path: "elsewhere")
+        try FileManager.default.moveItem(at: segment, to: elsewhere)
+        // root reads everything, but no folder as a file.
+        try FileManager.default.createDirectory(at: segment, withIntermediateDirectories: false)
+        #expect(await !reporter.flush())
+        #expect(try rows().all == 0)
+        #expect(try deployment.count("SELECT COUNT(*) FROM identity_claims") == 1)
+        #expect(try deployment.count("SELECT COUNT(*) FROM event_attachments WHERE uploaded_at IS NOT NULL") == 1)
+        try FileManager.default.removeItem(at: segment)
+        try FileManager.default.moveItem(at: elsewhere, to: segment)
+        try await deployment.deliver(reporter)
+        #expect(try rows().all == 2)
+    }
+
+    /// A wrong bundle id: each batch is refused once, reported, and nothing waits behind it.
     @Test func aRefusedBatchBlocksNothing() async throws {
         let reporter = try deployment.reporter { $0.bundleID = "com.example.other" }
         for number in 0..<150 { reporter.track("event \(number)") }
@@ -354,6 +396,21 @@ import Testing
         #expect(ContinuousClock.now - start > .seconds(2))
         #expect(try rows().all == 2)
         _ = reporter
+    }
+
+    /// So does one that was planned before another round failed.
+    @Test func aPlannedRoundBacksOff() async throws {
+        let reporter = try deployment.reporter {
+            $0.uploadDelay = .milliseconds(500)
+            $0.backoff = Backoff(base: .seconds(86_400), longest: .seconds(86_400))
+        }
+        proxy.arm(.lostRequest, at: "/v1/")
+        reporter.track("event")
+        await reporter.persist()
+        #expect(await !reporter.flush())
+        try await Task.sleep(for: .seconds(2))
+        #expect(proxy.count("/v1/") == 1)
+        #expect(await reporter.flush())
     }
 
     @Test func ownBackOffEndsWhenSomebodyAsks() async throws {

@@ -43,22 +43,24 @@ struct AttachmentBox: Sendable {
 
     /// Keeps a copy. If there is no room, the oldest make some.
     ///
-    /// - Returns: those that are lost for it.
+    /// - Parameter report: is told of those that are lost for it.
+    /// - Returns: its name in the box.
     /// - Throws: `EventLoss.attachment` with the reason.
-    func add(_ attachment: EventAttachment, event: String, user: String, isDevelopment: Bool, at milliseconds: Int64)
-        throws(EventLoss) -> [EventLoss]
-    {
+    func add(
+        _ attachment: EventAttachment, event: String, user: String, isDevelopment: Bool, at milliseconds: Int64,
+        _ report: (EventLoss) -> Void
+    ) throws(EventLoss) -> String {
         let name = UUID().uuidString
         do {
             let (size, digest) = try copy(attachment.source, to: bytes(name))
             guard size > 0 else { throw Unfit("It is empty.") }
-            let lost = makeRoom(for: size)
+            makeRoom(for: size, report)
             let entry = Entry(
                 clientEventID: event, userID: user, filename: EventEncoder.cut(attachment.name, utf16: 255),
                 contentType: attachment.contentType, size: size, sha256: digest, isDevelopment: isDevelopment,
                 added: milliseconds)
             try save(entry, name)
-            return lost
+            return name
         } catch {
             remove(name)
             throw .attachment(name: attachment.name, reason: "\(error)")
@@ -101,16 +103,14 @@ struct AttachmentBox: Sendable {
     }
 
     /// Removes the oldest until a new one fits. Bytes without a description do not count: nobody could remove them here.
-    private func makeRoom(for size: Int) -> [EventLoss] {
+    private func makeRoom(for size: Int, _ report: (EventLoss) -> Void) {
         let entries = entries
         var used = entries.reduce(size) { $0 + $1.entry.size }
-        var lost: [EventLoss] = []
         for (name, entry) in entries where used > limit {
-            lost.append(.attachment(name: entry.filename, reason: isTooMuch.description))
             remove(name)
+            report(.attachment(name: entry.filename, reason: isTooMuch.description))
             used -= entry.size
         }
-        return lost
     }
 
     /// The names of all, oldest first.

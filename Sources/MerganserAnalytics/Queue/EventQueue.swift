@@ -100,16 +100,19 @@ package struct EventQueue: ~Copyable {
     package mutating func next(atMost count: Int, bytes: Int, at milliseconds: Int64) throws -> Batch? {
         if segments.isEmpty { try adopt() }
         while let first = segments.first {
-            // Another process that adopted it, too, may have sent it.
-            guard access(path(first.name), F_OK) == 0 else {
-                remove()
-                continue
-            }
             if let begun = first.milliseconds, Duration.milliseconds(milliseconds - begun) > limits.age {
                 drop { .expired(events: $0) }
                 continue
             }
-            let found = try records(of: first, from: sent, atMost: count, bytes: bytes)
+            let found: Segment.Records
+            do {
+                found = try records(of: first, from: sent, atMost: count, bytes: bytes)
+            } catch {
+                // Another process that adopted it, too, may have sent it.
+                guard access(path(first.name), F_OK) != 0, errno == ENOENT else { throw error }
+                remove()
+                continue
+            }
             if found.isDamaged {
                 report(.damaged(bytes: first.size - found.end))
                 if segments.count == 1 { current = nil }

@@ -11,6 +11,9 @@ actor Journal {
     let attachments: AttachmentBox
     private var queue: EventQueue
     private(set) var state: SavedState
+    /// What the disk has of it, and the changes that it has not taken, in order.
+    private var saved: SavedState
+    private var unsaved: [@Sendable (inout SavedState) -> Void] = []
     /// Empty; exchanged for the one that callers have filled.
     private var spare = Intake.buffer()
 
@@ -20,7 +23,7 @@ actor Journal {
         limits: EventQueue.Limits, clock: EventClock, report: @escaping @Sendable (EventLoss) -> Void
     ) throws {
         (self.intake, self.encoder, self.file, self.clock) = (intake, encoder, file, clock)
-        (self.state, self.report) = (state, report)
+        (self.state, saved, self.report) = (state, state, report)
         attachments = try AttachmentBox(folder: folder.appending(path: "attachments"))
         queue = try EventQueue(folder: folder.path, limits: limits, report: report)
     }
@@ -34,29 +37,35 @@ actor Journal {
         if taken.lost > 0 { report(.tooFast(events: taken.lost)) }
         var records: [[UInt8]] = []
         records.reserveCapacity(taken.events.count)
+        var files: [String] = []
         for event in taken.events {
             let id = UUID().uuidString
             records.append(encoder.encode(event, id: id))
-            for attachment in event.attachments { keep(attachment, of: event, id: id) }
+            files += event.attachments.compactMap { keep($0, of: event, id: id) }
         }
         do {
             try queue.append(records, at: clock.milliseconds)
         } catch {
             report(.disk(events: records.count, reason: "\(error)"))
+            for file in files { attachments.remove(file) }
         }
         taken.events.removeAll(keepingCapacity: true)
         spare = taken.events
-        if !taken.notes.isEmpty {
+        let notes = taken.notes
+        if !notes.isEmpty {
             update { state in
-                for note in taken.notes { state.apply(note) }
+                for note in notes { state.apply(note) }
             }
         }
-        return !records.isEmpty || !taken.notes.isEmpty
+        return !records.isEmpty || !notes.isEmpty
     }
 
     /// The same, and returns when it is on disk for good.
     func persist() {
+        let count = unsaved.count
         drain()
+        // A change would just have been tried with them.
+        if count > 0, unsaved.count == count { save() }
         do {
             try queue.synchronize()
         } catch {
@@ -72,13 +81,15 @@ actor Journal {
     /// Bytes of events.
     var size: Int { queue.size }
 
-    /// The next events to be sent; nil if there are none, or none can be read now.
-    func nextBatch() -> EventQueue.Batch? {
+    /// The next events to be sent; nil if there are none.
+    ///
+    /// - Throws: `FileFault`, which was reported, if they cannot be read now.
+    func nextBatch() throws -> EventQueue.Batch? {
         do {
             return try queue.next(atMost: 100, bytes: 512 * 1024, at: clock.certainMilliseconds)
         } catch {
             report(.disk(events: 0, reason: "\(error)"))
-            return nil
+            throw error
         }
     }
 
@@ -98,12 +109,23 @@ actor Journal {
         }
     }
 
-    /// Changes what is saved. If the disk does not take it, it holds for this process.
-    func update(_ change: (inout SavedState) -> Void) {
+    /// Changes what is saved. If the disk does not take it, it holds for this process, and is saved with the next change or
+    /// `persist`.
+    func update(_ change: @escaping @Sendable (inout SavedState) -> Void) {
+        change(&state)
+        unsaved.append(change)
+        // If the disk takes nothing for so long, what other processes change counts no more.
+        if unsaved.count > 1000 { unsaved = [{ [state] in $0 = state }] }
+        save()
+    }
+
+    private func save() {
         do {
-            state = try SavedState.update(file, from: state, change)
+            saved = try SavedState.update(file, from: saved) { [unsaved] saved in
+                for change in unsaved { change(&saved) }
+            }
+            (state, unsaved) = (saved, [])
         } catch {
-            change(&state)
             report(.disk(events: 0, reason: "\(error)"))
         }
     }
@@ -116,12 +138,15 @@ actor Journal {
         }
     }
 
-    private func keep(_ attachment: EventAttachment, of event: PendingEvent, id: String) {
+    /// - Returns: its name in the box; nil if it could not be kept.
+    private func keep(_ attachment: EventAttachment, of event: PendingEvent, id: String) -> String? {
         do throws(EventLoss) {
-            let dropped = try attachments.add(
+            return try attachments.add(
                 attachment, event: id, user: event.context.userID, isDevelopment: encoder.isDevelopment,
-                at: clock.milliseconds)
-            for loss in dropped { report(loss) }
-        } catch { report(error) }
+                at: clock.milliseconds, report)
+        } catch {
+            report(error)
+            return nil
+        }
     }
 }

@@ -54,8 +54,8 @@ extension AnalyticsReporter {
                 ["_attribution_source": reply.properties["attribution_source"] ?? "unknown"])
             return .known(reply.properties)
         }
-        await note(anonymousID) { $0.pending += 1 }
-        let attempt = await journal.state.attribution[anonymousID]?.pending ?? 1
+        let attempt = (await journal.state.attribution[anonymousID]?.pending ?? 0) + 1
+        await note(anonymousID) { $0.pending = attempt }
         guard attempt >= Self.patience else {
             tell("pending", level: .info, ["_attempt": "\(attempt)", "_max_attempts": "\(Self.patience)"])
             return .pending
@@ -74,7 +74,7 @@ extension AnalyticsReporter {
     }
 
     private func note(
-        _ anonymousID: String, _ change: @Sendable (inout SavedState.AttributionProgress) -> Void
+        _ anonymousID: String, _ change: @escaping @Sendable (inout SavedState.AttributionProgress) -> Void
     ) async {
         await journal.update { change(&$0.attribution[anonymousID, default: .init()]) }
     }

@@ -40,7 +40,7 @@ package struct AnalyticsServer: Sendable {
     package enum Outcome: Sendable {
         /// It did what was asked: 2xx.
         case done(Data)
-        /// It will not be accepted later either: 4xx.
+        /// It will not be accepted later either, or only with another key (401): 4xx.
         case refused(status: Int, Data)
         /// No answer, or one that decides nothing.
         case undecided(status: Int?, retryAfter: Duration?)

@@ -5,7 +5,7 @@ import MerganserClient
 /// waits for.
 ///
 /// A failure ends a round; the next one waits with back-off, for as long as the server asks. What the server refuses is
-/// reported and forgotten, so that nothing waits behind it.
+/// reported and forgotten, so that nothing waits behind it, unless it refuses the key.
 actor Uploader {
     private let journal: Journal
     private let server: AnalyticsServer
@@ -32,10 +32,18 @@ actor Uploader {
         /// Of the device's clock: no round at all before, as the server asked.
         var askedUntil: Duration = .zero
         var scheduled: Task<Void, Never>?
-        var underWay: Task<Bool, Never>?
+        var underWay: Task<Outcome, Never>?
+    }
+
+    private enum Outcome {
+        case done
+        /// Events are left that cannot be read now. No file waits for them.
+        case unread
+        case failed
     }
 
     private var rounds: [Kind: Rounds] = [:]
+    private var isKeyRefused = false
 
     init(
         _ journal: Journal, server: AnalyticsServer, bundleID: String?, delay: Duration, backoff: Backoff,
@@ -59,35 +67,34 @@ actor Uploader {
 
     /// Sends everything now, unless the server asked for patience.
     ///
-    /// - Returns: whether the server has everything that was in the journal.
+    /// - Returns: whether nothing waits any more of what was in the journal.
     func flush() async -> Bool {
+        var isDone = true
         for kind in [Kind.events, .files] {
             // A round under way may have passed what the caller just wrote.
             if let round = rounds[kind]?.underWay { _ = await round.value }
-            guard !isAskedToWait(kind), await startRound(of: kind) else {
-                // Whoever asked has taken the events that would have scheduled the next round.
-                schedule(kind, in: delay)
-                return false
-            }
+            let outcome = isAskedToWait(kind) ? .failed : await startRound(of: kind)
+            guard outcome != .done else { continue }
+            // Whoever asked has taken the events that would have scheduled the next round.
+            schedule(kind, in: delay)
+            isDone = false
+            if outcome == .failed { break }
         }
-        return true
+        return isDone
     }
 
     private func sendScheduled(_ kind: Kind) async {
         rounds[kind]?.scheduled = nil
-        // Since this round was planned, another one may have been refused.
-        if isAskedToWait(kind) {
-            schedule(kind, in: delay)
-        } else if await !startRound(of: kind) {
-            schedule(kind, in: delay)
-        } else if kind == .events {
-            schedule(.files, in: .zero)
-        }
+        // Since this round was planned, another one may have failed.
+        let outcome = isResting(kind) ? .failed : await startRound(of: kind)
+        if outcome != .done { schedule(kind, in: delay) }
+        if outcome != .failed, kind == .events { schedule(.files, in: .zero) }
     }
 
+    private func isResting(_ kind: Kind) -> Bool { rounds[kind].map { $0.restUntil > clock.uptime } ?? false }
     private func isAskedToWait(_ kind: Kind) -> Bool { rounds[kind].map { $0.askedUntil > clock.uptime } ?? false }
 
-    private func startRound(of kind: Kind) async -> Bool {
+    private func startRound(of kind: Kind) async -> Outcome {
         if let round = rounds[kind]?.underWay { return await round.value }
         let round = Task { await self.sendAll(kind) }
         rounds[kind, default: Rounds()].underWay = round
@@ -99,21 +106,25 @@ actor Uploader {
         var retryAfter: Duration?
     }
 
-    private func sendAll(_ kind: Kind) async -> Bool {
+    private func sendAll(_ kind: Kind) async -> Outcome {
         var new = rounds[kind] ?? Rounds()
+        var (outcome, asked) = (Outcome.done, Duration.zero)
         do throws(Undecided) {
             switch kind {
             case .events:
-                try await sendEvents()
+                if try await !sendEvents() { outcome = .unread }
                 try await sendClaims()
                 try await sendProperties()
             case .files: try await sendAttachments()
             }
-            (new.failures, new.restUntil) = (0, .zero)
         } catch {
-            new.failures += 1
             // A day is the longest patience: the server may be another one by then.
-            let asked = min(error.retryAfter ?? .zero, .seconds(86_400))
+            (outcome, asked) = (.failed, min(error.retryAfter ?? .zero, .seconds(86_400)))
+        }
+        if outcome == .done {
+            (new.failures, new.restUntil) = (0, .zero)
+        } else {
+            new.failures += 1
             new.askedUntil = max(new.askedUntil, clock.uptime + asked)
             new.restUntil = new.askedUntil + (backoff.wait(after: new.failures, asked: nil) ?? backoff.longest)
         }
@@ -122,12 +133,19 @@ actor Uploader {
         rounds[kind]?.restUntil = new.restUntil
         rounds[kind]?.askedUntil = new.askedUntil
         rounds[kind]?.underWay = nil
-        return new.failures == 0
+        return outcome
     }
 
     private func decided(_ request: AnalyticsServer.Request) async throws(Undecided) -> (status: Int, body: Data) {
         switch await server.send(request) {
-        case .done(let body): return (200, body)
+        case .done(let body):
+            isKeyRefused = false
+            return (200, body)
+        case .refused(401, let body):
+            // A key that has leaked is exchanged, by an update of the app. What waits goes with the new one.
+            if !isKeyRefused { report(.refused(events: 0, status: 401, message: AnalyticsServer.message(body))) }
+            isKeyRefused = true
+            throw Undecided(retryAfter: nil)
         case .refused(let status, let body): return (status, body)
         case .undecided(_, let retryAfter): throw Undecided(retryAfter: retryAfter)
         }
@@ -153,10 +171,18 @@ actor Uploader {
         var index: Int?
     }
 
-    private func sendEvents() async throws(Undecided) {
+    /// - Returns: false if there are more, which cannot be read now.
+    private func sendEvents() async throws(Undecided) -> Bool {
         // Those whose time was corrected, as they were and as they are: a second correction might have no end.
         var corrected: Set<ArraySlice<UInt8>> = []
-        while let batch = await journal.nextBatch() {
+        while true {
+            let next: EventQueue.Batch?
+            do {
+                next = try await journal.nextBatch()
+            } catch {
+                return false
+            }
+            guard let batch = next else { return true }
             let refused = try await send(batch.records[...])
             var records = batch.records
             for index in refused.compactMap(\.index) where !corrected.contains(records[index]) {
