@@ -60,7 +60,7 @@ import Testing
             ])
         #expect(
             plan.counts
-                == MergedCounts(
+                == SwapCounts(
                     grantsTransferred: 2, grantsSkipped: 1, approvalsTransferred: 1, approvalsSkipped: 1,
                     notificationsTransferred: 1))
     }

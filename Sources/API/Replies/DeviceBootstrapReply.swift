@@ -16,7 +16,7 @@ struct DeviceBootstrapReply: Encodable {
     var deviceSecret: String?
     var claims: [AccountClaimReply]?
 
-    init(_ signedIn: SignedIn, merged: MergedCounts? = nil, claims: [AccountClaimReply]?) {
+    init(_ signedIn: SignedIn, merged: SwapCounts? = nil, claims: [AccountClaimReply]?) {
         user = UserReply(signedIn.user)
         accessToken = signedIn.accessToken
         scopes = signedIn.scopes.map(\.rawValue)
@@ -76,7 +76,7 @@ struct MergedReply: Encodable {
     var agentApprovals: Skippable
     var notifications: Union
 
-    init(_ counts: MergedCounts) {
+    init(_ counts: SwapCounts) {
         rps = Skippable(transferred: counts.grantsTransferred, skippedDuplicate: counts.grantsSkipped)
         agentApprovals = Skippable(transferred: counts.approvalsTransferred, skippedDuplicate: counts.approvalsSkipped)
         notifications = Union(transferred: counts.notificationsTransferred)

@@ -88,8 +88,8 @@ extension Connection {
 }
 
 extension SwapPlan {
-    var counts: MergedCounts {
-        MergedCounts(
+    var counts: SwapCounts {
+        SwapCounts(
             grantsTransferred: grants.count { $0.fate == .moved },
             grantsSkipped: grants.count { $0.fate == .duplicate },
             approvalsTransferred: count("agent_approvals", .moved),
@@ -108,10 +108,10 @@ extension AccountsTransaction {
     func moveAssets(
         from a: User.ID, into b: User.ID, _ grants: [SwapPlan.PlannedGrant], _ pushApprovals: [Int64],
         _ selection: SwapSelection, journal scanned: inout ScannedRows?
-    ) throws -> (counts: MergedCounts, duplicates: Set<AgentApproval.ID>, denied: Set<PushApproval.ID>) {
+    ) throws -> (counts: SwapCounts, duplicates: Set<AgentApproval.ID>, denied: Set<PushApproval.ID>) {
         var duplicates: [AgentApproval.ID] = []
         var denied: Set<PushApproval.ID> = []
-        var counts = MergedCounts(
+        var counts = SwapCounts(
             grantsTransferred: grants.count { $0.fate == .moved }, grantsSkipped: grants.count { $0.fate == .duplicate }
         )
         let moved = grants.filter { $0.fate == .moved }

@@ -41,7 +41,7 @@ package struct Swap: Sendable {
 package struct SwapPreview: Sendable {
     package var plan: String
     package var survivor: User
-    package var counts: MergedCounts
+    package var counts: SwapCounts
     package var grants: [SwapPlan.PlannedGrant]
 }
 
@@ -55,7 +55,7 @@ extension Accounts {
     ///   committed.
     package func swap(
         _ swap: Swap, by caller: Caller, in transaction: AccountsTransaction
-    ) throws -> Result<(SignedIn, MergedCounts), Failure> {
+    ) throws -> Result<(SignedIn, SwapCounts), Failure> {
         let connection = transaction.connection
         let proven = try connection.identity(behind: swap.proof, of: caller, at: transaction.now)
         let holder = try connection.holder(of: proven)
@@ -135,7 +135,7 @@ extension Accounts {
         let proven = try connection.identity(behind: swap.proof, of: caller, at: clock.now)
         let holder = try connection.holder(of: proven)
         let users = try connection.users(caller.id, holder?.canonical)
-        guard let a = users[caller.id] else { throw Failure.invalidToken }
+        guard let a = users[caller.id], a.deletedAt == nil else { throw Failure.invalidToken }
         if !a.anonymous { throw Failure.nonAnonymousCaller }
         if proven == nil { throw Failure.invalidSwapTicket }
         let b = try survivor(holder, holder.flatMap { users[$0.canonical] }, caller: a)
@@ -156,7 +156,7 @@ extension Accounts {
         return user
     }
 
-    private func auditDetails(_ swap: Swap, from a: User.ID, _ counts: MergedCounts) -> AuditEntry.Details {
+    private func auditDetails(_ swap: Swap, from a: User.ID, _ counts: SwapCounts) -> AuditEntry.Details {
         [
             "from_user_id": .integer(a.rawValue),
             "rps_transferred": .integer(Int64(counts.grantsTransferred)),

@@ -51,7 +51,7 @@ package struct SwapPlan: Sendable {
 }
 
 /// How many rows a swap moved, and how many it skipped because B has equivalent ones.
-package struct MergedCounts: Equatable, Sendable {
+package struct SwapCounts: Equatable, Sendable {
     package var grantsTransferred = 0
     package var grantsSkipped = 0
     package var approvalsTransferred = 0

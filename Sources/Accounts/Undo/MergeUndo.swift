@@ -6,7 +6,7 @@ import Text
 struct MergeUndo {
     private let journal: MergeJournal
     private let contents: JournalContents
-    private let run: AccountsTransaction
+    private let transaction: AccountsTransaction
     private let serverKey: ServerKey
     var conflicts: [UndoConflict] = []
     /// The rows that go back, and those that return.
@@ -21,7 +21,7 @@ struct MergeUndo {
 
     private var a: User.ID { journal.absorbed }
     private var b: User.ID { journal.survivor }
-    private var connection: Connection { run.connection }
+    private var connection: Connection { transaction.connection }
 
     init(
         _ journal: MergeJournal, _ contents: JournalContents, in transaction: AccountsTransaction,
@@ -29,7 +29,7 @@ struct MergeUndo {
     ) {
         self.journal = journal
         self.contents = contents
-        run = transaction
+        self.transaction = transaction
         self.serverKey = serverKey
     }
 
@@ -59,7 +59,7 @@ struct MergeUndo {
     }
 
     private mutating func compareMoved(_ rows: [JournaledRow], in table: JournaledTable) throws {
-        let present = try run.present(rows, in: table)
+        let present = try transaction.present(rows, in: table)
         for row in rows {
             if isWithheld(row, in: table) {
                 withhold(row, table)
@@ -111,8 +111,8 @@ struct MergeUndo {
     }
 
     private mutating func compareDeleted(_ rows: [JournaledRow], in table: JournaledTable) throws {
-        let taken = try run.takenKeys(of: rows, in: table)
-        let nobody = table == .pushApprovals ? try run.absentApprovers(of: rows) : []
+        let taken = try transaction.takenKeys(of: rows, in: table)
+        let nobody = table == .pushApprovals ? try transaction.absentApprovers(of: rows) : []
         for var row in rows {
             if isWithheld(row, in: table) {
                 withhold(row, table)
@@ -177,25 +177,25 @@ struct MergeUndo {
             try giveBack(table)
             try reinsert(table)
         }
-        try run.takeBackConsent(to: changedGrants)
+        try transaction.takeBackConsent(to: changedGrants)
         try endWhatBeganSince(by: actor)
         for table in [JournaledTable.refreshFamilies, .refreshTokens] { try reinsert(table) }
-        try run.revokeReturned(reappearing[.refreshFamilies] ?? [])
+        try transaction.revokeReturned(reappearing[.refreshFamilies] ?? [])
         for table in [JournaledTable.agents, .agentApprovals, .agentApprovalKeys] {
             try giveBack(table)
             try reinsert(table)
         }
         try giveBackHistories()
         // The survivor does not decide for somebody else's agents.
-        try run.cancelApprovals(
+        try transaction.cancelApprovals(
             of: (returning[.agents] ?? []).compactMap(\.id).map(Agent.ID.init(rawValue:)), waitingFor: b)
-        try run.giveBackPushApprovals(returning[.pushApprovals] ?? [])
+        try transaction.giveBackPushApprovals(returning[.pushApprovals] ?? [])
         restored += returning[.pushApprovals]?.count ?? 0
         try reinsert(.pushApprovals)
-        if journal.link == nil { try run.deleteAbsorbedSubs(of: journal, try subs()) }
+        if journal.link == nil { try transaction.deleteAbsorbedSubs(of: journal, try subs()) }
         try giveBack(.absorbedSubs)
         try reinsert(.absorbedSubs)
-        if let link = journal.link { try run.delete(link) }
+        if let link = journal.link { try transaction.delete(link) }
         try giveBack(.identityLinks)
         try reinsert(.identityLinks)
     }
@@ -203,7 +203,7 @@ struct MergeUndo {
     /// Those that go back, those of the grants, and those that are told.
     private func lockApplications() throws {
         let owned = (returning[.applications] ?? []).compactMap(\.id).map(Application.ID.init(rawValue:))
-        var others = Set(try run.liveSubs(of: b).map(\.application))
+        var others = Set(try transaction.liveSubs(of: b).map(\.application))
         for table in [JournaledTable.grants, .devices] {
             for row in reappearing[table] ?? [] {
                 if case .integer(let id)? = try row.value("application_id") {
@@ -211,28 +211,28 @@ struct MergeUndo {
                 }
             }
         }
-        try run.lockApplications(Set(owned), and: others)
+        try transaction.lockApplications(Set(owned), and: others)
     }
 
     private mutating func giveBack(_ table: JournaledTable) throws {
         guard let rows = returning[table], let owner = table.definition.owner else { return }
-        try run.assign(rows, in: table, to: a, owner)
-        if table == .devices, journal.link == nil { try run.bindAgain(rows) }
+        try transaction.assign(rows, in: table, to: a, owner)
+        if table == .devices, journal.link == nil { try transaction.bindAgain(rows) }
         restored += rows.count
     }
 
     private mutating func giveBackHistories() throws {
         let returned = reappearing[.agentApprovals] ?? []
-        restored += try run.giveBackHistories(of: (returning[.agentApprovals] ?? []) + returned, to: a)
-        restored += try run.giveBackErasedHistories(returning[.agentApprovalHistory] ?? [], to: a)
-        try run.continueHistories(of: returned)
+        restored += try transaction.giveBackHistories(of: (returning[.agentApprovals] ?? []) + returned, to: a)
+        restored += try transaction.giveBackErasedHistories(returning[.agentApprovalHistory] ?? [], to: a)
+        try transaction.continueHistories(of: returned)
     }
 
     private mutating func reinsert(_ table: JournaledTable) throws {
         guard let rows = reappearing[table] else { return }
         for var batch in rows.batches {
             for index in batch.indices { try seal(&batch[index], of: table) }
-            try run.insert(batch, into: table, of: a)
+            try transaction.insert(batch, into: table, of: a)
         }
         restored += rows.count
     }
@@ -262,7 +262,7 @@ struct MergeUndo {
                     WHERE id = ? AND NOT EXISTS (SELECT 1 FROM applications WHERE owner_user_id = ?)
                     """, value.before, b, b)
                 guard outcome.affectedRows > 0, let before = value.before, let after = value.after else { continue }
-                run.audit(
+                transaction.audit(
                     .userRoleChanged, user: b, actor: actor, ["from": .string(after), "to": .string(before)])
             }
         }
@@ -271,24 +271,24 @@ struct MergeUndo {
     /// The survivor's keys on devices that go back.
     private func endKeys(by actor: AuditEntry.Actor) throws {
         guard let devices = returning[.devices] else { return }
-        let count = try run.revokePAKs(of: b, on: devices)
+        let count = try transaction.revokePAKs(of: b, on: devices)
         guard count > 0 else { return }
-        run.audit(
+        transaction.audit(
             .pakRevoked, user: b, actor: actor, ["count": .integer(Int64(count)), "reason": .string("unlinked")])
     }
 
     /// Codes and families that were made since under a grant that goes back.
     private func endWhatBeganSince(by actor: AuditEntry.Actor) throws {
         guard let grants = returning[.grants] else { return }
-        try run.revokeCodes(of: grants)
+        try transaction.revokeCodes(of: grants)
         var told: Set<String> = []
-        for family in try run.revokeFamilies(of: grants, newerThan: contents.newestFamily) {
-            run.emit(LogoutNotice(application: family.application, sub: family.sub, sid: family.sid))
+        for family in try transaction.revokeFamilies(of: grants, newerThan: contents.newestFamily) {
+            transaction.emit(LogoutNotice(application: family.application, sub: family.sub, sid: family.sid))
             guard told.insert("\(family.application.rawValue) \(family.sub)").inserted else { continue }
-            run.audit(
+            transaction.audit(
                 .tokensRevoked, user: a, actor: actor,
                 ["sub": .string(family.sub), "reason": .string(RevocationReason.operator.rawValue)])
-            run.emit(
+            transaction.emit(
                 .tokenRevoked(
                     of: family.sub,
                     Event.Notice(application: family.application, canonical: a, reason: .operator)))
@@ -313,15 +313,15 @@ struct MergeUndo {
 
     /// Tells the relying parties that know either account.
     func finish(by actor: AuditEntry.Actor) throws -> UndoneMerge {
-        let own = try run.liveSubs(of: a)
+        let own = try transaction.liveSubs(of: a)
         let known = Dictionary(uniqueKeysWithValues: own.map { ($0.application, $0.subs) })
-        let applications = Set(try run.liveSubs(of: b).map(\.application)).union(known.keys)
+        let applications = Set(try transaction.liveSubs(of: b).map(\.application)).union(known.keys)
         for application in applications.sorted() {
-            run.emit(
+            transaction.emit(
                 .userUnlinked(a, from: b, journal.link, knownAs: known[application] ?? [], at: application))
         }
         for user in [b, a] {
-            run.audit(
+            transaction.audit(
                 .userUnlinked, user: user, actor: actor,
                 [
                     "merge": .string(journal.merge.text), "survivor_user_id": .integer(b.rawValue),
@@ -330,7 +330,7 @@ struct MergeUndo {
                 ])
         }
         var journal = journal
-        journal.undoneAt = run.now
+        journal.undoneAt = transaction.now
         return UndoneMerge(
             journal: journal, restored: restored, kept: conflicts, unlinkedSubs: Set(own.flatMap(\.subs)).sorted())
     }
