@@ -50,11 +50,12 @@ package final class Monitor<Value>: @unchecked Sendable {
     /// Waits until `body` returns a value, or until the time is over. `body` runs with the lock held, first at once and
     /// then after every change.
     ///
+    /// - Parameter time: one below zero is over at once.
     /// - Returns: nil if the time is over.
     package func wait<Result>(atMost time: Duration, for body: (inout Value) -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
-        let (seconds, attoseconds) = time.components
+        let (seconds, attoseconds) = max(.zero, time).components
         let nanoseconds = Int(deadline.tv_nsec) + Int(attoseconds / 1_000_000_000)
         deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
         deadline.tv_nsec = nanoseconds % 1_000_000_000

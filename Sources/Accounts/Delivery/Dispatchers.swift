@@ -39,7 +39,7 @@ package final class Dispatchers: Sendable {
 
     /// From now on nothing is claimed.
     package func beginStopping() {
-        let wakers = state.withLock { state in
+        let wakers = state.change { state in
             state.isStopping = true
             return state.wakers
         }
@@ -57,16 +57,21 @@ package final class Dispatchers: Sendable {
     }
 
     private func work() {
-        do {
-            let dispatcher = try Dispatcher(accounts, makeDatabase(), options, statistics: statistics)
-            let waker = dispatcher.waker
-            state.withLock { $0.wakers.append(waker) }
-            let listener = OutboxBell.Listener { waker.wake() }
-            withExtendedLifetime(listener) {
-                dispatcher.run(while: { !state.withLock(\.isStopping) }, report: report)
+        var hasFailed = false
+        while !state.withLock(\.isStopping) {
+            do {
+                let dispatcher = try Dispatcher(accounts, makeDatabase(), options, statistics: statistics)
+                let waker = dispatcher.waker
+                state.withLock { $0.wakers.append(waker) }
+                let listener = OutboxBell.Listener { waker.wake() }
+                withExtendedLifetime(listener) {
+                    dispatcher.run(while: { !state.withLock(\.isStopping) }, report: report)
+                }
+            } catch {
+                if !hasFailed { for kind in Dispatcher.kinds(of: accounts) { report(kind, error) } }
+                hasFailed = true
+                _ = state.wait(atMost: .seconds(10)) { $0.isStopping ? true : nil }
             }
-        } catch {
-            for kind in Dispatcher.kinds(of: accounts) { report(kind, error) }
         }
     }
 }
