@@ -14,7 +14,7 @@ package struct Compaction: Sendable {
         /// Live anonymous records that were merged into the record that claimed their id.
         package fileprivate(set) var folded = 0
         package fileprivate(set) var repointed: [RecordReference: Int] = [:]
-        /// Tombstones that were removed.
+        /// Tombstones that no row names any more: they were removed, or stay only as the names of absorbed accounts.
         package fileprivate(set) var removed = 0
 
         package init() {}

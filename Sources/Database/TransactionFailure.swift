@@ -7,6 +7,6 @@ package enum TransactionFailure: Error, Sendable {
     /// The answer to COMMIT was lost: either everything was committed, or nothing. The transaction is not repeated. To
     /// find out, look for the rows that it would have written.
     case outcomeUnknown(MariaDBError)
-    /// No connection could be made; nothing was changed.
+    /// No connection could be made, or it was lost twice. A transaction changed nothing; a statement in autocommit mode may have.
     case unreachable(MariaDBError)
 }

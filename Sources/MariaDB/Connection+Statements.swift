@@ -126,8 +126,8 @@ extension Connection {
         try run(.block(block)) { statement throws(MariaDBError) in try statement.execute(arguments) }
     }
 
-    /// Takes one round trip if the statement is in the cache. A statement that failed is removed from the cache,
-    /// because its state at either end is unknown.
+    /// Takes one round trip if the statement is in the cache. A statement whose execution failed is removed from the
+    /// cache, because its state at either end is unknown.
     private func run(
         _ key: StatementKey, _ execute: (Statement) throws(MariaDBError) -> Void
     ) throws(MariaDBError) -> Statement {

@@ -66,11 +66,6 @@ package final class Connection {
     /// `10.11.19-MariaDB-0+deb12u1`.
     package var serverVersion: String { String(cString: mysql_get_server_info(handle)) }
 
-    /// For health checks only. Other code need not call it, because a lost connection shows at the next statement.
-    package func ping() throws(MariaDBError) {
-        guard mysql_ping(handle) == 0 else { throw note(MariaDBError(of: handle, sql: "")) }
-    }
-
     /// Runs a statement without a result over the text protocol.
     func perform(_ sql: String) throws(MariaDBError) {
         let start = watch.map { _ in StatementWatch.now }
@@ -85,7 +80,7 @@ package final class Connection {
         if isInOwnTransaction, let error = failure ?? broken { throw error }
     }
 
-    /// Every error of this connection is created here.
+    /// Errors of executing a statement pass here; those of reading its rows do not.
     func note(_ error: MariaDBError) -> MariaDBError {
         if error.isConnectionLost, lost == nil { lost = error }
         if error.endsTransaction, failure == nil { failure = error }

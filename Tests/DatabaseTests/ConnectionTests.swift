@@ -64,7 +64,6 @@ struct ConnectionTests {
         let db = try database.connect()
         #expect(db.serverVersion.contains("MariaDB"))
         #expect(try db.first("SELECT CONNECTION_ID()") { try $0.read(Int.self) } == db.threadID)
-        try db.ping()
     }
 
     @Test func aStatementEndsAtItsLimit() throws {
@@ -82,7 +81,6 @@ struct ConnectionTests {
         let error = try #require(throws: MariaDBError.self) { try db.execute("SELECT 1") }
         #expect(error.isConnectionLost)
         #expect(db.lost == error)
-        #expect(throws: MariaDBError.self) { try db.ping() }
         #expect(throws: MariaDBError.self) { try db.execute("SELECT 1") }
         #expect(throws: MariaDBError.self) { try db.query("SELECT 1") }
     }

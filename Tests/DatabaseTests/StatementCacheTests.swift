@@ -90,6 +90,6 @@ struct StatementCacheTests {
                     try $0.read(Bool.self)
                 } ?? false
         }
-        try watcher.ping()
+        _ = try watcher.query("SELECT 1")
     }
 }
