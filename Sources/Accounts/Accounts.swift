@@ -43,7 +43,7 @@ package struct AccountsSettings: Sendable {
     package var linkByEmail: LinkByEmail
     /// Whether a new application is active at once; otherwise it waits for the operator's approval.
     package var autoApprovesApplications: Bool
-    /// Whether agents may do without signatures (accounts §4.1).
+    /// Whether agents may leave their requests unsigned (accounts §4.1).
     package var allowsBearerOnlyAgents: Bool
     /// Whether a sign-in restores a soft-deleted account in its grace; otherwise it is refused (accounts §4.5).
     package var restoresWithinGrace: Bool

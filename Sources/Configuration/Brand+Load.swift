@@ -52,7 +52,9 @@ private func accentColors(_ text: String) throws(InvalidValue) -> AccentColors {
     do throws(AccentColors.LowContrast) {
         return try AccentColors(light: light, dark: colors.count > 1 ? colors[1] : nil)
     } catch {
-        throw InvalidValue("is \(quoted(text)): \(error); 4.5:1 is the least")
+        throw InvalidValue(
+            "is \(quoted(text)): \(error); 4.5:1 is the least; set a darker color for light pages, "
+                + "a lighter one for dark pages")
     }
 }
 

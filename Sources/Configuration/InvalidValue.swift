@@ -32,7 +32,8 @@ func absolutePath(_ text: String) throws(InvalidValue) -> String {
 func socketPath(_ text: String) throws(InvalidValue) -> String {
     let path = try absolutePath(text)
     guard path.utf8.count <= 90 else {
-        throw InvalidValue("has \(path.utf8.count) bytes; set a path of at most 90, the system's limit for sockets")
+        throw InvalidValue(
+            "has \(path.utf8.count) bytes; set a path of at most 90 bytes, because a socket's path must be short")
     }
     return path
 }

@@ -55,7 +55,7 @@ extension PushSettings {
         _ variable: Variable, _ variables: VariableReader, _ parse: (String) throws(InvalidValue) -> Value
     ) -> Value? {
         if !variables.isSet(variable) {
-            variables.report(variable, "is not set; set it to \(variable.form), or MERGANSER_PUSH_SENDER=none")
+            variables.report(variable, "is not set; set it (form: \(variable.form)), or MERGANSER_PUSH_SENDER=none")
             return nil
         }
         return variables.optional(variable, parse)

@@ -116,7 +116,7 @@ extension Variable {
 
     static let agentsBearerOnly = Variable(
         "MERGANSER_AGENTS_BEARER_ONLY", "on | off", .text("on"),
-        "on: agents may do with their bearer token alone, if their users say so; off: every agent has to sign its requests"
+        "on: agents may use their bearer token alone, if their users say so; off: every agent has to sign its requests"
     )
 
     static let errorDocsBase = Variable(

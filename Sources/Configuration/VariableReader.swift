@@ -40,7 +40,7 @@ final class VariableReader {
             return self.parse(text, for: variable.name, parse)
         case .required:
             let orFile = variable.isSecret ? ", or \(variable.fileName) to the path of a file that holds it" : ""
-            report(variable, "is not set; set it to \(variable.form)\(orFile)")
+            report(variable, "is not set; set it (form: \(variable.form))\(orFile)")
             return nil
         case .none, .computed:
             return nil

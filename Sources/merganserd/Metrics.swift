@@ -130,7 +130,8 @@ struct Metrics: Sendable {
     private func addDatabase(to exposition: inout Exposition) {
         exposition.add(
             "merganser_database_connections_open", .gauge,
-            "Open connections to MariaDB: at most one for each worker, one for each dispatcher and one for readiness.",
+            "Open connections to MariaDB: at most one for each worker, one for each dispatcher, one for readiness and "
+                + "one for notifications.",
             Double(database.openConnections.value))
         for (name, help, count) in [
             ("transactions", "Transactions that were started.", database.transactions.value),

@@ -57,7 +57,7 @@ private let brand = [
     BadValue(
         ["MERGANSER_BRAND_ACCENT": "#ffff00"],
         "MERGANSER_BRAND_ACCENT: is \"#ffff00\": the accent #ffff00 on the sheet #ffffff of light pages has a contrast of "
-            + "1.0:1; 4.5:1 is the least"),
+            + "1.0:1; 4.5:1 is the least; set a darker color for light pages, a lighter one for dark pages"),
     BadValue(
         ["MERGANSER_BRAND_SUPPORT_URL": "http://example.com"],
         "MERGANSER_BRAND_SUPPORT_URL: is \"http://example.com\"; set an https URL, such as https://example.com/help"),
@@ -306,7 +306,7 @@ private let servers = [
     BadValue(["MERGANSER_SOCKET": "m.sock"], "MERGANSER_SOCKET: is \"m.sock\"; set an absolute path"),
     BadValue(
         ["MERGANSER_SOCKET": "/" + String(repeating: "x", count: 90)],
-        "MERGANSER_SOCKET: has 91 bytes; set a path of at most 90, the system's limit for sockets"),
+        "MERGANSER_SOCKET: has 91 bytes; set a path of at most 90 bytes, because a socket's path must be short"),
     BadValue(
         ["MERGANSER_CONTROL_SOCKET": "/run/merganser/merganser.sock"],
         "MERGANSER_CONTROL_SOCKET: is the same path as MERGANSER_SOCKET; set another one"),

@@ -174,11 +174,11 @@ import Testing
         ])
         #expect(
             found == [
-                "MERGANSER_ISSUER: is not set; set it to URL",
+                "MERGANSER_ISSUER: is not set; set it (form: URL)",
                 "MERGANSER_SERVER_KEY: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32",
                 "MERGANSER_LINK_BY_EMAIL: is \"always\"; set one of: authoritative, verified, never",
-                "MERGANSER_ATTACHMENT_DIR: is not set; set it to path",
-                "MERGANSER_ATTACHMENT_SECRET: is not set; set it to 32 bytes, hex or base64, "
+                "MERGANSER_ATTACHMENT_DIR: is not set; set it (form: path)",
+                "MERGANSER_ATTACHMENT_SECRET: is not set; set it (form: 32 bytes, hex or base64), "
                     + "or MERGANSER_ATTACHMENT_SECRET_FILE to the path of a file that holds it",
                 "MERGANSER_THREADS: is \"many\"; set a whole number from 1 to 1024",
             ])
@@ -193,7 +193,7 @@ import Testing
         #expect(configuration.providers.count == 1)
         #expect(
             problems(good.setting(["MERGANSER_SERVER_KEY": ""])) == [
-                "MERGANSER_SERVER_KEY: is not set; set it to 32 bytes, hex or base64, "
+                "MERGANSER_SERVER_KEY: is not set; set it (form: 32 bytes, hex or base64), "
                     + "or MERGANSER_SERVER_KEY_FILE to the path of a file that holds it"
             ])
     }

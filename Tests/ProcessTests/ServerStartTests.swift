@@ -33,7 +33,7 @@ import Testing
         #expect(
             unsound.errorOutput == """
                 warning: MERGANSER_THREDS is not a variable of this version and is ignored; did you mean MERGANSER_THREADS?
-                MERGANSER_ISSUER: is not set; set it to URL
+                MERGANSER_ISSUER: is not set; set it (form: URL)
                 MERGANSER_THREADS: is "0"; set a whole number from 1 to 1024
 
                 """)
@@ -44,7 +44,7 @@ import Testing
         #expect(try server.waitForExit() == .status(78))
         #expect(
             try critical(server) == [
-                "MERGANSER_ISSUER: is not set; set it to URL",
+                "MERGANSER_ISSUER: is not set; set it (form: URL)",
                 "MERGANSER_SERVER_KEY: is neither hexadecimal nor base64; make a key with: openssl rand -hex 32",
             ])
         #expect(!server.errorOutput.contains("s3cret"))

@@ -6,7 +6,7 @@ import Time
 
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prune", abstract: "Deletes anonymous accounts that nobody has used for long.",
+        commandName: "prune", abstract: "Deletes anonymous accounts that nobody has used for a long time.",
         discussion: """
             An account counts as used whenever a device starts with it, calls the API, or a token is issued or refreshed \
             for it; its age does not matter. Deleted accounts are gone at once. Applications that were connected are \

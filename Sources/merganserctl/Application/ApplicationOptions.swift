@@ -15,7 +15,7 @@ struct ApplicationOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "All types of events that are sent to the webhook URL; they replace the old ones. (default: all)",
+            "All types of events that are sent to the webhook URL; they replace the old ones. (initially: all)",
             valueName: "type|all"))
     var webhookEvents: [String] = []
 
@@ -34,7 +34,7 @@ struct ApplicationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What happens to a requested scope that is not allowed: it is refused, dropped, or dropped and audited. "
-                + "(default: block)", valueName: "block|log_only|alert"))
+                + "(initially: block)", valueName: "block|log_only|alert"))
     var scopePolicy: Application.ScopePolicy?
 
     @Flag(inversion: .prefixedNo, help: "Notify it when one of its anonymous users is swapped into another account.")

@@ -42,11 +42,11 @@ struct SystemChecks {
     private static func stateDirectory(_ path: String) -> Finding {
         guard let status = Status(path), status.type == S_IFDIR, access(path, W_OK) == 0 else {
             return .fail(
-                "state", "\(path) is not a folder that this user can write to", "install -d -m 0700 -o USER \(path)")
+                "state", "\(path) is not a folder that this user can write to", "install -d -m 0711 -o USER \(path)")
         }
         // A user who can write here can choose the keys that verify identity tokens.
         guard status.permissions & 0o022 == 0 else {
-            return .fail("state", "other users can write to \(path)", "chmod 0700 \(path)")
+            return .fail("state", "other users can write to \(path)", "chmod go-w \(path)")
         }
         return .ok("state", path)
     }

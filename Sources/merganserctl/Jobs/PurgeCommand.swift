@@ -76,6 +76,6 @@ struct DryRun: Encodable {
     }
 
     var words: String {
-        (["\(count) accounts"] + ids.map { "\($0.rawValue)" }).joined(separator: "\n")
+        (["\(count) account\(count == 1 ? "" : "s")"] + ids.map { "\($0.rawValue)" }).joined(separator: "\n")
     }
 }

@@ -9,34 +9,34 @@ struct ProjectOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Whether a second claim of an id gets later events (latest) or is refused (refuse). (default: latest)",
+            "Whether a second claim of an id gets later events (latest) or is refused (refuse). (initially: latest)",
             valueName: "latest|refuse"))
     var claimConflict: Project.ClaimConflict?
 
-    @Option(help: ArgumentHelp("How long events are kept. (default: 120)", valueName: "days|none"))
+    @Option(help: ArgumentHelp("How long events are kept. (initially: 120)", valueName: "days|none"))
     var retentionDaysEvents: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("How long metrics are kept. (default: 365)", valueName: "days|none"))
+    @Option(help: ArgumentHelp("How long metrics are kept. (initially: 365)", valueName: "days|none"))
     var retentionDaysMetrics: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("How long funnel steps are kept. (default: 365)", valueName: "days|none"))
+    @Option(help: ArgumentHelp("How long funnel steps are kept. (initially: 365)", valueName: "days|none"))
     var retentionDaysFunnels: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("Quota for all attachments of one user. (default: 250 MiB)", valueName: "bytes|none"))
+    @Option(help: ArgumentHelp("Quota for all attachments of one user. (initially: 250 MiB)", valueName: "bytes|none"))
     var attachmentUserQuotaBytes: Setting<Int64>?
 
-    @Option(help: ArgumentHelp("Quota for all attachments of the project. (default: 5 GiB)", valueName: "bytes|none"))
+    @Option(help: ArgumentHelp("Quota for all attachments of the project. (initially: 5 GiB)", valueName: "bytes|none"))
     var attachmentProjectQuotaBytes: Setting<Int64>?
 
     @Option(
         help: ArgumentHelp(
-            "Whether real user ids are those of this server's accounts, so that signing in claims. (default: off)",
+            "Whether real user ids are those of this server's accounts, so that signing in claims. (initially: off)",
             valueName: "on|off"))
     var accounts: Toggle?
 
     @Option(
         help: ArgumentHelp(
-            "Whether the purge of an account deletes its events, or makes them nobody's. (default: off)",
+            "Whether the purge of an account deletes its events, or makes them nobody's. (initially: off)",
             valueName: "on|off"))
     var purgeEvents: Toggle?
 
