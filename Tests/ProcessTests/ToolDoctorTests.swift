@@ -222,7 +222,7 @@ import Threads
         #expect(findings["warn"] == ["environment"])
         #expect(findings.mend("socket") == "chmod o-w \(open)")
         #expect(findings.mend("control socket") == "install -d -m 0755 -o USER /nowhere")
-        #expect(findings.mend("state") == "chmod 0700 \(open)")
+        #expect(findings.mend("state") == "chmod go-w \(open)")
         #expect(findings.mend("key set")?.contains("MERGANSER_APPLE_JWKS_URL") == true)
     }
 
