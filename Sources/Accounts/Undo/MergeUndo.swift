@@ -24,12 +24,12 @@ struct MergeUndo {
     private var connection: Connection { transaction.connection }
 
     init(
-        _ journal: MergeJournal, _ contents: JournalContents, in transaction: AccountsTransaction,
+        _ journal: MergeJournal, _ contents: JournalContents, in current: AccountsTransaction,
         _ serverKey: ServerKey
     ) {
         self.journal = journal
         self.contents = contents
-        self.transaction = transaction
+        transaction = current
         self.serverKey = serverKey
     }
 
