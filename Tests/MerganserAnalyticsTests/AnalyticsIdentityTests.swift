@@ -44,16 +44,18 @@ import Testing
         #expect(try deployment.reporter().anonymousID == first.anonymousID)
     }
 
-    /// The disk is full for a while. What it has not taken is saved with what it takes next.
-    @Test func whatTheDiskDoesNotTakeIsSavedLater() async throws {
+    /// The disk is full for a while. What it has not taken is saved with what it takes next, however much it is.
+    @Test(arguments: [1, 1100]) func whatTheDiskDoesNotTakeIsSavedLater(changes: Int) async throws {
         let obstacle = deployment.folder().appending(path: "identity.json.new")
         do {
             let reporter = try deployment.reporter()
             // Nobody writes a folder as a file.
             try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
             reporter.signIn("user-1")
-            reporter.update(["plan": "pro"])
-            await reporter.persist()
+            for number in 1...changes {
+                reporter.update(["plan": "pro \(number)"])
+                await reporter.persist()
+            }
             #expect(!deployment.losses.withLock { $0.isEmpty })
             try FileManager.default.removeItem(at: obstacle)
             reporter.update(["size": "l"])
@@ -65,7 +67,7 @@ import Testing
         #expect(deployment.proxy.count("/v1/identity/claim") == 1)
         #expect(
             try deployment.text("SELECT COALESCE(properties, '-') FROM app_users WHERE user_id = 'user-1'")
-                == #"{"plan":"pro","size":"l"}"#)
+                == #"{"plan":"pro \#(changes)","size":"l"}"#)
     }
 
     /// The app was updated, or the update taken back: another version knows other members.

@@ -6,8 +6,9 @@ struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks everything that the server depends on, and says how to fix each fault.",
         discussion: """
-            Run it with the server's environment: as root where the package was installed, otherwise as the server's user, \
-            since root can write to every folder. The exit status is 1 if a check fails. Warnings are worth a look, but are not failures.
+            Run it with the server's environment. Where the package was installed, run it as root, who alone can read the \
+            settings; otherwise as the server's user, because root can write to every folder. The exit status is 1 if a \
+            check fails. Warnings are worth a look, but are not failures.
             """)
 
     @Option(help: "HAProxy's stats socket; nothing is checked if there is none.")

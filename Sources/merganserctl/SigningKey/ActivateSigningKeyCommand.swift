@@ -9,8 +9,9 @@ struct ActivateSigningKeyCommand: ParsableCommand {
         commandName: "activate", abstract: "Starts signing with a published key, and retires the previous one.",
         discussion: """
             Refuses until the key has been published for an hour, because clients keep the key set that long. The very \
-            first key need not wait. With --force it does not refuse, and the key signs as soon as it has been published for 30 seconds. \
-            Then clients refuse its tokens until they fetch the key set again; some do so as soon as they see an unknown key.
+            first key need not wait. With --force it does not refuse, and the key signs as soon as it has been published \
+            for 30 seconds. Then clients refuse its tokens until they fetch the key set again; some do so as soon as they \
+            see an unknown key.
             """)
 
     @Argument(help: "The key's kid. (default: the key that waits to be activated)")
