@@ -27,6 +27,9 @@ package struct AnalyticsSettings: Sendable {
     /// Whether requests may name the outcome of an attribution themselves (§7).
     package var isDevelopment: Bool
     package var attributionEndpoint: String
+    /// The most time that a request to it may take in total.
+    package var attributionTimeout = Self.defaultAttributionTimeout
+    package static let defaultAttributionTimeout = Duration.seconds(10)
     package var attachments: AttachmentSettings
     /// How long a tombstone stays after its claim.
     package var tombstoneGrace: Duration

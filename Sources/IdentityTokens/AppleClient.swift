@@ -16,6 +16,10 @@ package struct AppleClientSettings: Sendable {
     package var revocationURL: String
     /// True only for stand-ins and tests.
     package var allowsLoopbackHTTP: Bool
+    /// The most time that an exchange may take in total.
+    package var timeout = Self.defaultTimeout
+
+    package static let defaultTimeout = Duration.seconds(3)
 
     package init(
         teamID: String, keyID: String, privateKey: PrivateKey,
@@ -53,8 +57,6 @@ package struct AppleClient: Sendable {
     private let fetcher: Fetcher
     private let clock: Clock
 
-    /// The most time that an exchange may take in total.
-    package static let timeout = Duration.seconds(3)
     /// The `aud` of client secrets.
     private static let audience = "https://appleid.apple.com"
     private static let secretLifetime = Duration.seconds(300)
@@ -66,12 +68,12 @@ package struct AppleClient: Sendable {
         self.settings = settings
         self.clock = clock
         var options = Fetcher.Options()
-        (options.connectTimeout, options.timeout, options.maximumSize) = (Self.timeout, Self.timeout, 65_536)
+        (options.connectTimeout, options.timeout, options.maximumSize) = (settings.timeout, settings.timeout, 65_536)
         options.allowsLoopbackHTTP = settings.allowsLoopbackHTTP
         fetcher = Fetcher(options)
     }
 
-    /// Exchanges an authorization code. Call it before a transaction begins; it takes `timeout` at most.
+    /// Exchanges an authorization code. Call it before a transaction begins; it takes `settings.timeout` at most.
     ///
     /// - Parameters:
     ///   - token: the identity token that came with the code, already verified.

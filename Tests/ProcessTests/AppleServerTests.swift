@@ -124,7 +124,7 @@ import Threads
                 Content-Length: \(bytes.count)\r\n\r\n
                 """.utf8) + bytes)
         #expect(silent.waitForRequests(1))
-        for _ in 0..<20 { #expect(try ask("GET", "\(front.url)/api/v1/me").status == 401) }
+        #expect(try ask("GET", "\(front.url)/api/v1/me").status == 401)
         #expect(!waiting.hasInput(within: .zero), "it waits for Apple still")
         #expect(try waiting.receiveAnswer().status == 200)
         #expect(try server.logged("Apple's code was not exchanged"))

@@ -120,7 +120,8 @@ import Threads
 
         guard takesConnections else { return }
         reply.withLock { $0 = .response(body: installation.issuer.keySetJSON) }
-        try server.wait(for: "the key set") { try installation.missing() == [] }
+        // It may have been waiting for a minute.
+        try server.wait(for: "the key set", atMost: .seconds(180)) { try installation.missing() == [] }
         #expect(try installation.control("/readyz")?.body["degraded"] == nil)
         #expect(try signIn(.apple, installation).status == 200)
     }

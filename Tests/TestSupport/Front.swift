@@ -51,6 +51,7 @@ package struct Front {
     private var fetcher: Fetcher {
         var options = Fetcher.Options()
         options.allowsLoopbackHTTP = true
+        (options.connectTimeout, options.timeout) = (.seconds(60), .seconds(60))
         return Fetcher(options)
     }
 

@@ -40,6 +40,8 @@ package final class Installation: Sendable {
             "MERGANSER_ATTACHMENT_DIR": directory.file("attachments"),
             "MERGANSER_ATTACHMENT_SECRET": String(repeating: "a7", count: 32),
             "MERGANSER_THREADS": "4",
+            // No request comes too late, however busy the machine is.
+            "MERGANSER_QUEUE_LIMIT_MILLISECONDS": "0",
         ].merging(variables) { $1 }
         try FileManager.default.createDirectory(
             atPath: directory.file("state"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -85,7 +85,7 @@ package final class LocalHTTPServer: Sendable {
     package var connections: Int { state.withLock { $0.connections } }
 
     /// Waits until this many requests have come; false if they do not in time.
-    package func waitForRequests(_ count: Int, atMost time: Duration = .seconds(10)) -> Bool {
+    package func waitForRequests(_ count: Int, atMost time: Duration = .seconds(60)) -> Bool {
         state.wait(atMost: time) { $0.requests.count >= count ? true : nil } ?? false
     }
 

@@ -51,6 +51,8 @@ package final class MariaDBServer: Sendable {
 
     package static func options(socket: String, database: String? = nil) -> Connection.Options {
         var options = Connection.Options(address: .unixSocket(socket), user: NSUserName(), database: database)
+        // A busy machine may keep the server waiting.
+        options.connectTimeout = .seconds(60)
         // Tests hold locks while processes start and end.
         options.idleTransactionTimeout = .seconds(300)
         return options
@@ -95,10 +97,15 @@ package final class MariaDBServer: Sendable {
 extension Connection.Options {
     /// A copy for what a test does itself, which may take long on a busy machine.
     package var patient: Connection.Options {
+        var options = unhurried
+        options.lockWaitTimeout = .seconds(30)
+        return options
+    }
+
+    /// A copy that waits as long for a lock, and longer for the server.
+    package var unhurried: Connection.Options {
         var options = self
-        (options.lockWaitTimeout, options.maxStatementTime, options.readTimeout) = (
-            .seconds(30), .seconds(60), .seconds(90)
-        )
+        (options.maxStatementTime, options.readTimeout) = (.seconds(60), .seconds(90))
         return options
     }
 }

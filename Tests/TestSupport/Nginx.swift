@@ -38,7 +38,10 @@ package final class Nginx: Sendable {
             let process = try ChildProcess(
                 Nginx.program, Nginx.arguments(prefix: directory.path, configuration: file), deathSignal: SIGTERM)
             do {
-                try process.wait(for: "nginx on port \(port)") { accepts(port) }
+                // nginx writes the file after it has bound the port, which somebody else may have taken.
+                try process.wait(for: "nginx on port \(port)") {
+                    !directory.text("nginx.pid").isEmpty && accepts(port)
+                }
             } catch {
                 throw TestSupportError("\(error)\(directory.text("error.log"))")
             }

@@ -18,6 +18,7 @@ import Threads
             app = try TestApp(
                 analytics: {
                     $0.attributionEndpoint = endpoint
+                    $0.attributionTimeout = .seconds(60)
                     $0.isDevelopment = isDevelopment
                 }, workers: workers)
             scene = try AnalyticsScene(app)
@@ -235,7 +236,7 @@ import Threads
     @Test func aClaimThatLandsDuringTheCallIsHonored() throws {
         let isClaimed = Monitor(false)
         let server = try LocalHTTPServer { _ in
-            #expect(isClaimed.wait(atMost: .seconds(9)) { $0 ? true : nil } == true)
+            #expect(isClaimed.wait(atMost: .seconds(50)) { $0 ? true : nil } == true)
             return .response(body: Array(#"{"attribution":false}"#.utf8))
         }
         let setting = try Setting(endpoint: server.url)
@@ -263,7 +264,7 @@ import Threads
     @Test func oneTooManyIsTurnedAwayAtOnce() throws {
         let isOver = Monitor(false)
         let server = try LocalHTTPServer { _ in
-            #expect(isOver.wait(atMost: .seconds(9)) { $0 ? true : nil } == true)
+            #expect(isOver.wait(atMost: .seconds(50)) { $0 ? true : nil } == true)
             return .response(status: 404)
         }
         let setting = try Setting(endpoint: server.url, workers: 8)

@@ -233,7 +233,7 @@ import Time
     @Test func whoFindsNoPlaceSignsInWithoutTheExchange() throws {
         let isOver = Monitor(false)
         let scene = try AppleScene(workers: 4) { request in
-            _ = isOver.wait(atMost: .seconds(10)) { $0 ? true : nil }
+            _ = isOver.wait(atMost: .seconds(50)) { $0 ? true : nil }
             return AppleScene.usual(request)
         }
         let hanging = ["ada", "bea"].map { subject in

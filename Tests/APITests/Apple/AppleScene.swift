@@ -31,9 +31,11 @@ final class AppleScene {
     }
 
     private static func clientSettings(_ apple: LocalHTTPServer) -> AppleClientSettings {
-        AppleClientSettings(
+        var settings = AppleClientSettings(
             teamID: "TEAM", keyID: "KEY", privateKey: TestIssuer.ellipticCurveKey, tokenURL: "\(apple.url)/token",
             revocationURL: "\(apple.url)/revoke", allowsLoopbackHTTP: true)
+        settings.timeout = .seconds(60)
+        return settings
     }
 
     /// Another process of the same installation.

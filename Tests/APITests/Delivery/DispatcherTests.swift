@@ -73,11 +73,11 @@ import Time
         let id = try scene.event(for: receiver)
         try scene.dispatch { [time = scene.app.time, server = receiver.server] options in
             options.lookInterval = .zero
-            options.transfer.timeout = .milliseconds(1500)
+            options.transfer.timeout = .seconds(10)
             options.time = { _ in
                 if server.requests.count == 1, !isHanging.withLock({ $0 }) {
                     isHanging.change { $0 = true }
-                    sleep(3)
+                    sleep(12)
                 }
                 return time.now
             }
@@ -94,7 +94,7 @@ import Time
         let count = Counter()
         try scene.dispatch { [time = scene.app.time] options in
             options.lookInterval = .seconds(3600)
-            options.transfer.timeout = .milliseconds(500)
+            options.transfer.timeout = .seconds(10)
             options.time = { _ in
                 count.value.add(1, ordering: .relaxed)
                 return time.now
@@ -120,14 +120,14 @@ import Time
                     return time.now
                 }
                 options.lookInterval = .seconds(3600)
-                options.transfer.timeout = .milliseconds(1500)
+                options.transfer.timeout = .seconds(10)
             }
         }
         #expect(try scene.row(id) == .init(attempts: 0, next: now + .seconds(60)))
         scene.app.time.advance(by: .milliseconds(59_999))
-        #expect(try scene.dispatch { $0.transfer.timeout = .milliseconds(1500) } == 0)
+        #expect(try scene.dispatch { $0.transfer.timeout = .seconds(10) } == 0)
         scene.app.time.advance(by: .milliseconds(1))
-        #expect(try scene.dispatch { $0.transfer.timeout = .milliseconds(1500) } == 1)
+        #expect(try scene.dispatch { $0.transfer.timeout = .seconds(10) } == 1)
         let requests = receiver.server.requests
         #expect(requests.map { $0.header("x-logi-delivery-attempt") } == ["1", "1"])
         #expect(requests.allSatisfy { $0.body == DeliveryScene.payload(id) && $0.header("webhook-id") == id })
@@ -201,7 +201,7 @@ final class IdleDispatcher {
 
     /// Waits until it has looked for each kind of message; false if it does not in time.
     func waitUntilIdle() -> Bool {
-        looks.wait(atMost: .seconds(10)) { $0 >= kinds ? true : nil } ?? false
+        looks.wait(atMost: .seconds(60)) { $0 >= kinds ? true : nil } ?? false
     }
 
     func stop() { dispatchers.stop() }

@@ -67,7 +67,7 @@ final class TestApp: Sendable {
         firstNumber = server?.takeNumbers() ?? 0
         let database = try database ?? TestDatabase()
         self.database = database
-        self.options = options ?? database.options
+        self.options = options ?? database.options.unhurried
         attachments = try TemporaryDirectory()
         var analyticsSettings = AnalyticsSettings(
             attachments: AttachmentSettings(directory: attachments.path, secret: Array(repeating: 9, count: 32)))

@@ -3,7 +3,6 @@ import JSON
 import MariaDB
 import TestSupport
 import Testing
-import Threads
 import Time
 
 @testable import Accounts
@@ -161,13 +160,13 @@ import Time
         try delete(person)
         let holder = try app.database.connect()
         try holder.executeScript("START TRANSACTION; SELECT id FROM merge_journals FOR UPDATE")
-        let thread = Thread { [app] in _ = try? app.purge() }
-        defer { thread.join() }
+        let purge = JobThread { [app] in _ = try app.purge() }
         try app.waitForALockWait()
         let db = try app.database.connect()
         #expect(throws: Never.self) {
             try db.executeScript("SELECT id FROM audit_log WHERE user_id = \(person.userID) FOR UPDATE NOWAIT")
         }
         try holder.executeScript("COMMIT")
+        #expect(purge.failure == nil)
     }
 }

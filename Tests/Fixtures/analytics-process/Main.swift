@@ -24,7 +24,7 @@ import MerganserAnalytics
             await reporter.persist()
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
         }
-        for _ in 0..<100 {
+        for _ in 0..<3000 {
             if await reporter.flush() { exit(0) }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -7,14 +7,12 @@ package struct AdNetwork: Sendable {
     private let endpoint: String
     private let fetcher: Fetcher
 
-    /// The most time that a request may take in total.
-    package static let timeout = Duration.seconds(10)
-
-    package init(endpoint: String) {
+    /// - Parameter timeout: the most time that a request may take in total.
+    package init(endpoint: String, timeout: Duration) {
         self.endpoint = endpoint
         var options = Fetcher.Options()
         options.connectTimeout = .seconds(3)
-        options.timeout = Self.timeout
+        options.timeout = timeout
         options.maximumSize = 65_536
         options.cutsBody = true
         // The configuration has checked the endpoint: only in development it may use plain http.
@@ -22,7 +20,7 @@ package struct AdNetwork: Sendable {
         fetcher = Fetcher(options)
     }
 
-    /// Asks the network; takes `timeout` at most.
+    /// Asks the network.
     ///
     /// - Throws: the refusals of the table in analytics §7.
     package func resolve(_ token: String) throws(Refusal) -> Attribution {

@@ -41,7 +41,8 @@ extension Call {
         if token.isEmpty {
             throw Refusal.rejected("Attribution token rejected by upstream", reason: "empty token")
         }
-        let network = AdNetwork(endpoint: analytics.settings.attributionEndpoint)
+        let settings = analytics.settings
+        let network = AdNetwork(endpoint: settings.attributionEndpoint, timeout: settings.attributionTimeout)
         guard let attribution = try waitOutside(for: app, { try network.resolve(token) }) else {
             throw Refusal.temporarilyUnavailable
         }
