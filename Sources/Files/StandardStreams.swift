@@ -11,6 +11,10 @@ package enum StandardInput {
     }
 }
 
+package enum StandardOutput {
+    package static func write(_ bytes: [UInt8]) throws(FileError) { try System.write(bytes, to: .standardOutput) }
+}
+
 package enum StandardError {
     /// - Parameter text: lost when nobody reads it any more: there is no other place to complain.
     package static func write(_ text: String) { try? System.write(Array(text.utf8), to: .standardError) }

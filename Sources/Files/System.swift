@@ -19,6 +19,7 @@ final class Descriptor: Sendable {
     deinit { close(number) }
 
     static let standardInput = Descriptor(number: STDIN_FILENO, path: "standard input")
+    static let standardOutput = Descriptor(number: STDOUT_FILENO, path: "standard output")
     static let standardError = Descriptor(number: STDERR_FILENO, path: "standard error")
 }
 

@@ -12,7 +12,19 @@ struct Output: ParsableArguments {
     func print(_ value: some Encodable, _ words: @autoclosure () -> String) {
         // Clears the meter's line.
         meter("")
-        Swift.print(wantsJSON ? String(decoding: value.json(), as: UTF8.self) : words())
+        write(wantsJSON ? value.json() : Array(words().utf8))
+        write([UInt8(ascii: "\n")])
+    }
+
+    /// A part of a result. A command whose result nobody gets has not done what it was asked for, and ends with status 1.
+    func write(_ bytes: [UInt8]) {
+        do {
+            try StandardOutput.write(bytes)
+        } catch {
+            ToolError(
+                .failed, "the command was carried out, but its result could not be written to standard output: \(error)"
+            ).exit(json: wantsJSON)
+        }
     }
 
     /// Shows a command's progress on one line that is overwritten each time; only on a terminal.

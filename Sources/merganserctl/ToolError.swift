@@ -57,6 +57,14 @@ struct ToolError: Error {
             self.init(.refused, error.description)
         case let error as OperatorError:
             self.init(.refused, error.description)
+        case Failure.accountTooLarge:
+            self.init(
+                .refused,
+                "the account that would be absorbed has more than \(MergePlan.longestHistory) sign-ins; "
+                    + "one transaction does not move so many")
+        case Failure.rateLimited(let wait):
+            let seconds = Int((wait / .seconds(1)).rounded(.up))
+            self.init(.refused, "this was done too often; try again in \(seconds) seconds")
         case TransactionFailure.unreachable(let cause):
             self.init(.unavailable, "the database cannot be reached: \(cause.message); check MERGANSER_DATABASE_*")
         case TransactionFailure.exhausted(let cause):

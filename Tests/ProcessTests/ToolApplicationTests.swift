@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import MariaDB
 import OpenSSL
@@ -48,6 +49,52 @@ import Testing
         #expect(!(outcome.output.replacing(secret, with: "") + shown.output).contains("logi_secret_"))
         let dump = try installation.database.dump()
         #expect(!dump.contains(secret) && !dump.contains(webhookSecret))
+    }
+
+    /// Deployed clients keep theirs (accounts §4.8).
+    @Test func aClientKeepsItsSecret() throws {
+        let installation = try Installation()
+        func create(_ type: String, _ secret: String) throws -> ChildProcess.Outcome {
+            let file = try FileHandle(forReadingFrom: URL(filePath: installation.directory.write(secret, to: "secret")))
+            return try ChildProcess.run(
+                Repository.program("merganserctl"),
+                [
+                    "application", "create", "--name", "Notes", "--client-type", type, "--client-id", "notes",
+                    "--redirect-uri", "https://notes.example/callback", "--secret-from-stdin", "--json",
+                ], environment: installation.environment, input: file.fileDescriptor)
+        }
+        let secret = "deployed since 2019: ~%+/"
+        for (type, wrong) in [
+            ("public", secret), ("confidential", ""), ("confidential", "fifteen letters"),
+            ("confidential", "sixteen lett\u{E9}rs"), ("confidential", "sixteen\tletters!"),
+            ("confidential", String(repeating: "x", count: 257)),
+        ] {
+            let outcome = try create(type, wrong)
+            #expect(outcome.exit == .status(1), "\(outcome)")
+            #expect(try outcome.errorJSON()["error"] == "refused")
+        }
+        let outcome = try create("confidential", secret + "\n")
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        #expect(try outcome.json()["client_secret"] == nil && !outcome.output.contains(secret))
+        let stored = try installation.database.connect().first(
+            "SELECT secret_digest FROM applications WHERE client_id = 'notes'"
+        ) { row in try row.read([UInt8].self) }
+        #expect(try #require(stored) == sha256(secret.utf8))
+    }
+
+    /// The secret that nobody has seen is not shown again.
+    @Test func aResultThatNobodyGetsIsAFailure() throws {
+        let installation = try Installation()
+        let child = try ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", #"exec "$@" > /dev/full"#, "sh", Repository.program("merganserctl"), "application", "create",
+                "--name", "Notes", "--client-type", "confidential", "--redirect-uri", "https://notes.example/callback",
+            ], environment: installation.environment)
+        #expect(child.exit == .status(1))
+        #expect(
+            child.errorOutput.contains("was carried out, but its result could not be written to standard output"),
+            "\(child)")
     }
 
     @Test func everySettingIsMadeAndChanged() throws {

@@ -130,6 +130,22 @@ import Testing
         }
     }
 
+    /// One that cannot be erased now does not keep those who were used later.
+    @Test func aPruneGoesOnAfterOneThatFails() throws {
+        let installation = try anonymousPeople()
+        try installation.database.connect().executeScript(
+            """
+            CREATE TRIGGER broken BEFORE DELETE ON users FOR EACH ROW
+            IF OLD.id = 4 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'broken'; END IF
+            """)
+        let outcome = try installation.tool("anonymous", "prune", "--inactive-days", "30", "--json")
+        #expect(outcome.exit == .status(1))
+        let error = try outcome.errorJSON()
+        #expect(error["message"] == "1 of 2 accounts could not be pruned; try again")
+        #expect(error["problems"]?.array?.first?.string?.contains("broken") == true)
+        #expect(try users(installation) == [2, 3, 4])
+    }
+
     /// What the timer runs.
     @Test func theSettingDecidesForTheTimer() throws {
         let installation = try anonymousPeople()

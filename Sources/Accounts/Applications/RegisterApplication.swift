@@ -5,7 +5,7 @@ import Text
 /// A newly registered application with its secrets, which are shown only once.
 package struct Registration: Sendable {
     package let application: RegisteredApplication
-    /// Nil for a public client.
+    /// Nil for a public client, and if it was given.
     package let clientSecret: String?
     package let webhookKey: WebhookKey
 }
@@ -24,7 +24,7 @@ extension Accounts {
             throw Failure.rateLimited(retryAfter: wait)
         }
         return try transaction.insertApplication(
-            new, clientType, clientID: nil, status: settings.autoApprovesApplications ? .active : .pending,
+            new, clientType, clientID: nil, given: nil, status: settings.autoApprovesApplications ? .active : .pending,
             owner: caller.id, actor: caller.actor, serverKey: serverKey)
     }
 }
@@ -35,14 +35,15 @@ extension AccountsTransaction {
     /// - Parameters:
     ///   - new: with name and redirect URIs.
     ///   - clientID: nil for a new one.
+    ///   - given: a confidential client's secret; nil for a new one.
     func insertApplication(
-        _ new: ApprovedChanges, _ clientType: Application.ClientType, clientID: String?, status: Application.Status,
-        owner: User.ID?, actor: AuditEntry.Actor, serverKey: ServerKey
+        _ new: ApprovedChanges, _ clientType: Application.ClientType, clientID: String?, given: Secret?,
+        status: Application.Status, owner: User.ID?, actor: AuditEntry.Actor, serverKey: ServerKey
     ) throws -> Registration {
         guard let name = new.changes.name, let redirectURIs = new.changes.redirectURIs else {
             throw Failure.invalidRequest
         }
-        let secret = clientType == .confidential ? Secret.forClient() : nil
+        let secret = clientType == .confidential ? given ?? Secret.forClient() : nil
         var application = RegisteredApplication(
             id: Application.ID(rawValue: 0), clientID: clientID ?? "logi_" + randomBytes(16).hexadecimal, name: name,
             clientType: clientType, status: status, redirectURIs: redirectURIs,
@@ -54,7 +55,8 @@ extension AccountsTransaction {
             .applicationCreated, user: owner, actor: actor,
             ["client_id": .string(application.clientID), "client_type": .string(clientType.rawValue)])
         let webhookKey = try addWebhookKey(to: application, actor: actor, serverKey: serverKey)
-        return Registration(application: application, clientSecret: secret?.text, webhookKey: webhookKey)
+        return Registration(
+            application: application, clientSecret: given == nil ? secret?.text : nil, webhookKey: webhookKey)
     }
 }
 

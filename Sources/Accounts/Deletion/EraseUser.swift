@@ -14,14 +14,18 @@ extension AccountsTransaction {
         // A deleted account's requests are cancelled; that of a pruned one, or of an imported one, may still wait.
         try cancelApprovals(of: user)
         try deleteJournals(naming: user)
-        try lockAudit(of: user, actors)
+        let audited = try lockAudit(of: user, actors)
         // Before the cascade, which would only take the user away.
-        try clearAudit(about: user)
+        try clearAudit(audited.about, "UPDATE audit_log SET user_id = NULL, ", Self.withoutNames)
+        // Of these there may be very many, and a statement is stopped after 8 s.
+        try deleteInBatches("DELETE FROM login_events WHERE user_id = ? ORDER BY id LIMIT 5000", user)
+        try deleteInBatches("DELETE FROM paks WHERE user_id = ? ORDER BY id LIMIT 5000", user)
         // The cascades delete or clear what has the user's id.
         try connection.execute("DELETE FROM users WHERE id = ?", user)
         forgetInAudit(user)
         try connection.executeMany("DELETE FROM logout_tokens WHERE id = ?", logoutTokens) { [$0] }
-        for actor in actors { try clearAudit(by: actor) }
+        // What the user did to others stays theirs.
+        try clearAudit(audited.caused, "UPDATE audit_log SET ", Self.withoutNames)
     }
 
     /// As whom the user acted: itself, and the anonymous accounts that were swapped into it, unless that was undone.
@@ -43,23 +47,29 @@ extension AccountsTransaction {
     /// Locks the rows of the audit log that lose what names the user. The cascade locks those about the user wherever it stands,
     /// so they cannot come last (accounts §0.4); but only those who erase lock rows that are there, and they all do it here, in
     /// ascending order. So two who acted on each other are erased one after the other.
-    private func lockAudit(of user: User.ID, _ actors: [String]) throws {
-        var rows = Set(
-            try connection.all("SELECT id FROM audit_log WHERE user_id = ?", user) { row in try row.read(Int64.self) })
-        for actor in actors {
-            rows.formUnion(
-                try connection.all("SELECT id FROM audit_log WHERE actor = ?", actor) { row in
-                    try row.read(Int64.self)
-                })
+    ///
+    /// - Returns: the rows about the user, and those that the user caused, as far as these say more than that.
+    private func lockAudit(of user: User.ID, _ actors: [String]) throws -> (about: [Int64], caused: [Int64]) {
+        let about = try connection.all("SELECT id FROM audit_log WHERE user_id = ?", user) { row in
+            try row.read(Int64.self)
         }
-        var rest = rows.sorted()[...]
-        while !rest.isEmpty {
+        var caused: [Int64] = []
+        for actor in actors {
+            caused += try connection.all(
+                "SELECT id FROM audit_log WHERE actor = ? AND (ip IS NOT NULL OR details IS NOT NULL)", actor
+            ) { row in try row.read() }
+        }
+        try inBatches(Set(about).union(caused).sorted()) { rows in
             var sql = ComposedSQL("SELECT id FROM audit_log")
-            sql.append(" WHERE id IN ", oneOf: Array(rest.prefix(500)))
+            sql.append(" WHERE id IN ", oneOf: rows)
             sql.append(" ORDER BY id FOR UPDATE")
             _ = try connection.all(sql) { row in try row.read(Int64.self) }
-            rest = rest.dropFirst(500)
         }
+        return (about, caused)
+    }
+
+    private func deleteInBatches(_ sql: StaticString, _ user: User.ID) throws {
+        while try connection.execute(sql, user).affectedRows > 0 {}
     }
 
     /// Tokens that have waited for an inactive application since before the deletion.
@@ -95,40 +105,31 @@ extension AccountsTransaction {
         try connection.executeMany("DELETE FROM merge_journals WHERE id = ?", journals) { [$0] }
     }
 
-    /// What the details of entries may say of a person or a device; the trigger of audit_log allows exactly this.
-    private func clearAudit(about user: User.ID) throws {
-        try connection.execute(
-            """
-            UPDATE audit_log
-            SET user_id = NULL, ip = NULL,
-                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
-                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
-            WHERE user_id = ?
-            """, user)
+    /// What an entry may say of a person or a device; the trigger of audit_log allows exactly this.
+    private static let withoutNames: StaticString = """
+        ip = NULL,
+        details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
+                               '$.email', NULL, '$.address', NULL, '$.name', NULL)
+        """
+
+    /// - Parameter update: what the rows lose. They are locked.
+    private func clearAudit(_ rows: [Int64], _ update: StaticString...) throws {
+        try inBatches(rows) { rows in
+            var sql = ComposedSQL(joining: update)
+            sql.append(" WHERE id IN ", oneOf: rows)
+            _ = try connection.execute(sql)
+        }
+    }
+
+    private func inBatches(_ rows: [Int64], _ body: ([Int64]) throws -> Void) throws {
+        for start in stride(from: 0, to: rows.count, by: 500) { try body(Array(rows[start...].prefix(500))) }
     }
 
     /// What others caused of an account that is swapped away. Nothing leads from the survivor to it, so that the survivor's purge
     /// would not find it. What the account caused itself is found by its id.
     func clearAuditByOthers(about user: User.ID) throws {
-        try connection.execute(
-            """
-            UPDATE audit_log
-            SET user_id = NULL, ip = NULL,
-                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
-                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
-            WHERE user_id = ? AND actor <> ?
-            """, user, AuditEntry.Actor.user(user).text)
-    }
-
-    /// What the user did to others stays theirs.
-    private func clearAudit(by actor: String) throws {
-        try connection.execute(
-            """
-            UPDATE audit_log
-            SET ip = NULL,
-                details = JSON_REPLACE(details, '$.device_uuid', NULL, '$.claimed_device_uuid', NULL,
-                                       '$.email', NULL, '$.address', NULL, '$.name', NULL)
-            WHERE actor = ? AND (ip IS NOT NULL OR details IS NOT NULL)
-            """, actor)
+        var sql = ComposedSQL(joining: ["UPDATE audit_log SET user_id = NULL, ", Self.withoutNames])
+        sql.append(" WHERE user_id = ? AND actor <> ?", user, AuditEntry.Actor.user(user).text)
+        _ = try connection.execute(sql)
     }
 }

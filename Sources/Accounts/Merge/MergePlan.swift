@@ -13,9 +13,9 @@ package struct MergeCounts: Equatable, Sendable {
 /// What a merge would do, row by row. A dry run shows it, and `If-Match` holds the merge to it.
 ///
 /// Keys, tickets, sessions, tokens and the login history are not part of it: using an account does not change its plan.
-struct MergePlan {
-    /// Sign-ins that a merge moves at most.
-    static let longestHistory = 25_000
+package struct MergePlan {
+    /// Sign-ins that a merge moves at most, and that a swap deletes.
+    package static let longestHistory = 25_000
 
     let absorbed: User.ID
     fileprivate(set) var counts = MergeCounts()
@@ -36,9 +36,9 @@ package struct MergePreview: Sendable {
 extension Connection {
     /// A cluster of databases applies a transaction as a whole, while everything else waits, and refuses one of 2 GiB
     /// (`wsrep_max_ws_size`). Only the history of sign-ins has no other limit. With the longest user agents, these rows
-    /// take 100 MiB, before and after.
+    /// take 100 MiB, before and after, and the journal of a swap holds them in memory.
     ///
-    /// - Throws: `accountTooLarge` if a merge would move more of it than `MergePlan.longestHistory`.
+    /// - Throws: `accountTooLarge` if a merge would move more of it than `MergePlan.longestHistory`, or a swap delete it.
     func checkHistory(of absorbed: User.ID) throws {
         let count = try first(
             "SELECT COUNT(*) FROM (SELECT 1 FROM login_events WHERE user_id = ? LIMIT ?) history", absorbed,

@@ -47,19 +47,11 @@ struct CreateAPIKeyCommand: ParsableCommand {
         let new = NewAPIKey(
             kind: type, app: app, team: team, name: name ?? type.rawValue,
             permissions: permission.isEmpty ? nil : permission, expiresAt: expires,
-            secret: fromStdin ? try secretFromStandardInput() : nil)
+            secret: fromStdin ? try SecretInput.read() : nil)
         let (key, secret) = try Analytics.write(Environment.database()) { try $0.createAPIKey(new) }
         output.print(
             APIKeyBody(key, secret: secret),
             (["key     \(key.id)"] + (secret.map { ["secret  \($0)"] } ?? [])).joined(separator: "\n"))
-    }
-
-    /// Without the newline at its end.
-    private func secretFromStandardInput() throws -> String {
-        guard let secret = String(validating: try StandardInput.readToEnd(), as: UTF8.self) else {
-            throw ToolError(.refused, "the secret on standard input is not UTF-8")
-        }
-        return secret.hasSuffix("\r\n") || secret.hasSuffix("\n") ? String(secret.dropLast()) : secret
     }
 }
 

@@ -40,6 +40,7 @@ struct PruneCommand: ParsableCommand {
         let limit = Clock.system.now - inactivity
         let database = try Environment.database()
         var pruned: [User.ID] = []
+        var failures: [any Error] = []
         var last: InactiveUser?
         repeat {
             let batch = try database.read { connection in
@@ -48,16 +49,30 @@ struct PruneCommand: ParsableCommand {
             for user in batch {
                 if job.isDryRun {
                     pruned.append(user.id)
-                } else if try Accounts.write(
-                    database, from: .command, { try $0.pruneWithRecords(user.id, inactiveSince: limit) })
-                {
+                    continue
+                }
+                do {
+                    let isPruned = try Accounts.write(
+                        database, from: .command, { try $0.pruneWithRecords(user.id, inactiveSince: limit) })
+                    guard isPruned else { continue }
                     pruned.append(user.id)
                     output.meter("\(pruned.count) accounts pruned")
                     job.pause()
+                } catch TransactionFailure.unreachable(let cause) {
+                    throw TransactionFailure.unreachable(cause)
+                } catch {
+                    // The others do not wait for one that cannot be erased now.
+                    failures.append(error)
                 }
             }
             last = batch.last
         } while last != nil
+        if let failure = failures.first {
+            let all = pruned.count + failures.count
+            var error = ToolError(.failed, "\(failures.count) of \(all) accounts could not be pruned; try again")
+            error.problems = [ToolError(failure).message]
+            throw error
+        }
         if job.isDryRun {
             output.print(DryRun(pruned), job.words(DryRun(pruned).words))
         } else {

@@ -6,7 +6,8 @@ struct CreateApplicationCommand: ParsableCommand {
         commandName: "create", abstract: "Registers an application; it is active at once.",
         discussion: """
             A confidential client's secret and the webhook key are shown only here. The database keeps a digest of the \
-            secret, and the webhook key encrypted.
+            secret, and the webhook key encrypted. With --secret-from-stdin the client gets a secret that deployed clients \
+            already have, and the secret is not shown.
             """)
 
     @Option(help: "The name that users see, 1 to 200 characters.")
@@ -23,6 +24,11 @@ struct CreateApplicationCommand: ParsableCommand {
     @Option(help: "A client_id that deployed clients already have. (default: a new one)")
     var clientID: String?
 
+    @Flag(
+        name: .customLong("secret-from-stdin"),
+        help: "Read a confidential client's secret, 16 to 256 characters, from standard input. (default: a new one)")
+    var takesSecret = false
+
     @Option(
         parsing: .upToNextOption,
         help: "A scope that it may request: \(Scopes.standard.joined(separator: ", ")), or <namespace>:<key>.")
@@ -38,8 +44,9 @@ struct CreateApplicationCommand: ParsableCommand {
         changes.allowedScopes = scope
         options.apply(to: &changes)
         let (new, serverKey) = (try changes.approved(), try Environment.serverKey())
+        let given = takesSecret ? try SecretInput.read() : nil
         let made = try Accounts.write(Environment.database(), from: .command) {
-            try $0.createApplication(new, clientType, clientID: clientID, serverKey: serverKey)
+            try $0.createApplication(new, clientType, clientID: clientID, clientSecret: given, serverKey: serverKey)
         }
         let secret = made.clientSecret.map { ["client_secret   \($0)"] } ?? []
         let words =

@@ -8,7 +8,6 @@ import OpenSSL
 import TestSupport
 import Testing
 import Text
-import Threads
 import Time
 
 /// What remains of a deleted account after its grace (accounts §4.5): nothing that names it.
@@ -49,6 +48,30 @@ import Time
                 "SELECT CONCAT_WS(' ', COALESCE(user_id, '-'), actor, action, details) FROM audit_log WHERE action = 'user.purged'"
             )
                 == [#"- operator user.purged {"user_id":\#(person.userID)}"#])
+    }
+
+    /// An app that launched without an end, for days.
+    @Test func manyRowsAreErasedInBatches() throws {
+        let (person, other) = (try scene.person(), try scene.person("other", email: nil))
+        try app.change(
+            """
+            INSERT INTO audit_log (at, user_id, actor, action, ip, details)
+            SELECT ?, IF(seq % 3 = 0, ?, ?), CONCAT('user:', ?), 'test', '192.0.2.1', '{"device_uuid":"d"}'
+            FROM seq_1_to_3000
+            """, app.time.now, other.userID, person.userID, person.userID)
+        try app.change(
+            "INSERT INTO login_events (user_id, event) SELECT ?, 'signed_in' FROM seq_1_to_12000", person.userID)
+        try delete(person)
+        app.time.advance(by: .seconds(30 * 86_400))
+        #expect(try app.purge() == [person.userID])
+        #expect(try app.count("SELECT COUNT(*) FROM login_events WHERE user_id = ?", person.userID) == 0)
+        #expect(
+            try app.column(
+                """
+                SELECT CONCAT_WS(' ', COALESCE(user_id, '-'), COALESCE(ip, '-'), details, COUNT(*)) FROM audit_log
+                WHERE action = 'test' GROUP BY user_id, ip, details ORDER BY user_id
+                """)
+                == [#"- - {"device_uuid": null} 2000"#, #"\#(other.userID) - {"device_uuid": null} 1000"#])
     }
 
     /// An account that was swapped in, and given back, is somebody else's.
@@ -124,22 +147,22 @@ import Time
         let (person, other) = (try scene.person(), try scene.person("other", email: nil))
         for (about, actor) in [(other, person), (person, other)] {
             try app.change(
-                "INSERT INTO audit_log (at, user_id, actor, action) VALUES (?, ?, ?, 'test')", app.time.now,
-                about.userID, "user:\(actor.userID)")
+                "INSERT INTO audit_log (at, user_id, actor, action, ip) VALUES (?, ?, ?, 'test', '192.0.2.1')",
+                app.time.now, about.userID, "user:\(actor.userID)")
         }
         let rows = try app.column("SELECT CAST(id AS CHAR) FROM audit_log WHERE action = 'test' ORDER BY id")
         try delete(person)
         app.time.advance(by: .seconds(30 * 86_400))
         let holder = try app.database.connect()
         try holder.executeScript("START TRANSACTION; SELECT id FROM audit_log WHERE id = \(rows[0]) FOR UPDATE")
-        let thread = Thread { [app] in _ = try? app.purge() }
-        defer { thread.join() }
+        let purge = JobThread { [app] in _ = try app.purge() }
         try app.waitForALockWait()
         let db = try app.database.connect()
         #expect(throws: Never.self) {
             try db.executeScript("SELECT id FROM audit_log WHERE id = \(rows[1]) FOR UPDATE NOWAIT")
         }
         try holder.executeScript("COMMIT")
+        #expect(purge.failure == nil)
     }
 
     // MARK: Nothing is left
