@@ -12,6 +12,8 @@ struct PushWork {
     /// One notification for one device, or for devices that are not known yet.
     private struct Attempt {
         let notification: PushNotification
+        /// Which of those that were taken it belongs to.
+        let job: Int
         let target: Target
         var tries = 0
         var dueAt = ContinuousClock.now
@@ -31,6 +33,7 @@ struct PushWork {
     private var waiting: [Attempt] = []
     private var underWay: [Int: Attempt] = [:]
     private var lastKey = 0
+    private var lastJob = 0
 
     init(
         _ settings: PushSettings, _ clock: Clock, _ directory: any PushDirectory,
@@ -42,7 +45,8 @@ struct PushWork {
         self.note = note
     }
 
-    var count: Int { waiting.count + underWay.count }
+    /// How many of the notifications that were taken are not finished at all their devices.
+    var count: Int { Set(waiting.map(\.job)).union(underWay.values.map(\.job)).count }
 
     /// How long nothing is to be done; nil: for ever.
     var pause: Duration? {
@@ -53,7 +57,10 @@ struct PushWork {
     func rest() { directory.rest() }
 
     mutating func take(_ jobs: [PushJob]) {
-        waiting += jobs.map { Attempt(notification: $0.notification, target: .user($0.user)) }
+        for job in jobs {
+            lastJob += 1
+            waiting.append(Attempt(notification: job.notification, job: lastJob, target: .user(job.user)))
+        }
     }
 
     /// - Parameter isLast: whether nothing is tried another time.
@@ -87,8 +94,9 @@ struct PushWork {
         switch attempt.target {
         case .user(let user):
             do {
-                for token in try directory.tokens(of: user) {
-                    begin(Attempt(notification: attempt.notification, target: .device(token, of: user)))
+                // They wait for a place, like everybody's.
+                waiting += try directory.tokens(of: user).map {
+                    Attempt(notification: attempt.notification, job: attempt.job, target: .device($0, of: user))
                 }
             } catch {
                 tryAgain(attempt, after: nil, "\(error)")

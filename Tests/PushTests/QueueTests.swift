@@ -76,6 +76,15 @@ import Time
         #expect(losses.all.count == 4, "it takes no more")
     }
 
+    /// Whoever has many devices takes nobody else's place.
+    @Test func manyDevicesAreOneNotification() throws {
+        let queue = try queue(ManyPhones())
+        queue.start()
+        for number in 1...3 { queue.submit(notification(number), to: 1) }
+        queue.stop(atMost: .seconds(60))
+        #expect(try spooled().count == 3 * ManyPhones.count && losses.all == [])
+    }
+
     /// The database is away for a moment.
     @Test func aDirectoryThatFailsIsAskedAgain() throws {
         let queue = try queue(UnreliablePhones())
@@ -121,6 +130,16 @@ private final class RestingPhones: PushDirectory, Sendable {
     func forget(_ token: PushToken, goneSince time: Timestamp?) {}
 
     func rest() { calls.change { $0.append("rest") } }
+}
+
+private struct ManyPhones: PushDirectory, Sendable {
+    static let count = 2 * PushQueue.capacity
+
+    func tokens(of user: Int64) throws -> [PushToken] {
+        (0..<Self.count).map { PushToken(device: Int64($0), text: "\($0)", environment: .sandbox) }
+    }
+
+    func forget(_ token: PushToken, goneSince time: Timestamp?) {}
 }
 
 private struct NoDatabase: Error {}

@@ -45,7 +45,8 @@ extension Accounts {
 }
 
 extension Connection {
-    /// Those of a user's devices that can answer: whoever has signed out of the app is not asked there.
+    /// Those of a user's devices that can answer: whoever has signed out of the app is not asked there. At most 20, the last
+    /// registered ones: a person has fewer, and whoever registers thousands keeps nobody else from being notified.
     package func pushTokens(of user: User.ID) throws -> [DevicePushToken] {
         try all(
             """
@@ -53,7 +54,7 @@ extension Connection {
             FROM devices d STRAIGHT_JOIN push_tokens t ON t.device_id = d.id
             WHERE d.user_id = ? AND EXISTS (
                 SELECT 1 FROM paks p WHERE p.device_id = d.id AND p.revoked_at IS NULL AND p.user_id = d.user_id)
-            ORDER BY t.device_id
+            ORDER BY t.updated_at DESC, t.device_id LIMIT 20
             """, user
         ) { row in
             DevicePushToken(
