@@ -1,5 +1,6 @@
 package import Analytics
 package import Database
+import MariaDB
 package import Time
 
 /// Removes remains of attachments (analytics §14.3): deleted rows, reservations that nobody filled, files that no row
@@ -89,6 +90,8 @@ package struct AttachmentCleanup: Sendable {
         try Analytics.write(database, at: clock) { transaction in
             // An upload of this content has either finished, and its row names the file, or waits for this lock.
             try transaction.lockContent(digest)
+            // On a cluster another node may have committed a row, and the file is gone before the nodes meet at COMMIT.
+            try transaction.connection.catchUp()
             if try transaction.connection.unnamed([digest]).isEmpty { return }
             if try store.remove(digest) { isRemoved = true }
         }

@@ -16,6 +16,36 @@ import Time
         scene = try SwapScene(app)
     }
 
+    /// More would not fit into one transaction, or into a server's memory.
+    @Test func aHistoryHasALongestLength() throws {
+        let (phone, owner) = (try scene.anonymous(), try scene.identified())
+        let kept = try app.count("SELECT COUNT(*) FROM login_events WHERE user_id = ?", phone.userID)
+        try app.change(
+            """
+            INSERT INTO login_events (user_id, event, user_agent) SELECT ?, 'signed_in', REPEAT('鴨', 500)
+            FROM seq_1_to_25001 WHERE seq <= 25001 - ?
+            """, phone.userID, kept)
+        for answer in [try scene.preview(phone, into: owner), try scene.swap(phone, into: owner)] {
+            #expect(answer.description == #"422 {"error":"account_too_large"}"#)
+        }
+        try app.change("DELETE FROM login_events WHERE user_id = ? ORDER BY id LIMIT 1", phone.userID)
+        #expect(try scene.swap(phone, into: owner).status == 200)
+    }
+
+    /// Requests of agents that a swap would delete are copied into its journal.
+    @Test func requestsThatAreDeletedHaveALargestSize() throws {
+        let (phone, owner) = (try scene.anonymous(), try scene.identified())
+        let agent = try scene.agent(phone.userID)
+        for _ in 0..<2 { try scene.approval(phone.userID, of: agent) }
+        try app.change(
+            "UPDATE agent_approvals SET sealed_request = REPEAT('x', 8388609) WHERE user_id = ?", phone.userID)
+        let without: [(String, JSONValue)] = [("merge_options", ["agent_approvals": false])]
+        #expect(
+            try scene.swap(phone, into: owner, without).description == #"422 {"error":"account_too_large"}"#)
+        #expect(try app.count("SELECT COUNT(*) FROM users WHERE id = ?", phone.userID) == 1)
+        #expect(try scene.swap(phone, into: owner).status == 200)
+    }
+
     /// A valid swap, which faults are added to.
     private struct Draft {
         var isIdentified = false

@@ -87,6 +87,7 @@ extension Accounts {
             grants = plan.grants
         }
 
+        try connection.checkHistory(of: a.id)
         if case .token(let token) = swap.proof { try transaction.renewAppleConsent(by: token, of: held) }
         let formerName = b.name
         let movedGrants = Set(grants.filter { $0.fate == .moved }.map(\.id))
@@ -143,6 +144,7 @@ extension Accounts {
             from: a.id, into: b.id, swap.selection, keeping: caller.device, at: clock.now)
         let name = plan.name(into: b.id, swap.selection)
         try swap.precondition.check(against: name)
+        try connection.checkHistory(of: a.id)
         return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)
     }
 

@@ -89,7 +89,9 @@ private struct Scan: Sendable {
 extension AccountsTransaction {
     /// What a merge is about to move. Both users are locked.
     func rowsBeforeMerge(of user: User.ID) throws -> ScannedRows {
-        try rows(of: user, .beforeMerge)
+        // An exchange that has begun a family of theirs is over then: else an undo would take it for one that began since.
+        _ = try lockLiveGrants(of: user)
+        return try rows(of: user, .beforeMerge)
     }
 
     /// What a swap is about to move, or to delete with all columns. Both users are locked.
@@ -100,6 +102,8 @@ extension AccountsTransaction {
     func rowsBeforeSwap(
         of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>, _ selection: SwapSelection
     ) throws -> ScannedRows {
+        // As before a merge.
+        _ = try lockLiveGrants(of: user)
         var found = try rows(of: user, .beforeSwap(selection))
         let deletesDevices = found.rows[.devices, default: []].contains { $0.id != device?.rawValue }
         if deletesDevices { try read(.ofDevices, of: user, into: &found) }
@@ -108,9 +112,18 @@ extension AccountsTransaction {
         return found
     }
 
+    /// The journal's copies take some times as much memory.
+    private static let largestApprovals = 16 << 20
+
     /// Reads agents' requests with all columns, because a swap is about to delete some of them.
+    ///
+    /// - Throws: `accountTooLarge` if what is sealed in them has more than 16 MiB.
     func readApprovals(of user: User.ID, into found: inout ScannedRows) throws {
         guard found.rows[.agentApprovals] != nil else { return }
+        let size = try connection.first(
+            "SELECT COALESCE(SUM(OCTET_LENGTH(sealed_request)), 0) FROM agent_approvals WHERE user_id = ?", user
+        ) { row in try row.read(Int.self) }
+        if let size, size > Self.largestApprovals { throw Failure.accountTooLarge }
         try read(.ofApprovals, of: user, into: &found)
     }
 

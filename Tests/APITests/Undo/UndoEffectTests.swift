@@ -7,6 +7,7 @@ import MariaDB
 import TestSupport
 import Testing
 import Text
+import Threads
 import Time
 
 @testable import Accounts
@@ -43,6 +44,34 @@ import Time
         ).merge()
         app.time.advance(by: .seconds(1))
         return merge
+    }
+
+    /// A family that an exchange has begun, and not committed when the merge comes.
+    @Test func aFamilyThatBeganBeforeTheMergeLives() throws {
+        _ = try scene.signIn(club, as: ada)
+        let token = scene.client.send(.post, "/api/v1/me/merge/session-token", token: ada.token)["session_token"]
+        let holder = try app.database.connect()
+        try holder.executeScript(
+            """
+            START TRANSACTION;
+            SELECT id FROM grants WHERE user_id = \(ada.userID) LOCK IN SHARE MODE;
+            INSERT INTO refresh_families (grant_id, handle) SELECT id, REPEAT('h', 16) FROM grants WHERE user_id = \(ada.userID)
+            """)
+        let answer = Monitor<Answer?>(nil)
+        let merging = JobThread { [app, bea] in
+            let merged = app.client().send(
+                .post, "/api/v1/me/merge", ["target_session_token": token ?? .null], token: bea.token)
+            answer.change { $0 = merged }
+        }
+        try app.waitForALockWait()
+        try holder.executeScript("COMMIT")
+        #expect(merging.failure == nil)
+        let merge = try #require(answer.withLock { $0 }).merge()
+        app.time.advance(by: .seconds(1))
+        try app.undo(merge)
+        #expect(
+            try app.count(
+                "SELECT COUNT(*) FROM refresh_families WHERE handle = REPEAT('h', 16) AND revoked_at IS NULL") == 1)
     }
 
     private func swap(_ phone: Phone, rps: [TestClient]? = nil) throws -> (merge: MergeID, phone: Phone) {
