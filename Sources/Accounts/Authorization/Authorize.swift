@@ -60,7 +60,7 @@ extension Accounts {
         let code = Secret(.plain)
         try transaction.insertCode(
             code, try transaction.ensureGrant(grant, request.scopes, of: user, for: application), request,
-            authenticatedAt: authenticatedAt, session: session)
+            authenticatedAt: authenticatedAt, fromAnonymous: user.anonymous, session: session)
         return .code(code.text)
     }
 }

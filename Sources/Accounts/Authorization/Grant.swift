@@ -95,17 +95,18 @@ extension AccountsTransaction {
             """, scopes.text, now, grant.id)
     }
 
+    /// - Parameter fromAnonymous: whether the grant's user, who is locked, is anonymous.
     func insertCode(
         _ code: Secret, _ grant: Grant.ID, _ request: AuthorizationRequest, authenticatedAt: Timestamp,
-        session: SessionHandle?
+        fromAnonymous: Bool, session: SessionHandle?
     ) throws {
         try connection.execute(
             """
             INSERT INTO authorization_codes (grant_id, digest, redirect_uri, code_challenge, nonce, scopes,
-                                             authenticated_at, session_handle, created_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                             authenticated_at, from_anonymous, session_handle, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, grant, code.digest, request.redirectURI, request.codeChallenge, request.nonce, request.scope,
-            authenticatedAt, session, now, now + AuthorizationCode.lifetime)
+            authenticatedAt, fromAnonymous, session, now, now + AuthorizationCode.lifetime)
     }
 }
 
@@ -126,6 +127,15 @@ extension AccountsTransaction {
     func revokeCodes(of session: SessionHandle) throws {
         try connection.execute(
             "UPDATE authorization_codes SET used_at = ? WHERE session_handle = ? AND used_at IS NULL", now, session)
+    }
+
+    /// The same, for sessions of a locked user. One without a handle has no codes.
+    func revokeCodes(of sessions: [SessionHandle?]) throws {
+        let handles = sessions.compactMap { $0 }
+        if handles.isEmpty { return }
+        var sql = ComposedSQL("UPDATE authorization_codes SET used_at = ? WHERE used_at IS NULL", now)
+        sql.append(" AND session_handle IN ", oneOf: handles)
+        try connection.execute(sql)
     }
 }
 

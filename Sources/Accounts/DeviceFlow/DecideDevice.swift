@@ -77,8 +77,9 @@ extension Accounts {
             grant = try transaction.ensureGrant(
                 transaction.lockGrant(of: user.id, for: application.id), request.scopes, of: user, for: application)
         }
-        guard try transaction.decide(request, grant: grant, authenticatedAt: authenticatedAt) else {
-            throw Failure.unknownUserCode
-        }
+        guard
+            try transaction.decide(
+                request, grant: grant, authenticatedAt: authenticatedAt, fromAnonymous: user.anonymous)
+        else { throw Failure.unknownUserCode }
     }
 }

@@ -13,6 +13,8 @@ struct StoredDeviceCode {
     /// The grant of the user who approved.
     var grant: Grant.ID?
     var authenticatedAt: Timestamp?
+    /// Whether that user was anonymous; nil if a release before did not say.
+    var fromAnonymous: Bool?
     var interval: Duration
     var lastPolledAt: Timestamp?
     var expiresAt: Timestamp
@@ -62,15 +64,16 @@ extension AccountsTransaction {
     func lockDeviceCode(_ digest: [UInt8]) throws -> StoredDeviceCode? {
         try connection.first(
             """
-            SELECT id, scopes, status, grant_id, authenticated_at, interval_seconds, last_polled_at, expires_at
+            SELECT id, scopes, status, grant_id, authenticated_at, from_anonymous, interval_seconds, last_polled_at,
+                   expires_at
             FROM device_codes WHERE digest = ? FOR UPDATE
             """, digest
         ) { row in
             StoredDeviceCode(
                 id: try row.read(), scopes: Scopes(try row.read()),
                 status: StoredDeviceCode.Status(rawValue: try row.read()) ?? .used, grant: try row.read(),
-                authenticatedAt: try row.read(), interval: .seconds(try row.read(Int.self)),
-                lastPolledAt: try row.read(), expiresAt: try row.read())
+                authenticatedAt: try row.read(), fromAnonymous: try row.read(),
+                interval: .seconds(try row.read(Int.self)), lastPolledAt: try row.read(), expiresAt: try row.read())
         }
     }
 
@@ -84,14 +87,19 @@ extension AccountsTransaction {
         try connection.execute("UPDATE device_codes SET status = 'used' WHERE id = ?", code.id)
     }
 
-    /// - Parameter grant: nil if the request was denied.
+    /// - Parameters:
+    ///   - grant: nil if the request was denied.
+    ///   - fromAnonymous: whether the user, who is locked, is anonymous.
     /// - Returns: false if the request was already decided or has expired.
-    func decide(_ request: DeviceRequest, grant: Grant.ID?, authenticatedAt: Timestamp) throws -> Bool {
+    func decide(
+        _ request: DeviceRequest, grant: Grant.ID?, authenticatedAt: Timestamp, fromAnonymous: Bool
+    ) throws -> Bool {
         try connection.execute(
             """
-            UPDATE device_codes SET status = IF(? IS NULL, 'denied', 'approved'), grant_id = ?, authenticated_at = ?
+            UPDATE device_codes SET status = IF(? IS NULL, 'denied', 'approved'), grant_id = ?, authenticated_at = ?,
+                                    from_anonymous = ?
             WHERE id = ? AND status = 'pending' AND expires_at > ?
-            """, grant, grant, authenticatedAt, request.id, now
+            """, grant, grant, authenticatedAt, fromAnonymous, request.id, now
         ).affectedRows > 0
     }
 }

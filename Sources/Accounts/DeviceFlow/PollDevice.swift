@@ -27,7 +27,7 @@ extension Accounts {
             guard isGranted else { return .refused(.deviceDenied) }
             return try issue(
                 to: application, grant, code.scopes, authenticatedAt: code.authenticatedAt ?? transaction.now,
-                nonce: nil, in: transaction
+                fromAnonymous: code.fromAnonymous, nonce: nil, in: transaction
             ) { _ in try transaction.useDeviceCode(code) }
         case .denied, .used: return .refused(.deviceDenied)
         }

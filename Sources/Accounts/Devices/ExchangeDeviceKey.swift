@@ -26,9 +26,9 @@ package struct ExchangedPAK: Sendable {
 extension Accounts {
     /// Issues a PAK on one of the user's devices, for the user of an access token.
     ///
-    /// The PAK and a new device are bound to the token's application, unless that is first-party. The reason: any
-    /// relying party that the user signs in to can make this request. Requests are counted, also refused ones, so a
-    /// refusal is returned and not thrown: the transaction must commit.
+    /// The PAK and a new device are bound to the token's application, unless the token opens the account. The reason:
+    /// any relying party that the user signs in to can make this request. Requests are counted, also refused ones, so
+    /// a refusal is returned and not thrown: the transaction must commit.
     ///
     /// - Throws: `invalidToken` if the token was revoked in the meantime.
     package func exchange(
@@ -48,7 +48,7 @@ extension Accounts {
         if let wait = try transaction.count(.pakExchange, for: limited) {
             return .failure(.rateLimited(retryAfter: wait))
         }
-        let application = token.isFirstParty ? nil : token.application
+        let application = token.opensAccount ? nil : token.application
         var device: Device
         var secret: Secret?
         if let found = try transaction.lockDevice(exchange.uuid) {

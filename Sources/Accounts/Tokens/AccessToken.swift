@@ -6,10 +6,18 @@ import Time
 package struct AccessToken: Sendable {
     package let signed: SignedAccessToken
     package let application: Application.ID
-    package let isFirstParty: Bool
+    let isFirstParty: Bool
+    /// Whether the account was anonymous when the token's family was authorized; nil if a release before did not say.
+    let fromAnonymous: Bool?
     package let subject: Subject
 
     package var scopes: Scopes { signed.scopes }
+
+    /// Whether it is exchanged for a full PAK (accounts §1.4). Whoever had a copy of an anonymous credential may have
+    /// begun the family: it must not open what the account has become since by a promotion, a swap or a merge.
+    package var opensAccount: Bool {
+        isFirstParty && (subject.anonymous || !(fromAnonymous ?? subject.previouslyAnonymous))
+    }
 }
 
 extension Accounts {
@@ -48,7 +56,8 @@ extension Connection {
             """
             SELECT g.sub, u.id, u.anonymous, u.name, u.nickname, u.contact_email, u.verified_addresses, u.phone_number, u.address,
                    u.postal_code, u.verified_level, u.custom_claims, a.linked_sub_details, u.last_active_at,
-                   g.last_used_at, u.previously_anonymous, u.has_merges, a.id, a.first_party, f.has_revoked_tokens,
+                   g.last_used_at, u.previously_anonymous, u.has_merges, a.id, a.first_party, f.from_anonymous,
+                   f.has_revoked_tokens,
                    f.revoked_at IS NULL AND g.revoked_at IS NULL AND a.status = 'active'
                    AND (u.deleted_at IS NULL OR u.has_merges)
             FROM refresh_families f JOIN grants g ON g.id = f.grant_id JOIN applications a ON a.id = g.application_id
@@ -59,13 +68,14 @@ extension Connection {
         guard let usual, usual.isLive else { return nil }
         guard !usual.hasRevokedTokens, let subject = usual.subject.whole else { return try unusualAccessToken(signed) }
         return AccessToken(
-            signed: signed, application: usual.application, isFirstParty: usual.isFirstParty, subject: subject)
+            signed: signed, application: usual.application, isFirstParty: usual.isFirstParty,
+            fromAnonymous: usual.fromAnonymous, subject: subject)
     }
 
     /// The same of a user who has merged accounts, or of a family with tokens that were revoked alone.
     private func unusualAccessToken(_ signed: SignedAccessToken) throws -> AccessToken? {
         var sql = ComposedSQL(
-            select: Subject.ownColumns, Subject.mergeColumns, "a.id, a.first_party",
+            select: Subject.ownColumns, Subject.mergeColumns, "a.id, a.first_party, f.from_anonymous",
             from: "refresh_families f JOIN grants g ON g.id = f.grant_id ")
         sql.append(Subject.joins)
         sql.append(
@@ -76,7 +86,8 @@ extension Connection {
         return try first(sql) { row in
             let subject = try Subject(from: &row)
             return AccessToken(
-                signed: signed, application: try row.read(), isFirstParty: try row.read(), subject: subject)
+                signed: signed, application: try row.read(), isFirstParty: try row.read(),
+                fromAnonymous: try row.read(), subject: subject)
         }
     }
 }
@@ -86,6 +97,7 @@ private struct UsualAccessToken {
     let subject: UsualSubject
     let application: Application.ID
     let isFirstParty: Bool
+    let fromAnonymous: Bool?
     /// Whether tokens of its family were revoked alone. Never taken back.
     let hasRevokedTokens: Bool
     /// Also if the user is deleted, who has merged accounts: then it need not be the canonical one.
@@ -95,6 +107,7 @@ private struct UsualAccessToken {
         subject = try UsualSubject(from: &row)
         application = try row.read()
         isFirstParty = try row.read()
+        fromAnonymous = try row.read()
         hasRevokedTokens = try row.read()
         isLive = try row.read()
     }

@@ -9,6 +9,8 @@ struct StoredCode {
     var nonce: String?
     var scopes: Scopes
     var authenticatedAt: Timestamp
+    /// Whether the account was anonymous when the code was issued; nil if a release before did not say.
+    var fromAnonymous: Bool?
     /// Of the web session that it was issued in.
     var session: SessionHandle?
     var expiresAt: Timestamp
@@ -32,14 +34,14 @@ extension AccountsTransaction {
     func lockCode(_ digest: [UInt8]) throws -> StoredCode? {
         try connection.first(
             """
-            SELECT id, redirect_uri, code_challenge, nonce, scopes, COALESCE(authenticated_at, created_at), session_handle,
-                   expires_at, used_at IS NOT NULL, refresh_family_id
+            SELECT id, redirect_uri, code_challenge, nonce, scopes, COALESCE(authenticated_at, created_at),
+                   from_anonymous, session_handle, expires_at, used_at IS NOT NULL, refresh_family_id
             FROM authorization_codes WHERE digest = ? FOR UPDATE
             """, digest
         ) { row in
             StoredCode(
                 id: try row.read(), redirectURI: try row.read(), challenge: try row.read(), nonce: try row.read(),
-                scopes: Scopes(try row.read()), authenticatedAt: try row.read(),
+                scopes: Scopes(try row.read()), authenticatedAt: try row.read(), fromAnonymous: try row.read(),
                 session: try row.read([UInt8]?.self).map(SessionHandle.init(bytes:)), expiresAt: try row.read(),
                 isUsed: try row.read(), family: try row.read())
         }

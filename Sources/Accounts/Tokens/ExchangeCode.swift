@@ -42,7 +42,8 @@ extension Accounts {
         }
         return try issue(
             to: application, found.grant, code.scopes, authenticatedAt: code.authenticatedAt,
-            sid: code.session?.sid(at: application.id), nonce: code.nonce, in: transaction
+            fromAnonymous: code.fromAnonymous, sid: code.session?.sid(at: application.id), nonce: code.nonce,
+            in: transaction
         ) { family in try transaction.useCode(code, for: family) }
     }
 }

@@ -11,14 +11,17 @@ extension Accounts {
     ///
     /// - Parameters:
     ///   - grant: locked.
+    ///   - fromAnonymous: what the code or device code says.
     ///   - use: marks the code or device code as used.
     func issue(
         to application: Application, _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp,
-        sid: SessionID? = nil, nonce: String?, in transaction: AccountsTransaction, use: (TokenFamily.ID) throws -> Void
+        fromAnonymous: Bool?, sid: SessionID? = nil, nonce: String?, in transaction: AccountsTransaction,
+        use: (TokenFamily.ID) throws -> Void
     ) throws -> TokenOutcome {
         let refreshToken = Secret(.plain)
         let family = try transaction.insertFamily(
-            grant, scopes, authenticatedAt: authenticatedAt, sid: sid, current: refreshToken)
+            grant, scopes, authenticatedAt: authenticatedAt, fromAnonymous: fromAnonymous, sid: sid,
+            current: refreshToken)
         try use(family.id)
         guard
             let subject = try transaction.connection.subject(of: grant)

@@ -46,17 +46,20 @@ struct FamilyState {
 }
 
 extension AccountsTransaction {
+    /// - Parameter fromAnonymous: see `AccessToken`.
     func insertFamily(
-        _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, sid: SessionID?, current: Secret
+        _ grant: Grant.ID, _ scopes: Scopes, authenticatedAt: Timestamp, fromAnonymous: Bool?, sid: SessionID?,
+        current: Secret
     ) throws -> TokenFamily {
         let handle = randomBytes(16)
         let expiresAt = now + TokenFamily.refreshTokenLifetime
         let outcome = try connection.execute(
             """
             INSERT INTO refresh_families
-                (grant_id, handle, scopes, authenticated_at, sid, current_digest, current_expires_at, created_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, grant, handle, scopes.text, authenticatedAt, sid, current.digest, expiresAt, now)
+                (grant_id, handle, scopes, authenticated_at, from_anonymous, sid, current_digest, current_expires_at,
+                 created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, grant, handle, scopes.text, authenticatedAt, fromAnonymous, sid, current.digest, expiresAt, now)
         let id = TokenFamily.ID(rawValue: Int64(outcome.lastInsertID))
         try insertRefreshToken(current, of: id, expiresAt: expiresAt)
         return TokenFamily(

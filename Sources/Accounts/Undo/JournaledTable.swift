@@ -134,6 +134,7 @@ enum JournaledTable: String, CaseIterable {
                 .time("authenticated_at"), .binary("current_digest"), .time("current_expires_at"),
                 .binary("predecessor_digest"), .binary("sealed_answer"), .time("answer_expires_at"),
                 .text("answered_scope"), .binary("sid"), .binary("answer_key_digest"), .time("answer_key_expires_at"),
+                .integer("from_anonymous"),
             ],
             // A family that comes back is revoked, so nobody asks for its revoked tokens.
             derived: ["has_revoked_tokens"],

@@ -33,7 +33,7 @@ private struct ExchangeDeviceKeyReply: Encodable {
     guard let uuid = body.deviceUUID.flatMap(DeviceUUID.init) else { throw Failure.invalidRequest }
     guard let platform = body.platform.flatMap(DevicePlatform.init) else { throw Failure.unknownPlatform }
     let exchange = PAKExchange(uuid: uuid, platform: platform, secret: body.deviceSecret)
-    let anonymousID = try token.isFirstParty ? CarriedAnonymousID(call) : .none
+    let anonymousID = try token.opensAccount ? CarriedAnonymousID(call) : .none
     return try call.commit { transaction in
         switch try call.accounts.exchange(exchange, for: token, in: transaction) {
         case .success(let key):
