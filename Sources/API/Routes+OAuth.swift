@@ -28,6 +28,7 @@ extension Routes {
 
         // For browsers
         Route(.get, "/oauth/authorize", .visitor, page: true, startAuthorization),
+        Route(.post, "/oauth/authorize", .anyone, page: true, receiveAuthorization),
         Route(.get, "/oauth/login", .visitor, page: true, showLogin),
         Route(.post, "/oauth/push/start", .visitor, page: true, startPushApproval),
         Route(.post, "/oauth/qr/start", .visitor, page: true, startCodeApproval),

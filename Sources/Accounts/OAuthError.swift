@@ -15,6 +15,7 @@ package struct OAuthError: Error, Equatable, Sendable {
     /// The bytes that an `error_description` and a scope's name may have, except the space (RFC 6749 §3.3, §4.1.2.1).
     static func isDescriptive(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) && byte != 0x22 && byte != 0x5C }
 
+    package static let otherUser = OAuthError(.loginRequired, "the user is not the one that id_token_hint names")
     package static let denied = OAuthError(.accessDenied, "the user refused")
     package static let anonymousNotAllowed = OAuthError(.accessDenied, "anonymous_not_allowed")
 }

@@ -4,6 +4,7 @@ import JSON
 import MariaDB
 import TestSupport
 import Testing
+import Time
 
 /// The order in which a merge, and what else touches the same rows, takes its locks (accounts §0.4). Nobody who waits for a
 /// lock has one that comes later, and so no two wait for each other.
@@ -99,6 +100,24 @@ import Testing
             scene.mergeRequest(survivor, try scene.mergeToken(of: absorbed.id)),
             locks: "SELECT id FROM applications WHERE id = \(rp.id) FOR UPDATE",
             before: "SELECT 1 FROM application_event_counters WHERE application_id = \(rp.id) FOR UPDATE")
+    }
+
+    /// An exchange locks the grant, then the code.
+    @Test func grantsComeBeforeTheCodesOfSessions() throws {
+        let (survivor, absorbed) = (try scene.member(), try scene.member())
+        let grant = try scene.grant(absorbed.id, scene.relyingParty())
+        let handle = [UInt8](repeating: 7, count: 16)
+        try scene.db.execute(
+            """
+            INSERT INTO web_sessions (digest, user_id, handle, expires_at) VALUES (UNHEX(SHA2('session', 256)), ?, ?, ?)
+            """, absorbed.id, handle, app.time.now + .seconds(3600))
+        try scene.db.execute("UPDATE authorization_codes SET session_handle = ? WHERE grant_id = ?", handle, grant)
+        try expect(
+            scene.mergeRequest(survivor, try scene.mergeToken(of: absorbed.id)),
+            locks: "SELECT id FROM grants WHERE user_id = \(absorbed.id) FOR UPDATE",
+            before: "SELECT id FROM authorization_codes WHERE grant_id = \(grant) FOR UPDATE")
+        let used = "SELECT COUNT(used_at) FROM authorization_codes WHERE grant_id = ?" as StaticString
+        #expect(try app.count(used, grant) == 1)
     }
 
     // MARK: Removing an identity

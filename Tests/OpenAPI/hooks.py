@@ -80,7 +80,7 @@ def real_values(case: schemathesis.Case) -> dict[str, Any]:
     """Path, query and body members of an operation that name what exists; `cookies`, or a `file` for the body."""
     body = case.body if isinstance(case.body, dict) else {}
     match case.operation.definition.raw["operationId"]:
-        case "startAuthorization" | "previewAuthorization" | "authorizeNatively":
+        case "startAuthorization" | "receiveAuthorization" | "previewAuthorization" | "authorizeNatively":
             return {"client_id": credentials.CLIENT_ID, "redirect_uri": credentials.CALLBACK, "scope": "openid email"}
         case "disconnectApp":
             return {"client_id": credentials.CLIENT_ID}

@@ -6,9 +6,19 @@ import Text
 /// The parameters of a form body (RFC 6749 Appendix B). Pairs are split at the first `=`. Characters that clients
 /// should have escaped are accepted.
 struct Form {
+    private let body: [UInt8]
     private let parameters: QueryParameters
 
-    private init(_ body: [UInt8]) { parameters = QueryParameters(body) }
+    private init(_ body: [UInt8]) {
+        self.body = body
+        parameters = QueryParameters(body)
+    }
+
+    /// All parameters as a query, as they were sent but for bytes that no query may hold.
+    var query: String {
+        body.split(separator: UInt8(ascii: "&"))
+            .map { PercentEncoding.sanitize(String(decoding: $0, as: UTF8.self)) }.joined(separator: "&")
+    }
 
     /// The value of a parameter; nil if it is absent or empty (RFC 6749 §3.2).
     ///

@@ -1,5 +1,4 @@
 import JSON
-import MariaDB
 
 /// What a person lost who was cut off.
 package struct RevokedSessions: Sendable {
@@ -27,9 +26,8 @@ extension AccountsTransaction {
         try revokePAKs(of: id, except: nil, reason: reason.rawValue, actor: changer.actor)
         try voidTickets(of: id)
         try voidMergeCredentials(of: id)
-        // Whoever issues a code in a session holds its row, so that the code is there to be seen.
-        let sessions = try connection.execute("DELETE FROM web_sessions WHERE user_id = ?", id).affectedRows
-        var revoked = RevokedSessions(webSessions: sessions, grants: 0, agents: 0)
+        let sessions = try deleteWebSessions(of: id)
+        var revoked = RevokedSessions(webSessions: sessions.count, grants: 0, agents: 0)
         for (grant, application, _) in try lockLiveGrants(of: id) {
             try revokeCodes(of: grant.id)
             // Also if no token is left: a relying party may have a session of its own.

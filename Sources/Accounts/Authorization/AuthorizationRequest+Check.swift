@@ -17,7 +17,7 @@ package struct AuthorizationParameters: Sendable {
 
     package static let names = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
-        "nonce", "prompt", "max_age", "login_hint", "provider", "request", "request_uri",
+        "nonce", "prompt", "max_age", "login_hint", "id_token_hint", "provider", "request", "request_uri",
     ]
 
     /// The value of a parameter that is given once. A parameter without a value counts as absent (RFC 6749 §3.1).

@@ -31,6 +31,8 @@ package struct AuthorizationRequest: Codable, Sendable, Equatable {
     static let loginHintLimit = 320
     /// Empty if all options are to be offered.
     package var signInOptions: [SignInOption]
+    /// Of a valid id_token_hint: the sub of the only user who may get a code.
+    package var hintedSub: String?
 
     package var scopes: Scopes { Scopes(scope) }
 

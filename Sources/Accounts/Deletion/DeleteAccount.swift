@@ -32,7 +32,8 @@ extension AccountsTransaction {
         try revokePAKs(of: user, except: nil, reason: RevocationReason.accountDeleted.rawValue, actor: actor)
         try voidTickets(of: user)
         try voidMergeCredentials(of: user)
-        try endWebSessions(of: user)
+        // Their codes end with the grants.
+        try deleteWebSessions(of: user)
         let subs = try revokeGrants(of: user, because: .accountDeleted, actor: actor)
         try revokeAgents(of: user)
         try denyPushApprovals(of: user, by: actor, because: RevocationReason.accountDeleted.rawValue)

@@ -65,13 +65,15 @@ extension Accounts {
     }
 
     /// An id_token of this server, expired or not.
-    private func idToken(_ text: String, _ connection: Connection) throws -> (clientID: String, sid: String?)? {
+    func idToken(
+        _ text: String, _ connection: Connection
+    ) throws -> (clientID: String, sub: String?, sid: String?)? {
         let keySet = try signingKeys.keySet(connection)
         guard let jwt = try? JWT(text), (try? jwt.verify(with: keySet)) != nil, jwt.type == "JWT",
             jwt.claims.issuer?.utf8.elementsEqual(settings.issuer.utf8) == true, let audience = jwt.claims.audience,
             audience.count == 1
         else { return nil }
-        return (audience[0], jwt.claims.string("sid"))
+        return (audience[0], jwt.claims.subject, jwt.claims.string("sid"))
     }
 
     // MARK: Handles

@@ -59,10 +59,6 @@ extension AccountsTransaction {
         try connection.execute("UPDATE swap_tickets SET used_at = ? WHERE user_id = ? AND used_at IS NULL", now, user)
     }
 
-    func endWebSessions(of user: User.ID, except kept: WebSession.ID? = nil) throws {
-        try connection.execute("DELETE FROM web_sessions WHERE user_id = ? AND NOT id <=> ?", user, kept)
-    }
-
     func moveLoginHistory(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE login_events SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }
@@ -81,7 +77,8 @@ extension AccountsTransaction {
         return found
     }
 
-    /// All of them, even if the other has one for the same application: each keeps its sub, codes and tokens.
+    /// All of them, even if the other has one for the same application: each keeps its sub and tokens, and its codes but
+    /// those of the sessions that end.
     func moveGrants(from a: User.ID, to b: User.ID) throws -> Int {
         try connection.execute("UPDATE grants SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }

@@ -32,10 +32,11 @@ extension AccountsTransaction {
         try voidTickets(of: a)
         try useUp(evidence.credential)
         try voidMergeCredentials(of: a)
-        try endWebSessions(of: a)
+        let sessions = try deleteWebSessions(of: a)
         let loginEvents = try moveLoginHistory(from: a, to: b)
         try noteLogin(.merged, of: b, on: nil)
         counts.grants = try moveGrants(from: a, to: b)
+        try revokeCodes(of: sessions)
         counts.agents = try moveAgents(from: a, to: b)
         counts.agentApprovals = try moveAgentApprovals(from: a, to: b)
         // As the sessions end: a browser that the absorbed account let in would be signed in as the survivor.

@@ -15,7 +15,7 @@ extension Accounts {
 
 extension Connection {
     /// Looks a sub up among the application's grants and absorbed subs; nil if there is none or the account is deleted.
-    fileprivate func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
+    func subject(_ sub: String, at application: Application.ID) throws -> Subject? {
         guard sub.isASCII else { return nil }
         var sql = ComposedSQL(select: Subject.ownColumns, Subject.mergeColumns, from: "")
         sql.append(

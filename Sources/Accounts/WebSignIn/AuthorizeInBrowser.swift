@@ -17,9 +17,7 @@ extension Accounts {
         _ request: AuthorizationRequest, of application: Application, by session: WebSession?, in browser: Browser,
         _ transaction: AccountsTransaction
     ) throws -> AuthorizationStep {
-        let counting = session.flatMap {
-            request.takes(signInAt: $0.authenticatedAt, now: transaction.now) ? $0 : nil
-        }
+        let counting = try counting(session, for: request, of: application, transaction)
         let answer =
             request.prompts.contains(.selectAccount)
             ? .signIn : try self.answer(request, of: application, by: counting, isApproved: false, transaction)
@@ -38,16 +36,30 @@ extension Accounts {
         }
     }
 
-    /// Continues a pending request.
+    /// The session, if its sign-in is recent enough for the request, and of the user whom the request means.
+    private func counting(
+        _ session: WebSession?, for request: AuthorizationRequest, of application: Application,
+        _ transaction: AccountsTransaction
+    ) throws -> WebSession? {
+        guard let session, request.takes(signInAt: session.authenticatedAt, now: transaction.now),
+            try isHinted(session.user.id, by: request, of: application, transaction.connection)
+        else { return nil }
+        return session
+    }
+
+    /// Continues a pending request. If another user has signed in than the request means, the relying party is told: to
+    /// ask again could go on for ever.
     ///
     /// - Parameter isApproved: whether the user was asked and allowed it.
     package func proceed(
         with pending: PendingRequest, _ request: AuthorizationRequest, of application: Application,
         by session: WebSession?, isApproved: Bool, _ transaction: AccountsTransaction
     ) throws -> AuthorizationStep {
-        switch try answer(
-            request, of: application, by: pending.counting(session), isApproved: isApproved, transaction)
-        {
+        let session = pending.counting(session)
+        if let session, try !isHinted(session.user.id, by: request, of: application, transaction.connection) {
+            return .back(request.redirect(.otherUser))
+        }
+        return switch try answer(request, of: application, by: session, isApproved: isApproved, transaction) {
         case .back(let location): .back(location)
         case .signIn: .signIn(pending)
         case .consent: .consent(pending)

@@ -69,6 +69,29 @@ extension AccountsTransaction {
         return nil
     }
 
+    /// Ends a user's sessions, and voids the codes that were issued in them: else a sign-in could begin that no logout
+    /// token ends.
+    ///
+    /// Whoever locks the user's grants later in the transaction deletes the sessions here, and voids the codes then
+    /// (accounts §0.4).
+    ///
+    /// - Parameter user: locked, so that no code is issued meanwhile.
+    func endWebSessions(of user: User.ID, except kept: WebSession.ID? = nil) throws {
+        try revokeCodes(of: try deleteWebSessions(of: user, except: kept))
+    }
+
+    /// - Returns: what each of them had.
+    @discardableResult
+    func deleteWebSessions(of user: User.ID, except kept: WebSession.ID? = nil) throws -> [SessionHandle?] {
+        let handles = try connection.all(
+            "SELECT handle FROM web_sessions WHERE user_id = ? AND NOT id <=> ? ORDER BY id FOR UPDATE", user, kept
+        ) { row in try row.read([UInt8]?.self).map(SessionHandle.init(bytes:)) }
+        if !handles.isEmpty {
+            try connection.execute("DELETE FROM web_sessions WHERE user_id = ? AND NOT id <=> ?", user, kept)
+        }
+        return handles
+    }
+
     /// Inserts a new session of a locked user.
     ///
     /// - Parameters:

@@ -45,6 +45,8 @@ import Text
                 "subject_types_supported": ["public"],
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+                "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+                "introspection_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
                 "code_challenge_methods_supported": ["S256"],
                 "scopes_supported": [
                     "openid", "profile", "profile:basic", "email", "phone", "address", "identity:level",
@@ -58,6 +60,7 @@ import Text
                     "identity_verified_level",
                 ],
                 "prompt_values_supported": ["none", "login", "consent", "select_account"],
+                "request_uri_parameter_supported": false,
             ])
     }
 

@@ -152,6 +152,35 @@ import Time
         #expect(scene.exchange(code, by: shop).error == "invalid_grant")
     }
 
+    enum Ending: CaseIterable { case promotion, merge, withdrawnConsent }
+
+    /// The same, if the server itself ends the session.
+    @Test(arguments: Ending.allCases) func aCodeOfASessionThatTheServerEndedIsVoid(_ ending: Ending) throws {
+        let (browser, phone) = (try scene.signedIn(), try scene.person())
+        browser.open(scene.authorizePath(shop))
+        let (code, native) = (try #require(browser.code), try scene.code(shop, as: phone))
+        switch ending {
+        case .promotion:
+            try app.change("UPDATE users SET anonymous = TRUE")
+            _ = try scene.person()
+        case .merge:
+            let survivor = try scene.person("survivor", email: nil)
+            let path = "/api/v1/me/merge"
+            let token = scene.client.send(.post, "\(path)/session-token", token: phone.token)["session_token"]
+            let answer = scene.client.send(
+                .post, path, ["target_session_token": token ?? .null], token: survivor.token)
+            #expect(answer.status == 200, "\(answer)")
+        case .withdrawnConsent:
+            let payload = app.appleNotification("consent-revoked", of: "subject", id: "one")
+            let answer = scene.client.send(.post, "/auth/apple/notifications", ["payload": .string(payload)])
+            #expect(answer.status == 200, "\(answer)")
+        }
+        #expect(!isSignedIn(browser))
+        #expect(scene.exchange(code, by: shop).error == "invalid_grant")
+        // No session's.
+        #expect(scene.exchange(native, by: shop).status == 200)
+    }
+
     @Test func aCodeOutlivesANewSignInOfTheSamePerson() throws {
         let browser = try scene.signedIn()
         browser.open(scene.authorizePath(shop))

@@ -77,6 +77,16 @@ import Testing
         #expect(try grants() == [])
     }
 
+    @Test func aHintOfAnotherUserIsForBrowsers() throws {
+        let other = try scene.person("other", email: nil)
+        let (own, theirs) = (try scene.signIn(rp, as: person).id, try scene.signIn(rp, as: other).id)
+        func answer(_ hint: String?) -> Answer {
+            scene.authorize(rp, as: person, ["id_token_hint": hint.map { .string($0) }])
+        }
+        #expect(answer(own).status == 200 && answer("x").status == 200)
+        #expect(answer(theirs).status == 400 && answer(theirs).error == "login_required")
+    }
+
     @Test func thePreviewSaysWhatWouldBeAllowed() throws {
         try app.change("UPDATE applications SET app_link_url = 'https://shop.example/app'")
         #expect(

@@ -124,4 +124,91 @@ import Time
         let apple = try browser.setOut(to: .apple).parameters
         #expect(apple["login_hint"] == nil && apple["prompt"] == nil)
     }
+
+    /// Otherwise Google would go on with the account that it remembers, and nobody would be asked.
+    @Test func googleAsksWhoeverMustSignInAgain() throws {
+        func prompt(_ browser: TestBrowser) throws -> String? { try browser.setOut(to: .google).parameters["prompt"] }
+        let stranger = TestBrowser(scene.app)
+        stranger.open(scene.authorizePath(rp, ["max_age": "100"]))
+        #expect(try prompt(stranger) == nil)
+
+        let browser = try regular()
+        scene.app.time.advance(by: .seconds(101))
+        browser.open(scene.authorizePath(rp, ["max_age": "100"]))
+        #expect(try prompt(browser) == "select_account")
+        // So it is on the way back from a provider without a result.
+        let trip = try browser.setOut(to: .google)
+        try browser.comeBack(trip, [("error", "access_denied")])
+        #expect(try prompt(browser) == "select_account")
+    }
+
+    @Test func googleAsksWhoeverWantsAnotherAccount() throws {
+        let browser = try scene.signedIn()
+        browser.open(scene.authorizePath(rp))
+        try browser.submit("/session/logout")
+        #expect(browser.path.hasPrefix("/oauth/login?"))
+        #expect(try browser.setOut(to: .google).parameters["prompt"] == "select_account")
+        try browser.signIn(with: .google, as: "other", email: "other@example.com")
+        #expect(browser.path.hasPrefix("/oauth/consent?") && browser.answer.text.contains("other@example.com"))
+    }
+
+    // MARK: id_token_hint
+
+    /// The id_token that the application gets of a browser's person.
+    private func idToken(_ browser: TestBrowser) throws -> String {
+        browser.open(scene.authorizePath(rp))
+        if browser.code == nil { try browser.submit("/oauth/consent", ["decision": "allow"]) }
+        let tokens = try Tokens(scene.exchange(try #require(browser.code), by: rp))
+        return try #require(tokens.id)
+    }
+
+    @Test func aHintNamesWhoIsToSignIn() throws {
+        let (browser, other) = (try regular(), try scene.signedIn("other", email: "other@example.com"))
+        let (own, theirs) = (try idToken(browser), try idToken(other))
+        // They may have expired.
+        scene.app.time.advance(by: .seconds(3700))
+        func answer(_ hint: String) -> Answer {
+            browser.send(.get, scene.authorizePath(rp, ["prompt": "none", "id_token_hint": hint]))
+        }
+        #expect(query(of: answer(own).header("Location") ?? "")["code"] != nil)
+        #expect(error(answer(theirs)) == "login_required")
+        // What nobody can verify counts as absent.
+        let elsewhere = try scene.register("Club", redirectURIs: ["https://club.example/cb"], firstParty: true)
+        other.open(scene.authorizePath(elsewhere))
+        let foreign = try Tokens(scene.exchange(try #require(other.code), by: elsewhere))
+        for hint in ["x", String(theirs.dropLast(4)) + "AAAA", try #require(foreign.id)] {
+            #expect(query(of: answer(hint).header("Location") ?? "")["code"] != nil, "\(hint)")
+        }
+
+        // Nobody is offered to go on as who they are.
+        browser.open(scene.authorizePath(rp, ["id_token_hint": theirs]))
+        #expect(browser.path.hasPrefix("/oauth/login?"))
+        #expect(!browser.answer.text.contains("action=\"/oauth/consent\""))
+        #expect(try browser.setOut(to: .google).parameters["prompt"] == "select_account")
+        try browser.signIn(as: "other", email: "other@example.com")
+        let code = try #require(browser.code, "\(browser.answer)")
+        #expect(try Tokens(scene.exchange(code, by: rp)).idClaims.subject == JWT(theirs).claims.subject)
+    }
+
+    @Test func whoeverSignsInAsSomebodyElseGetsNoCode() throws {
+        let theirs = try idToken(try scene.signedIn("other", email: "other@example.com"))
+        let (browser, stranger) = (try regular(), TestBrowser(scene.app))
+        for browser in [browser, stranger] {
+            browser.open(scene.authorizePath(rp, ["id_token_hint": theirs]))
+            try browser.signIn()
+            #expect(error(browser.answer) == "login_required", "\(browser.answer)")
+        }
+    }
+
+    /// The account that a sub belongs to today is the one that is meant.
+    @Test func aHintMayNameAnAccountThatWasMerged() throws {
+        let (browser, other) = (try regular(), try scene.signedIn("other", email: "other@example.com"))
+        let theirs = try idToken(other)
+        func user(_ subject: String) throws -> Int {
+            try scene.app.count("SELECT user_id FROM identities WHERE sub = ?", subject)
+        }
+        try scene.merge(user("other"), into: user("subject"))
+        browser.open(scene.authorizePath(rp, ["prompt": "none", "id_token_hint": theirs]))
+        #expect(browser.code != nil, "\(browser.answer)")
+    }
 }

@@ -116,7 +116,7 @@ import Time
     @Test func aRepeatedParameterLeadsBack() {
         for name in [
             "response_type", "scope", "code_challenge", "code_challenge_method", "nonce", "prompt", "max_age",
-            "login_hint", "provider",
+            "login_hint", "id_token_hint", "provider",
         ] {
             #expect(error(ask(extra: "&\(name)=1&\(name)=1")) == "invalid_request", "\(name)")
         }
@@ -201,6 +201,41 @@ import Time
         #expect(tokens.answer["scope"] == "openid email")
         let user = try scene.app.column("SELECT CAST(user_id AS CHAR) FROM identities WHERE sub = 'subject'")
         #expect(claims.string("sub") == user[0])
+    }
+
+    // MARK: As a form
+
+    /// It comes from another site, so the browser sends no cookie.
+    private func post(_ form: String, type: String = "application/x-www-form-urlencoded") -> Answer {
+        scene.client.send(
+            .post, "/oauth/authorize", bytes: Array(form.utf8),
+            headers: [("content-type", type), ("origin", "https://shop.example"), ("accept", "text/html")])
+    }
+
+    @Test func aFormLeadsToTheSameRequest() throws {
+        let form = String(scene.authorizePath(rp, ["state": nil]).drop { $0 != "?" }.dropFirst())
+        let browser = try scene.signedIn()
+        var path = ""
+        try scene.app.expectUnchanged {
+            let answer = post(form + "&state=a+b%2Bc=|\r\nX: é")
+            path = try #require(answer.header("Location"))
+            #expect(answer.status == 303 && answer.header("Set-Cookie") == nil)
+            #expect(path == "/oauth/authorize?\(form)&state=a+b%2Bc=%7C%0D%0AX:%20%C3%A9")
+            // Whatever else is wrong, the GET says so.
+            #expect(post(form).header("Location") == "/oauth/authorize?\(form)")
+
+            // The longest is good for a request line of nginx.
+            let longest = form + "&state=" + String(repeating: "s", count: 16_000 - form.utf8.count - 7)
+            #expect(post(longest).status == 303)
+            let refused = [
+                post(longest + "s"), post(""), post("client_id=logi_none&" + form), post(form + "&redirect_uri=x"),
+                post(form.replacing("shop.example", with: "evil.example")), post(form, type: "multipart/form-data"),
+            ]
+            for answer in refused { #expect(answer.status == 400 && answer.header("Location") == nil, "\(answer)") }
+        }
+        browser.open(path)
+        try browser.submit("/oauth/consent", ["decision": "allow"])
+        #expect(browser.code != nil && browser.landed?.hasSuffix("&state=a+b%2Bc=%7C%0D%0AX:%20%C3%A9") == true)
     }
 
     // MARK: Remembered consent

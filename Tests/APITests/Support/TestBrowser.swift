@@ -7,17 +7,24 @@ import Testing
 /// A person's browser: it keeps cookies, follows redirects on the server, and sends the forms of the page it shows.
 final class TestBrowser {
     let app: TestApp
-    private let client: Client
+    private let clients: [Client]
+    private var sent = 0
     private(set) var cookies: [String: String] = [:]
     /// The page shown, or the answer that leads somewhere else.
     private(set) var answer: Answer
     /// The path of the page shown, with its query.
     private(set) var path = ""
 
-    init(_ app: TestApp) {
+    /// - Parameter nodes: of a cluster, to which its requests come in turn.
+    init(_ app: TestApp, nodes: Int = 1) {
         self.app = app
-        client = app.client()
+        clients = (0..<nodes).map { app.client(ofNode: $0) }
         answer = Answer(Response(.noContent))
+    }
+
+    private var client: Client {
+        sent += 1
+        return clients[sent % clients.count]
     }
 
     // MARK: Requests

@@ -26,7 +26,7 @@ extension Call {
 
     /// What the visitor's trip brought back, read without a lock.
     func proof(of trip: AccountTrip, _ visitor: AccountVisitor) throws -> ProvenIdentity? {
-        try database.read { connection in
+        try database.find { connection in
             try proof(of: trip, visitor, connection) { handle, provider in
                 try accounts.arrival(handle, from: provider, in: visitor.browser, connection)
             }

@@ -1,4 +1,5 @@
 import Accounts
+import Database
 import HTTP
 import JSON
 import Text
@@ -30,5 +31,24 @@ extension AuthorizationParameters {
         self.init(encodedState: parameters.encoded("state")) { name in
             parameters.all(name).map { $0.isStreamSafe ? $0 : "" }
         }
+    }
+}
+
+extension Call {
+    /// The application that an authorize request names, active or not.
+    func client(of parameters: AuthorizationParameters) throws -> Application? {
+        try parameters["client_id"].flatMap { clientID in try database.read { try $0.client(clientID) } }
+    }
+
+    /// A checked request, with the user whom its id_token_hint means.
+    func hinted(
+        _ request: AuthorizationRequest, by parameters: AuthorizationParameters
+    ) throws -> AuthorizationRequest {
+        guard let hint = parameters["id_token_hint"] else { return request }
+        var hinted = request
+        hinted.hintedSub = try database.read { try accounts.hintedSub(hint, for: request.clientID, $0) }
+        // Whose sub it is may have changed on another node a moment ago.
+        if hinted.hintedSub != nil { try database.catchUp() }
+        return hinted
     }
 }

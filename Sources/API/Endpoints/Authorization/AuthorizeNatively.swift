@@ -41,20 +41,22 @@ import Time
 
 extension Call {
     /// Makes the checks of accounts §2.2, with error codes in place of pages and redirects. The user cannot sign in
-    /// again here, so a request that needs a new sign-in is refused.
+    /// again here, so a request that needs a new sign-in, or another user, is refused.
     fileprivate func checkNatively(
         _ parameters: AuthorizationParameters, _ caller: Caller
     ) throws -> (AuthorizationRequest, Application, dropped: Scopes) {
-        let application = try parameters["client_id"].flatMap { clientID in
-            try database.read { try $0.client(clientID) }
-        }
+        let application = try client(of: parameters)
         switch (parameters.check(for: application), application) {
         case (.valid(let request, let dropped), let application?):
             noteFaults(parameters, of: application, dropped: dropped)
             guard request.takes(signInAt: caller.authenticatedAt, now: accounts.clock.now) else {
                 throw OAuthError(.loginRequired, "the user must sign in again in a browser")
             }
-            return (request, application, dropped)
+            let meant = try hinted(request, by: parameters)
+            guard try database.read({ try accounts.isHinted(caller.id, by: meant, of: application, $0) }) else {
+                throw OAuthError.otherUser
+            }
+            return (meant, application, dropped)
         case (.refused(let error, _), let application):
             if let application { noteFaults(parameters, of: application) }
             throw error

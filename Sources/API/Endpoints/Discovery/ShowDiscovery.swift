@@ -24,6 +24,9 @@ struct DiscoveryDocument: Encodable {
     private let subjectTypesSupported = ["public"]
     private let idTokenSigningAlgValuesSupported = ["RS256"]
     private let tokenEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post", "none"]
+    private let revocationEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post", "none"]
+    /// Only of clients that have a secret.
+    private let introspectionEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post"]
     private let codeChallengeMethodsSupported = ["S256"]
     private let scopesSupported = Scopes.standard
     private let claimsSupported = [
@@ -32,6 +35,8 @@ struct DiscoveryDocument: Encodable {
         "full_name", "phone_number", "address", "postal_code", "identity_verified_level",
     ]
     private let promptValuesSupported = ["none", "login", "consent", "select_account"]
+    /// True where it is missing.
+    private let requestURIParameterSupported = false
 
     init(issuer: String) {
         self.issuer = issuer

@@ -9,7 +9,7 @@ import Pages
     let parameters = call.queryParameters
     let pending = try call.pendingRequest(parameters["request"], of: visitor)
     let id = parameters["id"] ?? ""
-    let progress = try call.database.read { try call.accounts.progress(of: id, in: pending.browser, $0) }
+    let progress = try call.database.find { try call.accounts.progress(of: id, in: pending.browser, $0) }
     switch progress {
     case nil: throw ErrorPage.Problem.expired
     case .unscanned: return call.page(.scan("\(call.accounts.settings.issuer)/oauth/qr/\(id)"), of: id, for: pending)

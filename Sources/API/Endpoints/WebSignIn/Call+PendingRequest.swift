@@ -11,7 +11,7 @@ extension Call {
     func pendingRequest(_ handle: String?, of visitor: Visitor) throws -> PendingRequest {
         guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
         let pending = try handle.flatMap { handle in
-            try database.read { try accounts.pendingRequest(handle, in: browser, $0) }
+            try database.find { try accounts.pendingRequest(handle, in: browser, $0) }
         }
         guard let pending else { throw ErrorPage.Problem.expired }
         return pending
@@ -73,6 +73,17 @@ extension PendingRequest {
         }
     }
 
-    /// Whether somebody is signed in already, so that another account than theirs at the provider may be meant.
-    var isForAccount: Bool { if case .account = purpose { true } else { false } }
+    /// Whether a provider must not go on by itself with the account that it remembers: a new sign-in is required, or
+    /// another account may be meant, as it is by whoever is signed in already.
+    var asksAgain: Bool {
+        if staleSession != nil { return true }
+        return switch purpose {
+        case .authorization(let request): request.prompts.contains(.login) || request.prompts.contains(.selectAccount)
+        case .account: true
+        case .device, .page: false
+        }
+    }
+
+    /// The parameter of the login page, and of its links, for whoever has chosen to use another account.
+    static var anotherAccount: String { "another" }
 }

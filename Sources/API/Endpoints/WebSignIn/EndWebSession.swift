@@ -52,7 +52,8 @@ private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String
         return signOutPath
     }
     do {
-        return try call.submittedRequest(of: visitor).path("/oauth/login")
+        let login = try call.submittedRequest(of: visitor).path("/oauth/login")
+        return "\(login)&\(PendingRequest.anotherAccount)=1"
     } catch ErrorPage.Problem.expired {
         // The form is from this server. The user wants to sign out even if the pending request has expired.
         return signOutPath

@@ -1,4 +1,5 @@
 import Accounts
+import Database
 import HTTP
 import IdentityTokens
 import Pages
@@ -9,6 +10,8 @@ import Pages
     let (provider, _, _) = try call.webProvider()
     guard let browser = visitor.browser else { throw ErrorPage.Problem.otherBrowser }
     guard let handle = call.queryParameters["h"] else { throw ErrorPage.Problem.invalidRequest }
+    // The answer, which another node may have stored a moment ago, must not be unknown here.
+    try call.database.catchUp()
     return try call.commit { transaction in
         guard let arrival = try call.accounts.arrival(handle, from: provider, in: browser, transaction),
             let pending = try call.accounts.pendingRequest(

@@ -13,7 +13,7 @@ import Text
     let (provider, _, _) = try call.webProvider()
     let form = call.form
     let trip = try form.value("state").flatMap { state in
-        try call.database.read { try call.accounts.trip(state: state, to: provider, $0) }
+        try call.database.find { try call.accounts.trip(state: state, to: provider, $0) }
     }
     guard let trip else { throw ErrorPage.Problem.expired }
     let outcome = try outcome(of: trip, provider, form, call)

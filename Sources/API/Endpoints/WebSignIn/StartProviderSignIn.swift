@@ -17,13 +17,10 @@ import Text
         case .apple: parameters += [("response_type", "code id_token"), ("scope", "name email")]
         case .google:
             parameters += [("response_type", "id_token"), ("scope", "openid email profile")]
-            if case .authorization(let request) = pending.purpose {
-                if let hint = request.loginHint { parameters.append(("login_hint", hint)) }
-                // If a new sign-in is required, another account than the one that the provider remembers may be meant.
-                if request.prompts.contains(.login) || request.prompts.contains(.selectAccount) {
-                    parameters.append(("prompt", "select_account"))
-                }
-            } else if pending.staleSession != nil || pending.isForAccount {
+            if case .authorization(let request) = pending.purpose, let hint = request.loginHint {
+                parameters.append(("login_hint", hint))
+            }
+            if pending.asksAgain || call.queryParameters[PendingRequest.anotherAccount] != nil {
                 parameters.append(("prompt", "select_account"))
             }
         }
