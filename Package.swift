@@ -98,7 +98,7 @@ let package = Package(
                 "Database", "Fetch", "Files", "JOSE", "JSON", "MariaDB", "OpenSSL", "Text", "Threads", "Time",
             ],
             exclude: readmes([
-                "Attachments", "Claims", "Events", "Feedback", "Keys", "Lists", "Owners", "Projects",
+                "Attachments", "Claims", "Events", "Export", "Feedback", "Keys", "Lists", "Owners", "Projects",
                 "Questionnaires", "Transactions", "Undo", "Users", "Users/Attribution", "Values",
             ]),
             swiftSettings: safe),
@@ -113,7 +113,8 @@ let package = Package(
             name: "AccountReplies", dependencies: ["Accounts", "JSON", "Time"], exclude: ["README.md"],
             swiftSettings: safe),
         .target(
-            name: "SignInClaims", dependencies: ["Accounts", "Analytics", "Database", "JSON", "MariaDB", "Time"],
+            name: "SignInClaims",
+            dependencies: ["Accounts", "Analytics", "Database", "Files", "JSON", "MariaDB", "OpenSSL", "Text", "Time"],
             exclude: ["README.md"], swiftSettings: safe),
         .target(
             name: "API",

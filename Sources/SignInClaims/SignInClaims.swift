@@ -144,5 +144,5 @@ extension UndoConflict {
 
 extension EndUserID {
     /// As projects name the user of an account: a decimal number.
-    fileprivate init(_ user: User.ID) { self.init(rawValue: String(user.rawValue)) }
+    init(_ user: User.ID) { self.init(rawValue: String(user.rawValue)) }
 }

@@ -1,6 +1,8 @@
 import Accounts
 import ArgumentParser
 import Database
+import Files
+import SignInClaims
 import Time
 
 struct ExportUser: ParsableCommand {
@@ -20,17 +22,15 @@ struct ExportUser: ParsableCommand {
         let (now, serverKey) = (Clock.system.now, try Environment.serverKey())
         let (database, user) = (try Environment.database(), User.ID(rawValue: id))
         // First: nothing is printed without a trace.
-        var isThere = try Accounts.write(database, from: .command) { try $0.noteExport(of: user) }
-        if isThere {
-            isThere = try database.snapshot { connection in
-                try connection.exportAccount(of: user, at: now, serverKey) { piece in
-                    print(String(decoding: piece, as: UTF8.self), terminator: "")
-                }
-            }
-        }
-        guard isThere else {
+        let isNoted = try Accounts.write(database, from: .command) { try $0.noteExport(of: user) }
+        guard isNoted, let file = try database.exportedAccount(of: user, at: now, serverKey) else {
             throw ToolError(.notFound, "there is no user \(id); a swap deletes the anonymous account that it moves")
         }
-        print()
+        while true {
+            let part = try file.read(atMost: 65_536)
+            if part.isEmpty { break }
+            output.write(part)
+        }
+        output.write([UInt8(ascii: "\n")])
     }
 }

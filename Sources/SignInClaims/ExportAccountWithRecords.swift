@@ -1,0 +1,36 @@
+package import Accounts
+import Analytics
+package import Database
+package import Files
+import MariaDB
+import OpenSSL
+import Text
+package import Time
+
+extension Database {
+    /// What the server keeps about an account, with what projects whose users are the accounts' keep (accounts §4.8). It may be
+    /// larger than the memory, so it waits in a file that loses its name at once.
+    ///
+    /// - Returns: nil if there is no such account.
+    package func exportedAccount(of user: User.ID, at now: Timestamp, _ serverKey: ServerKey) throws -> StoredFile? {
+        try snapshot { connection -> StoredFile? in
+            // Each time it is read it has a file of its own: a read that was interrupted is done anew.
+            let path = "\(Folder.temporary)/merganser-export-\(randomBytes(16).hexadecimal)"
+            let file = try NewFile(path)
+            let isThere = try connection.exportAccount(
+                of: user, at: now, serverKey, with: connection.recordMembers, to: { try file.append($0) })
+            return isThere ? try StoredFile(path) : nil
+        }
+    }
+}
+
+extension Connection {
+    fileprivate func recordMembers(of accounts: [User.ID]) throws -> [AccountExport.Member] {
+        let records = try exportedRecords(of: accounts.map { EndUserID($0) })
+        return RecordSection.all.map { section in
+            AccountExport.Member(name: section.name) { body in
+                try self.forEachRow(of: section, in: records, body)
+            }
+        }
+    }
+}
