@@ -1,6 +1,5 @@
 package import Analytics
 package import Database
-import MariaDB
 package import Time
 
 /// Removes remains of attachments (analytics §14.3): deleted rows, reservations that nobody filled, files that no row
@@ -85,13 +84,14 @@ package struct AttachmentCleanup: Sendable {
 
     /// - Returns: false if somebody else has removed the file, or a row names it by now.
     private func removeFile(_ digest: ContentDigest, _ database: Database) throws -> Bool {
+        // On a cluster another node may have committed a row, and the file is gone before the nodes meet at COMMIT. A node waits
+        // only outside a transaction.
+        try database.catchUp()
         // Stays true in a repeated transaction, which finds no file any more.
         var isRemoved = false
         try Analytics.write(database, at: clock) { transaction in
             // An upload of this content has either finished, and its row names the file, or waits for this lock.
             try transaction.lockContent(digest)
-            // On a cluster another node may have committed a row, and the file is gone before the nodes meet at COMMIT.
-            try transaction.connection.catchUp()
             if try transaction.connection.unnamed([digest]).isEmpty { return }
             if try store.remove(digest) { isRemoved = true }
         }

@@ -107,7 +107,8 @@ package final class PushQueue: Sendable {
             if isResting { work.rest() }
             work.take(jobs)
             work.step(isLast: state.withLock(\.isStopping))
-            state.change { $0.underWay = work.count }
+            let count = work.count
+            state.change { $0.underWay = count }
         }
     }
 

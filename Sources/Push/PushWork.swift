@@ -17,6 +17,8 @@ struct PushWork {
         let target: Target
         var tries = 0
         var dueAt = ContinuousClock.now
+        /// In which step it was last known where it goes.
+        var step = 0
     }
 
     private enum Target {
@@ -34,6 +36,7 @@ struct PushWork {
     private var underWay: [Int: Attempt] = [:]
     private var lastKey = 0
     private var lastJob = 0
+    private var steps = 0
 
     init(
         _ settings: PushSettings, _ clock: Clock, _ directory: any PushDirectory,
@@ -65,6 +68,7 @@ struct PushWork {
 
     /// - Parameter isLast: whether nothing is tried another time.
     mutating func step(isLast: Bool) {
+        steps += 1
         beginDue(isLast)
         guard let sender, !underWay.isEmpty else { return }
         for (key, outcome) in sender.poll(atMost: Self.look) {
@@ -75,16 +79,18 @@ struct PushWork {
     private mutating func beginDue(_ isLast: Bool) {
         let all = waiting
         waiting = []
+        var free = Self.places - underWay.count
         for attempt in all {
             if attempt.notification.expiresAt <= clock.now {
                 note(.expired, "it waited too long")
-            } else if attempt.dueAt > .now || underWay.count >= Self.places {
+            } else if attempt.dueAt > .now || free <= 0 {
                 if isLast, attempt.tries > 0 {
                     note(.dropped, "the instance stopped before it was tried again")
                 } else {
                     waiting.append(attempt)
                 }
             } else {
+                free -= 1
                 begin(attempt)
             }
         }
@@ -96,7 +102,9 @@ struct PushWork {
             do {
                 // They wait for a place, like everybody's.
                 waiting += try directory.tokens(of: user).map {
-                    Attempt(notification: attempt.notification, job: attempt.job, target: .device($0, of: user))
+                    Attempt(
+                        notification: attempt.notification, job: attempt.job, target: .device($0, of: user),
+                        step: steps)
                 }
             } catch {
                 tryAgain(attempt, after: nil, "\(error)")
@@ -104,7 +112,7 @@ struct PushWork {
         case .device(let token, let user):
             do {
                 // While it waited, the token may have gone, or be another person's by now.
-                if attempt.tries > 0, try !directory.tokens(of: user).contains(token) { return }
+                if steps > attempt.step + 1, try !directory.tokens(of: user).contains(token) { return }
                 let sender = try self.sender ?? settings.makeSender(at: clock)
                 self.sender = sender
                 lastKey += 1

@@ -85,6 +85,15 @@ import Time
         #expect(try spooled().count == 3 * ManyPhones.count && losses.all == [])
     }
 
+    /// While it waited for a place, its phone got another owner.
+    @Test func whoeverWaitedIsLookedForAgain() throws {
+        let queue = try queue(PassingPhones())
+        queue.start()
+        queue.submit(notification(), to: 1)
+        queue.stop(atMost: .seconds(60))
+        #expect(try spooled().count == 100 && losses.all == [])
+    }
+
     /// The database is away for a moment.
     @Test func aDirectoryThatFailsIsAskedAgain() throws {
         let queue = try queue(UnreliablePhones())
@@ -137,6 +146,17 @@ private struct ManyPhones: PushDirectory, Sendable {
 
     func tokens(of user: Int64) throws -> [PushToken] {
         (0..<Self.count).map { PushToken(device: Int64($0), text: "\($0)", environment: .sandbox) }
+    }
+
+    func forget(_ token: PushToken, goneSince time: Timestamp?) {}
+}
+
+/// Of which none is the person's any more when it is asked again.
+private final class PassingPhones: PushDirectory, Sendable {
+    private let calls = Atomic(0)
+
+    func tokens(of user: Int64) throws -> [PushToken] {
+        calls.add(1, ordering: .relaxed).oldValue == 0 ? try ManyPhones().tokens(of: user) : []
     }
 
     func forget(_ token: PushToken, goneSince time: Timestamp?) {}

@@ -145,6 +145,8 @@ extension Accounts {
         let name = plan.name(into: b.id, swap.selection)
         try swap.precondition.check(against: name)
         try connection.checkHistory(of: a.id)
+        let deletesApprovals = !swap.selection.agentApprovals || plan.counts.approvalsSkipped > 0
+        if journaling != nil, deletesApprovals { try connection.checkApprovals(of: a.id) }
         return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)
     }
 

@@ -86,6 +86,18 @@ private struct Scan: Sendable {
     static let ofApprovals = Scan([.agentApprovals: .whole, .agentApprovalKeys: .whole])
 }
 
+extension Connection {
+    /// A journal's copies of agents' requests are in memory, and take some times as much as the rows.
+    ///
+    /// - Throws: `accountTooLarge` if what is sealed in a user's requests has more than 16 MiB.
+    func checkApprovals(of user: User.ID) throws {
+        let size = try first(
+            "SELECT COALESCE(SUM(OCTET_LENGTH(sealed_request)), 0) FROM agent_approvals WHERE user_id = ?", user
+        ) { row in try row.read(Int.self) }
+        if let size, size > 16 << 20 { throw Failure.accountTooLarge }
+    }
+}
+
 extension AccountsTransaction {
     /// What a merge is about to move. Both users are locked.
     func rowsBeforeMerge(of user: User.ID) throws -> ScannedRows {
@@ -112,18 +124,12 @@ extension AccountsTransaction {
         return found
     }
 
-    /// The journal's copies take some times as much memory.
-    private static let largestApprovals = 16 << 20
-
     /// Reads agents' requests with all columns, because a swap is about to delete some of them.
     ///
-    /// - Throws: `accountTooLarge` if what is sealed in them has more than 16 MiB.
+    /// - Throws: `accountTooLarge`.
     func readApprovals(of user: User.ID, into found: inout ScannedRows) throws {
         guard found.rows[.agentApprovals] != nil else { return }
-        let size = try connection.first(
-            "SELECT COALESCE(SUM(OCTET_LENGTH(sealed_request)), 0) FROM agent_approvals WHERE user_id = ?", user
-        ) { row in try row.read(Int.self) }
-        if let size, size > Self.largestApprovals { throw Failure.accountTooLarge }
+        try connection.checkApprovals(of: user)
         try read(.ofApprovals, of: user, into: &found)
     }
 

@@ -11,6 +11,12 @@ package struct ExportedRecords: Sendable {
     fileprivate let records: [Record.ID]
 }
 
+/// An id that deleted rows of a project were frozen under.
+private struct FrozenID: Hashable {
+    let project: Project.ID
+    let name: EndUserID
+}
+
 extension Connection {
     /// - Parameter names: of the account and of those that it has absorbed. Their records are no tombstones where the
     ///   project took no part when they were absorbed.
@@ -64,7 +70,12 @@ extension Connection {
             for project in exported.projects {
                 for name in exported.names { try body([project, name]) }
             }
-            for record in exported.records { try forEachFrozenID(of: record, in: exported, body) }
+            var seen: Set<FrozenID> = []
+            for record in exported.records {
+                try forEachFrozenID(of: record, in: exported) { id in
+                    if seen.insert(id).inserted { try body([id.project, id.name]) }
+                }
+            }
         }
     }
 
@@ -72,22 +83,22 @@ extension Connection {
     /// account, and the anonymous ids that it has claimed, but not those that somebody else has claimed, too. Whoever
     /// can name an id can claim it, so nobody knows whose the rows were.
     private func forEachFrozenID(
-        of record: Record.ID, in exported: ExportedRecords, _ body: (Arguments) throws -> Void
+        of record: Record.ID, in exported: ExportedRecords, _ body: (FrozenID) throws -> Void
     ) throws {
         let absorbed = try first(
             "SELECT project_id, user_id FROM app_users WHERE id = ? AND NOT is_anonymous", record
-        ) { row in (project: try row.read(Project.ID.self), name: try row.read(EndUserID.self)) }
-        if let absorbed, !exported.names.contains(absorbed.name) { try body([absorbed.project, absorbed.name]) }
+        ) { row in FrozenID(project: try row.read(), name: try row.read()) }
+        if let absorbed, !exported.names.contains(absorbed.name) { try body(absorbed) }
         let claimed: StaticString = """
-            t.project_id, t.anonymous_id, EXISTS (
-                SELECT 1 FROM identity_claims o FORCE INDEX (identity_claims_claim)
-                WHERE o.project_id = t.project_id AND o.anonymous_id = t.anonymous_id
-                  AND o.app_user_id <> t.app_user_id)
+            t.project_id, t.anonymous_id, (
+                SELECT GROUP_CONCAT(o.app_user_id) FROM identity_claims o FORCE INDEX (identity_claims_claim)
+                WHERE o.project_id = t.project_id AND o.anonymous_id = t.anonymous_id)
             """
+        let own = Set(exported.records.map { "\($0.rawValue)" })
         try readRows(of: .claims, [record], claimed, size: nil) { row in
-            let (project, id) = (try row.read(Project.ID.self), try row.read(EndUserID.self))
-            let isShared = try row.read(Bool.self)
-            if !isShared { try body([project, id]) }
+            let id = FrozenID(project: try row.read(), name: try row.read())
+            let claimants = try row.read(String?.self) ?? ""
+            if claimants.split(separator: ",").allSatisfy({ own.contains(String($0)) }) { try body(id) }
         }
     }
 
