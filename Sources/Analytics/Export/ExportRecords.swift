@@ -9,6 +9,8 @@ package struct ExportedRecords: Sendable {
     fileprivate let projects: [Project.ID]
     /// Those with these names, and the tombstones that point at them.
     fileprivate let records: [Record.ID]
+    /// The same in decimal digits, as claims list them.
+    fileprivate let listed: Set<Substring>
 }
 
 /// An id that deleted rows of a project were frozen under.
@@ -38,7 +40,9 @@ extension Connection {
                     ) { row in try row.read(Record.ID.self) })
             }
         }
-        return ExportedRecords(names: names, projects: projects, records: records.sorted())
+        return ExportedRecords(
+            names: names, projects: projects, records: records.sorted(),
+            listed: Set(records.map { Substring("\($0.rawValue)") }))
     }
 
     /// Calls `body` for each row. Call it in the snapshot that the records were read in.
@@ -94,11 +98,10 @@ extension Connection {
                 SELECT GROUP_CONCAT(o.app_user_id) FROM identity_claims o FORCE INDEX (identity_claims_claim)
                 WHERE o.project_id = t.project_id AND o.anonymous_id = t.anonymous_id)
             """
-        let own = Set(exported.records.map { "\($0.rawValue)" })
         try readRows(of: .claims, [record], claimed, size: nil) { row in
             let id = FrozenID(project: try row.read(), name: try row.read())
             let claimants = try row.read(String?.self) ?? ""
-            if claimants.split(separator: ",").allSatisfy({ own.contains(String($0)) }) { try body(id) }
+            if claimants.split(separator: ",").allSatisfy(exported.listed.contains) { try body(id) }
         }
     }
 
