@@ -14,11 +14,12 @@ package enum SchemaText {
         for table in try names(db, "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'") {
             let sql = try definition(db, "SHOW CREATE TABLE \(quoted(table))", column: 1)
             text += "\n" + withoutMonths(withoutCounter(sql)) + ";\n"
+            // Asked by TRIGGER_SCHEMA, MariaDB opens tables of every schema.
             let triggers = try names(
                 db,
                 """
                 SELECT TRIGGER_NAME FROM information_schema.TRIGGERS
-                WHERE TRIGGER_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = \(literal(table))
+                WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = \(literal(table))
                 """)
             for trigger in triggers {
                 let sql = try definition(db, "SHOW CREATE TRIGGER \(quoted(trigger))", column: 2)

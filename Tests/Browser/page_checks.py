@@ -96,12 +96,16 @@ return [...document.querySelectorAll('a, button, input:not([type=hidden])')].fil
 }).map(control => `${control.innerText || control.name} is too small to hit`);
 """
 
-# The rules of WCAG 2.2 A and AA, and what axe-core calls best practice. Where script is off no timer runs; axe-core only
-# waits its turn with them. It need not fetch style sheets: there is one, of this server.
+# The rules of WCAG 2.2 A and AA, and what axe-core calls best practice; of these, those that look at colors.
+EVERYTHING = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+COLORS = ["color-contrast", "link-in-text-block"]
+
+# Where script is off no timer runs; axe-core only waits its turn with them. It need not fetch style sheets: there is one, of this
+# server.
 AXE = """
-const done = arguments[arguments.length - 1];
+const [runOnly, done] = arguments;
 window.setTimeout = (task, delay, ...values) => { Promise.resolve().then(() => task(...values)); return 0; };
-axe.run(document, {preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(
+axe.run(document, {preload: false, runOnly, resultTypes: ['violations']}).then(
   results => done(results.violations.flatMap(rule => rule.nodes.map(
     node => `${rule.id} (${rule.help}): ${node.target.join(' ')} ${node.failureSummary}`))),
   error => done([`axe-core failed: ${error}`]));
@@ -125,18 +129,19 @@ def faults(browser, language, widths):
         for scheme in ("light", "dark"):
             browser.color(scheme)
             found += [f"{fault} ({scheme}, {width} px)" for fault in run(CONTRAST)]
-            # Its rules ask for the width and the color only of what is hidden or laid out anew.
+            # Its rules ask for the width only of what is hidden or laid out anew, and for the scheme only of colors.
             if width in (widths[0], widths[-1]):
-                found += [f"{fault} ({scheme}, {width} px)" for fault in violations(browser)]
+                rules = EVERYTHING if scheme == "light" else COLORS
+                found += [f"{fault} ({scheme}, {width} px)" for fault in violations(browser, rules)]
     browser.color("light")
     return found
 
 
-def violations(browser):
-    """What axe-core finds on the page that the browser shows."""
+def violations(browser, rules=EVERYTHING):
+    """What axe-core finds on the page that the browser shows, by rules or sets of rules."""
     if not browser.driver.execute_script("return typeof axe === 'object'"):
         browser.driver.execute_script(axe_core())
-    return browser.driver.execute_async_script(AXE)
+    return browser.driver.execute_async_script(AXE, rules)
 
 
 def unnamed(browser):

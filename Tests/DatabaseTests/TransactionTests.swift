@@ -144,7 +144,7 @@ struct TransactionTests {
         let tables = try TestDatabase().connect().query(
             """
             SELECT DISTINCT EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
-            WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE
+            WHERE EVENT_OBJECT_SCHEMA = DATABASE() ORDER BY EVENT_OBJECT_TABLE
             """)
         #expect(tables.map { String(decoding: $0[0] ?? [], as: UTF8.self) } == UnreadTriggers.tables.map(\.description))
     }

@@ -58,7 +58,7 @@ import Testing
     /// Whoever a folder names as its caller exists, and uses a function or a type of the folder.
     @Test(arguments: contexts)
     func callersCall(target: String) throws {
-        let sources = try Source.all()
+        let sources = try Source.all.get()
         for folder in try Self.folders(below: target) {
             let path = folder.path().replacing(Repository.root + "/Sources/", with: "")
                 .trimmingCharacters(in: ["/"])
@@ -106,7 +106,7 @@ private struct Source {
     /// Words of the operator's tool: `gc`.
     let commands: Set<Substring>
 
-    static func all() throws -> [Source] {
+    static let all = Result<[Source], any Error> {
         let root = Repository.root + "/Sources"
         return try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".swift") }.map { path in
             let text = try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8).split(separator: "\n")

@@ -15,7 +15,7 @@ extension Repository {
         return try Set(
             paths.filter { path in
                 try String(contentsOfFile: "\(root)/Sources/\(path)", encoding: .utf8).split(separator: "\n")
-                    .contains { line in line.prefixMatch(of: /\s*\/\//) == nil && line.contains(pattern) }
+                    .contains { line in !line.drop { $0 == " " }.hasPrefix("//") && line.contains(pattern) }
             })
     }
 }

@@ -184,9 +184,16 @@ package final class TestDatabase: Sendable {
     /// Every row of every table, one a line, sorted by table and columns, to compare before and after.
     package func dump() throws -> String {
         let db = try connect()
+        // In one query: SHOW COLUMNS makes a temporary table for each.
+        let columns = try db.query(
+            """
+            SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE()
+            ORDER BY table_name, ordinal_position
+            """)
+        let columnsOf = Dictionary(grouping: columns) { $0[0].text }
         return try db.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'").map { $0[0].text }.sorted().map {
             table in
-            let columns = try db.query("SHOW COLUMNS FROM `\(table)`").map { $0[0].text }
+            let columns = (columnsOf[table] ?? []).map { $0[1].text }
             let list = columns.map { "`\($0)`" }.joined(separator: ", ")
             return try db.query("SELECT \(list) FROM `\(table)` ORDER BY \(list)").map { row in
                 table + ": " + zip(columns, row).map { "\($0)=\($1.text)" }.joined(separator: " ") + "\n"
@@ -222,11 +229,11 @@ package final class TestDatabase: Sendable {
             let columns = try db.query("SHOW COLUMNS FROM `\(table)` WHERE Extra NOT LIKE '%GENERATED%'").map {
                 "`\($0[0].text)`"
             }.joined(separator: ", ")
-            return try db.query("SELECT \(columns) FROM `\(table)`").map { row in
+            let rows = try db.query("SELECT \(columns) FROM `\(table)`").map { row in
                 // A string in every context, unlike 0x….
-                let values = row.map { $0.map { "x'" + $0.hexadecimal + "'" } ?? "NULL" }.joined(separator: ", ")
-                return "INSERT INTO `\(table)` (\(columns)) VALUES (\(values));\n"
-            }.joined()
+                "(" + row.map { $0.map { "x'" + $0.hexadecimal + "'" } ?? "NULL" }.joined(separator: ", ") + ")"
+            }
+            return rows.isEmpty ? "" : "INSERT INTO `\(table)` (\(columns)) VALUES \(rows.joined(separator: ", "));\n"
         }.joined()
     }
 }

@@ -20,11 +20,12 @@ struct SchemaDefinition: Sendable, Equatable {
             let isView = table[1].map { $0.elementsEqual("VIEW".utf8) } ?? false
             text += try db.query("SHOW CREATE \(isView ? "VIEW" : "TABLE") `\(table[0].text)`").joinedText
         }
-        // Without the time when it was made, which the second execution of the same script changes.
+        // Without the time when it was made, which the second execution of the same script changes. By the schema of the tables:
+        // asked by that of the triggers, MariaDB opens the tables of all schemas.
         text += try db.query(
             """
             SELECT trigger_name, event_object_table, action_timing, event_manipulation, action_order, action_statement
-            FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY trigger_name
+            FROM information_schema.triggers WHERE event_object_schema = DATABASE() ORDER BY trigger_name
             """
         ).joinedText
         text += try db.query("SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()")
