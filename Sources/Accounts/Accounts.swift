@@ -49,13 +49,15 @@ package struct AccountsSettings: Sendable {
     package var restoresWithinGrace: Bool
     /// How long a merge or swap can be taken back; nil: no journal is kept (accounts Stage 6).
     package var undoWindow: Duration?
+    /// Of the export that users ask for; the operator's has no bound.
+    package var exportBound: ExportBound
     /// Whether webhooks may be sent to this machine.
     package var isDevelopment: Bool
 
     package init(
         issuer: String, pakLifetime: Duration? = nil, linkByEmail: LinkByEmail = .authoritative,
         autoApprovesApplications: Bool = false, allowsBearerOnlyAgents: Bool = true, restoresWithinGrace: Bool = false,
-        undoWindow: Duration? = .seconds(14 * 86_400), isDevelopment: Bool = false
+        undoWindow: Duration? = .seconds(14 * 86_400), exportBound: ExportBound = .standard, isDevelopment: Bool = false
     ) {
         self.issuer = issuer
         self.pakLifetime = pakLifetime
@@ -64,6 +66,7 @@ package struct AccountsSettings: Sendable {
         self.allowsBearerOnlyAgents = allowsBearerOnlyAgents
         self.restoresWithinGrace = restoresWithinGrace
         self.undoWindow = undoWindow
+        self.exportBound = exportBound
         self.isDevelopment = isDevelopment
     }
 

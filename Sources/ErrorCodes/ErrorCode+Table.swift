@@ -294,8 +294,8 @@ extension ErrorCode {
         case .accountTooLarge:
             Entry(
                 .merging, .unprocessableContent,
-                en: "The other account’s history of sign-ins is too long to be moved at once. Ask support.",
-                ko: "다른 계정의 로그인 기록이 너무 많아 한 번에 옮길 수 없습니다. 고객 지원에 문의하세요.")
+                en: "The account is too large for this to be done at once. Ask support.",
+                ko: "계정의 데이터가 너무 많아 한 번에 처리할 수 없습니다. 고객 지원에 문의하세요.")
         case .undoConflict:
             Entry(
                 .merging, .conflict,

@@ -196,6 +196,17 @@ import Threads
         #expect(try export(phone.token).status == 429)
     }
 
+    /// More than one answer may have, or than can be read in time. It counts, because it was read.
+    @Test(arguments: [ExportBound(bytes: 100, time: .seconds(60)), ExportBound(bytes: 1 << 30, time: .zero)])
+    func whatIsTooMuchIsRefused(bound: ExportBound) throws {
+        let app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, exportBound: bound))
+        let phone = try app.client().bootstrap()
+        for refusal in [String](repeating: #"422 {"error":"account_too_large"}"#, count: 3) {
+            #expect(app.client().send(.get, "/api/v1/me/export", token: phone.token).description == refusal)
+        }
+        #expect(app.client().send(.get, "/api/v1/me/export", token: phone.token).status == 429)
+    }
+
     /// It neither counts nor reads; at the limit it says so.
     @Test func headReadsNothing() throws {
         let client = app.client()

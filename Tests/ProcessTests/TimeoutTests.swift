@@ -48,6 +48,7 @@ import Testing
                 "`fastcgi_read_timeout`"
             ),
             (["idle transaction"], "`fastcgi_read_timeout`"),
+            (["queue", "export", "database answer"], "`fastcgi_read_timeout`"),
             (["queue", "ad network", "repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, `/v1`"),
             (["repeats of a transaction", "database answer"], "`fastcgi_read_timeout`, uploads"),
             // Of two that pass bytes on, the one beside the client gives up first.
@@ -132,6 +133,7 @@ import Testing
             "database connection": connection.connectTimeout,
             "database answer": connection.readTimeout,
             "statement": connection.maxStatementTime,
+            "export": ExportBound.standard.time,
             "count of events": try statementTime(in: "Sources/Analytics/Events/ReadEvents+Store.swift"),
             "catching up": try galeraTime("repl.causal_read_timeout"),
             "lock wait": connection.lockWaitTimeout,

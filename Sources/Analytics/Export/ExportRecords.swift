@@ -46,11 +46,15 @@ extension Connection {
     }
 
     /// Calls `body` for each row. Call it in the snapshot that the records were read in.
+    ///
+    /// - Parameter check: is called before the rows of a record, or of an id, are read; what it throws ends the export.
     package func forEachRow(
-        of section: RecordSection, in exported: ExportedRecords, _ body: (JSONValue) throws -> Void
+        of section: RecordSection, in exported: ExportedRecords, beforeEachKey check: () throws -> Void,
+        _ body: (JSONValue) throws -> Void
     ) throws {
         for source in section.sources {
             try forEachKey(of: source, in: exported) { key in
+                try check()
                 try readRows(of: source, key, section.select, size: section.size) { row in
                     var members: [(String, JSONValue)] = []
                     for (name, column) in section.columns { members.append((name, try column.read(from: &row))) }

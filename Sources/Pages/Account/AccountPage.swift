@@ -29,7 +29,7 @@ package struct AccountPage: WebPage {
         case alreadyYours = "already_yours"
         case ownedByAnother = "owned_by_another"
         case otherDeleted = "other_deleted"
-        /// More than one merge moves.
+        /// More than one merge moves, or than an export may have.
         case tooLarge = "too_large"
         /// No account can be signed in to that way.
         case nobody

@@ -21,7 +21,7 @@ struct EnglishAccountTexts: AccountTexts {
         case .ownedByAnother:
             "Another account is signed in to that way. If it is yours, too, you can merge it with this one below."
         case .otherDeleted: "The account that is signed in to that way was deleted. Nothing was changed."
-        case .tooLarge: "The other account has too many sign-ins to be merged here. Ask support. Nothing was changed."
+        case .tooLarge: "There is too much data for this to be done here. Ask support. Nothing was changed."
         case .nobody: "No account is signed in to that way. You can add it to this one as a way to sign in."
         }
     }

@@ -20,7 +20,7 @@ struct KoreanAccountTexts: AccountTexts {
         case .alreadyYours: "이미 이 계정에 그 방법으로 로그인하고 있습니다. 변경된 내용은 없습니다."
         case .ownedByAnother: "그 방법으로 로그인하는 다른 계정이 있습니다. 그 계정도 내 것이라면 아래에서 합칠 수 있습니다."
         case .otherDeleted: "그 방법으로 로그인하던 계정은 삭제되었습니다. 변경된 내용은 없습니다."
-        case .tooLarge: "다른 계정의 로그인 기록이 너무 많아 여기서 병합할 수 없습니다. 고객 지원에 문의하세요. 변경된 내용은 없습니다."
+        case .tooLarge: "데이터가 너무 많아 여기서 처리할 수 없습니다. 고객 지원에 문의하세요. 변경된 내용은 없습니다."
         case .nobody: "그 방법으로 로그인하는 계정이 없습니다. 이 계정의 로그인 방법으로 추가할 수 있습니다."
         }
     }

@@ -23,7 +23,7 @@ struct ExportUser: ParsableCommand {
         let (database, user) = (try Environment.database(), User.ID(rawValue: id))
         // First: nothing is printed without a trace.
         let isNoted = try Accounts.write(database, from: .command) { try $0.noteExport(of: user) }
-        guard isNoted, let file = try database.exportedAccount(of: user, at: now, serverKey) else {
+        guard isNoted, let file = try database.exportedAccount(of: user, at: now, serverKey, within: nil) else {
             throw ToolError(.notFound, "there is no user \(id); a swap deletes the anonymous account that it moves")
         }
         while true {

@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 import JSON
 import TestSupport
@@ -186,6 +187,18 @@ import Testing
         #expect(fourth.text.contains(texts.account.exportLimit) && fourth.header("Content-Disposition") == nil)
         #expect(scene.client.send(.get, "/api/v1/me/export", token: phone.token).status == 429)
         #expect(try app.count("SELECT COUNT(*) FROM audit_log WHERE action = 'user.exported'") == 3)
+    }
+
+    @Test func tooMuchIsSaidAtTheAccount() throws {
+        let settings = AccountsSettings(
+            issuer: TestApp.issuer, exportBound: ExportBound(bytes: 100, time: .seconds(60)))
+        let scene = try OAuthScene(TestApp(settings: settings))
+        _ = try scene.person()
+        let browser = try scene.signedIn()
+        browser.open("/account/export")
+        try browser.submit("/account/export")
+        #expect(browser.path == "/account?notice=too_large")
+        #expect(browser.answer.text.contains("There is too much data for this to be done here."))
     }
 
     // MARK: The end

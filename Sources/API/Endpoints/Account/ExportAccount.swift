@@ -13,7 +13,7 @@ extension Call {
     /// once, and what then cannot be read counts, too.
     ///
     /// - Returns: for HEAD, an answer without the data and its length, which nobody has read.
-    /// - Throws: `rateLimited` after three in a day.
+    /// - Throws: `rateLimited` after three in a day; `accountTooLarge` if there is more than one answer can have.
     func export(by caller: Caller, headers: [HeaderField] = []) throws -> Response {
         var response = try commit { transaction in
             try transaction.noteExport(by: caller)
@@ -23,7 +23,8 @@ extension Call {
             response.hasUnknownLength = true
             return response
         }
-        response.stream = try database.exportedAccount(of: caller.id, at: accounts.clock.now, accounts.serverKey)
+        response.stream = try database.exportedAccount(
+            of: caller.id, at: accounts.clock.now, accounts.serverKey, within: accounts.settings.exportBound)
         // A swap may have deleted the account meanwhile.
         if response.stream == nil { throw Failure.invalidToken }
         return response

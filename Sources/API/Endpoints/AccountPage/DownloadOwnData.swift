@@ -19,6 +19,8 @@ import Pages
                 .attachment(filename: "account-\(visitor.user.id.rawValue).json"),
                 HeaderField("X-Content-Type-Options", "nosniff"),
             ])
+    } catch Failure.accountTooLarge {
+        return .account(.tooLarge)
     } catch Failure.rateLimited(let wait) {
         var response = Response.page(call.exportQuestion(visitor, isRefused: true), of: visitor, call)
         response.status = .tooManyRequests

@@ -1,0 +1,29 @@
+/// How large an export may be, and how long the server may read it, while somebody waits for the answer (accounts §4.8).
+package struct ExportBound: Sendable {
+    package var bytes: Int
+    package var time: Duration
+
+    package init(bytes: Int, time: Duration) {
+        self.bytes = bytes
+        self.time = time
+    }
+
+    /// nginx waits 35 s for the answer, which begins when the document is complete; a statement may take 8 s of them. The
+    /// document waits on nginx's disk for a slow reader, which has room for 2 GiB.
+    package static let standard = ExportBound(bytes: 1 << 30, time: .seconds(20))
+
+    /// Counts what an export has written.
+    package final class Meter {
+        private let bound: ExportBound
+        private let start = ContinuousClock.now
+        private var bytes = 0
+
+        package init(_ bound: ExportBound) { self.bound = bound }
+
+        /// - Throws: `accountTooLarge` if that is too much, or comes too late.
+        package func count(_ bytes: Int) throws(Failure) {
+            self.bytes += bytes
+            if self.bytes > bound.bytes || ContinuousClock.now - start > bound.time { throw .accountTooLarge }
+        }
+    }
+}
