@@ -46,6 +46,47 @@ import Time
         #expect(try scene.swap(phone, into: owner).status == 200)
     }
 
+    /// So are what the phone shows of them, and many small ones.
+    @Test(arguments: [(600, 10_000), (34_000, 0)])
+    func requestsThatAreDeletedHaveALargestSize(count: Int, characters: Int) throws {
+        let (phone, owner) = (try scene.anonymous(), try scene.identified())
+        try app.change(
+            """
+            INSERT INTO agent_approvals (user_id, agent_id, public_id, status, display_payload_hash, body)
+            SELECT ?, ?, CONCAT('aar_', LPAD(seq, 16, '0')), 'cancelled', SHA2(seq, 256), REPEAT('鴨', ?)
+            FROM seq_1_to_40000 WHERE seq <= ?
+            """, phone.userID, try scene.agent(phone.userID), characters, count)
+        let without: [(String, JSONValue)] = [("merge_options", ["agent_approvals": false])]
+        for answer in [
+            try scene.preview(phone, into: owner, without), try scene.swap(phone, into: owner, without),
+        ] {
+            #expect(answer.description == #"422 {"error":"account_too_large"}"#)
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM users WHERE id = ?", phone.userID) == 1)
+    }
+
+    /// A swap that deletes a grant copies the refresh tokens, of which each refresh leaves one.
+    @Test func refreshTokensThatAreDeletedHaveALargestNumber() throws {
+        let (phone, owner) = (try scene.anonymous(), try scene.identified())
+        let grant = try scene.grant(phone.userID, scene.relyingParty())
+        try app.change(
+            """
+            INSERT INTO refresh_tokens (digest, refresh_family_id, expires_at)
+            SELECT UNHEX(SHA2(seq, 256)), f.id, ? FROM refresh_families f JOIN seq_1_to_25001
+            WHERE f.grant_id = ?
+            """, app.time.now + .seconds(86_400), grant)
+        let without: [(String, JSONValue)] = [("merge_options", ["rps": []])]
+        for answer in [
+            try scene.preview(phone, into: owner, without), try scene.swap(phone, into: owner, without),
+        ] {
+            #expect(answer.description == #"422 {"error":"account_too_large"}"#)
+        }
+        #expect(try app.count("SELECT COUNT(*) FROM users WHERE id = ?", phone.userID) == 1)
+        // All of it moves.
+        #expect(try scene.preview(phone, into: owner).status == 200)
+        #expect(try scene.swap(phone, into: owner).status == 200)
+    }
+
     /// A valid swap, which faults are added to.
     private struct Draft {
         var isIdentified = false

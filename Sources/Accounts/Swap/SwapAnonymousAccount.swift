@@ -146,7 +146,11 @@ extension Accounts {
         try swap.precondition.check(against: name)
         try connection.checkHistory(of: a.id)
         let deletesApprovals = !swap.selection.agentApprovals || plan.counts.approvalsSkipped > 0
-        if journaling != nil, deletesApprovals { try connection.checkApprovals(of: a.id) }
+        if journaling != nil {
+            if deletesApprovals { try connection.checkApprovals(of: a.id) }
+            let moved = plan.grants.count { $0.fate == .moved }
+            if try connection.grantCount(of: a.id) > moved { try connection.checkTokens(of: a.id) }
+        }
         return SwapPreview(plan: name, survivor: b, counts: plan.counts, grants: plan.grants)
     }
 

@@ -89,12 +89,38 @@ private struct Scan: Sendable {
 extension Connection {
     /// A journal's copies of agents' requests are in memory, and take some times as much as the rows.
     ///
-    /// - Throws: `accountTooLarge` if what is sealed in a user's requests has more than 16 MiB.
+    /// - Throws: `accountTooLarge` if a user's requests have more than 16 MiB.
     func checkApprovals(of user: User.ID) throws {
+        // A row without long texts takes about 500 bytes there.
         let size = try first(
-            "SELECT COALESCE(SUM(OCTET_LENGTH(sealed_request)), 0) FROM agent_approvals WHERE user_id = ?", user
+            """
+            SELECT COALESCE(SUM(500 + OCTET_LENGTH(body) + OCTET_LENGTH(title) + OCTET_LENGTH(action_type)
+                                + COALESCE(OCTET_LENGTH(sealed_request), 0)), 0)
+            FROM agent_approvals WHERE user_id = ?
+            """, user
         ) { row in try row.read(Int.self) }
         if let size, size > 16 << 20 { throw Failure.accountTooLarge }
+    }
+
+    /// How many grants a user has, revoked ones, too.
+    func grantCount(of user: User.ID) throws -> Int {
+        try first("SELECT COUNT(*) FROM grants WHERE user_id = ?", user) { row in try row.read() } ?? 0
+    }
+
+    /// A swap that deletes a grant copies all refresh tokens of the user into its journal: each refresh has left one.
+    ///
+    /// - Throws: `accountTooLarge` if these are more than 25 000.
+    func checkTokens(of user: User.ID) throws {
+        let limit = MergePlan.longestHistory
+        let count = try first(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM grants g STRAIGHT_JOIN refresh_families f ON f.grant_id = g.id
+                STRAIGHT_JOIN refresh_tokens r ON r.refresh_family_id = f.id WHERE g.user_id = ? LIMIT ?
+            ) t
+            """, user, limit + 1
+        ) { row in try row.read(Int.self) }
+        if let count, count > limit { throw Failure.accountTooLarge }
     }
 }
 
@@ -111,6 +137,7 @@ extension AccountsTransaction {
     /// - Parameters:
     ///   - device: that is moved.
     ///   - grants: that are moved.
+    /// - Throws: `accountTooLarge`.
     func rowsBeforeSwap(
         of user: User.ID, moving device: Device.ID?, _ grants: Set<Grant.ID>, _ selection: SwapSelection
     ) throws -> ScannedRows {
@@ -119,7 +146,10 @@ extension AccountsTransaction {
         var found = try rows(of: user, .beforeSwap(selection))
         let deletesDevices = found.rows[.devices, default: []].contains { $0.id != device?.rawValue }
         if deletesDevices { try read(.ofDevices, of: user, into: &found) }
-        if found.rows[.grants, default: []].count > grants.count { try read(.ofGrants, of: user, into: &found) }
+        if found.rows[.grants, default: []].count > grants.count {
+            try connection.checkTokens(of: user)
+            try read(.ofGrants, of: user, into: &found)
+        }
         if !selection.agentApprovals { try readApprovals(of: user, into: &found) }
         return found
     }
