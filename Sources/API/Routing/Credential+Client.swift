@@ -68,7 +68,8 @@ extension Call {
         try database.read { try accounts.authenticateClient(credentials, $0) }
     }
 
-    /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form.
+    /// The Authorization header's client (RFC 6749 §2.3.1, both parts form-encoded), checked against the form. The secret
+    /// may also be one that was not encoded.
     ///
     /// - Throws: `invalid_request` if the form has a secret too, or another client_id; `invalid_client` if the header
     ///   has another scheme.
@@ -79,14 +80,18 @@ extension Call {
                 let colon = text.firstIndex(of: UInt8(ascii: ":"))
             else { throw OAuthError(.invalidClient, "the Authorization header has no valid Basic credentials") }
             let clientID = QueryParameters.decoded(text[..<colon])
-            let secret = QueryParameters.decoded(text[(colon + 1)...])
+            let sentSecret = text[(colon + 1)...]
+            let secret = QueryParameters.decoded(sentSecret)
             if try form.value("client_secret") != nil {
                 throw OAuthError(.invalidRequest, "client_secret is sent in the form and by HTTP Basic")
             }
             if let other = try form.value("client_id"), !other.hasSameBytes(as: clientID) {
                 throw OAuthError(.invalidRequest, "client_id differs from the one in the Authorization header")
             }
-            return ClientCredentials(clientID: clientID, secret: secret.isEmpty ? nil : secret)
+            return ClientCredentials(
+                clientID: clientID, secret: secret.isEmpty ? nil : secret,
+                verbatimSecret: secret.utf8.elementsEqual(sentSecret)
+                    ? nil : String(validating: sentSecret, as: UTF8.self))
         }
     }
 }

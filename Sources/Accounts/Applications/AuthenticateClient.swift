@@ -7,10 +7,14 @@ import Time
 package struct ClientCredentials: Sendable {
     package var clientID: String
     package var secret: String?
+    /// The secret as it was sent by HTTP Basic, if form-decoding has made another one of it. Many clients do not encode
+    /// it (curl, Python's requests), so they could not present one with `%` or `+` otherwise.
+    package var verbatimSecret: String?
 
-    package init(clientID: String, secret: String?) {
+    package init(clientID: String, secret: String?, verbatimSecret: String? = nil) {
         self.clientID = clientID
         self.secret = secret
+        self.verbatimSecret = verbatimSecret
     }
 }
 
@@ -24,7 +28,7 @@ extension Accounts {
         guard let application = try connection.client(credentials.clientID), application.isActive else {
             throw OAuthError(.invalidClient, "unknown client")
         }
-        try application.secrets.check(credentials.secret, of: application.clientType, at: clock.now)
+        try application.secrets.check(credentials, of: application.clientType, at: clock.now)
         return application
     }
 }
@@ -51,8 +55,8 @@ struct GrantedClient: Sendable {
     }
 
     /// - Throws: `invalid_client`, as `authenticateClient` does.
-    func check(_ secret: String?, at now: Timestamp) throws(OAuthError) {
-        try secrets.check(secret, of: clientType, at: now)
+    func check(_ credentials: ClientCredentials, at now: Timestamp) throws(OAuthError) {
+        try secrets.check(credentials, of: clientType, at: now)
     }
 
     func hasScopeDrift(at now: Timestamp) -> Bool { AuthorizationFault.isDrift(scopeDroppedAt, at: now) }
@@ -75,13 +79,17 @@ struct ClientSecrets: Sendable {
     }
 
     /// - Throws: `invalid_client`.
-    func check(_ secret: String?, of type: Application.ClientType, at now: Timestamp) throws(OAuthError) {
-        switch (type, secret) {
+    func check(
+        _ credentials: ClientCredentials, of type: Application.ClientType, at now: Timestamp
+    ) throws(OAuthError) {
+        switch (type, credentials.secret) {
         case (.public, nil): break
         case (.public, _?): throw OAuthError(.invalidClient, "a public client has no secret; do not send client_secret")
         case (.confidential, nil): throw OAuthError(.invalidClient, "client authentication is required")
         case (.confidential, let secret?):
-            guard accepts(secret, at: now) else { throw OAuthError(.invalidClient, "wrong client secret") }
+            if accepts(secret, at: now) { return }
+            if let verbatim = credentials.verbatimSecret, accepts(verbatim, at: now) { return }
+            throw OAuthError(.invalidClient, "wrong client secret")
         }
     }
 

@@ -131,6 +131,14 @@ extension AccountsTransaction {
         return (device, secret)
     }
 
+    /// Frees a locked device from the application that it is bound to, because a token of that application opens the
+    /// account. Else an application whose first token on the device did not would never get a full PAK there, although
+    /// it was authorized anew. PAKs that were issued before keep their scopes.
+    func unbind(_ device: inout Device) throws {
+        try connection.executeLater("UPDATE devices SET application_id = NULL WHERE id = ?", device.id)
+        device.application = nil
+    }
+
     /// Voids the secrets of a user's devices, except one.
     ///
     /// - Parameter actor: nil: the user.

@@ -27,8 +27,9 @@ extension Accounts {
     /// Issues a PAK on one of the user's devices, for the user of an access token.
     ///
     /// The PAK and a new device are bound to the token's application, unless the token opens the account. The reason:
-    /// any relying party that the user signs in to can make this request. Requests are counted, also refused ones, so
-    /// a refusal is returned and not thrown: the transaction must commit.
+    /// any relying party that the user signs in to can make this request. A device that was bound to the application is
+    /// bound no more once a token of it opens the account. Requests are counted, also refused ones, so a refusal is
+    /// returned and not thrown: the transaction must commit.
     ///
     /// - Throws: `invalidToken` if the token was revoked in the meantime.
     package func exchange(
@@ -55,6 +56,7 @@ extension Accounts {
             guard found.owner == user.id else { return .failure(.deviceClaimedByOtherUser) }
             guard found.isOpened(by: exchange.secret) else { return .failure(.invalidDeviceSecret) }
             device = found
+            if token.opensAccount, device.application == token.application { try transaction.unbind(&device) }
         } else {
             (device, secret) = try transaction.createDevice(
                 exchange.uuid, exchange.platform, of: user.id, application: application)

@@ -29,7 +29,7 @@ extension Accounts {
         guard let signed = try read(token, connection), clock.now < signed.expiresAt,
             let found = try connection.token(signed, of: credentials.clientID)
         else { return nil }
-        try found.secrets.check(credentials.secret, of: .confidential, at: clock.now)
+        try found.secrets.check(credentials, of: .confidential, at: clock.now)
         guard let subject = found.subject else { return try check(signed, connection).map(Introspection.init(_:)) }
         return Introspection(signed, sub: subject.sub, canonicalSub: subject.canonicalSub)
     }

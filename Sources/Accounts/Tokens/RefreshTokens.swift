@@ -27,7 +27,7 @@ extension Accounts {
             let (subject, client) = try transaction.connection.subjectAndClient(of: state.family.grant),
             client.clientID.hasSameBytes(as: credentials.clientID)
         {
-            try client.check(credentials.secret, at: clock.now)
+            try client.check(credentials, at: clock.now)
             let successor = Secret(.plain)
             let (response, activity) = try tokenResponse(
                 state.family, scopes, of: subject, for: client.clientID, refreshToken: successor, nonce: nil,

@@ -48,6 +48,20 @@ extension AccountsTransaction {
             now + PendingRequest.lifetime)
         return PendingRequest(handle: handle.text, browser: browser, purpose: purpose, staleSession: staleSession)
     }
+
+    /// Has the request remember that its user chose another account, however often they set out to a provider.
+    ///
+    /// A stale session that the request has already says the same, and stays: it must not count again.
+    ///
+    /// - Parameter session: the one that ends; nil if there is none.
+    package func wantAnotherAccount(for request: PendingRequest, than session: WebSession?) throws {
+        // 0 is no session's id.
+        try connection.executeLater(
+            """
+            UPDATE authorization_requests SET parameters = JSON_INSERT(parameters, '$.stale_session', ?)
+            WHERE digest = ?
+            """, session?.id ?? WebSession.ID(rawValue: 0), Secret(presented: request.handle).digest)
+    }
 }
 
 private struct StoredParameters: Codable {

@@ -17,7 +17,8 @@ package struct PendingRequest: Sendable {
     package let handle: String
     package let browser: Browser
     package let purpose: Purpose
-    /// A session that is not accepted for this request, because a new sign-in is wanted.
+    /// A session that is not accepted for this request, because a new sign-in is wanted; 0 if there was none when its
+    /// user chose another account.
     package let staleSession: WebSession.ID?
 
     /// How long a user has to sign in and decide.

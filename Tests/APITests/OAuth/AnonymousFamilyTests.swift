@@ -18,11 +18,21 @@ import Testing
         phone = try scene.anonymous()
     }
 
+    private func exchange(_ tokens: Tokens, on number: Int, secret: String? = nil) -> Answer {
+        scene.client.send(
+            .post, "/api/v1/me/device_keys/exchange",
+            (["device_uuid": .string(uuid(number)), "platform": "ios"] as JSONValue).adding([
+                "device_secret": secret.map { .string($0) }
+            ]), token: tokens.access)
+    }
+
     /// Whether an exchange on a new device gives a full PAK, and not one that is bound to the application.
     private func isFull(_ tokens: Tokens, sourceLocation: SourceLocation = #_sourceLocation) throws -> Bool {
-        let answer = scene.client.send(
-            .post, "/api/v1/me/device_keys/exchange",
-            ["device_uuid": .string(uuid(scene.next())), "platform": "ios"], token: tokens.access)
+        try isFull(exchange(tokens, on: scene.next()), sourceLocation: sourceLocation)
+    }
+
+    /// The same for the answer to an exchange.
+    private func isFull(_ answer: Answer, sourceLocation: SourceLocation = #_sourceLocation) throws -> Bool {
         try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
         let pak = try #require(answer["access_token"]?.string, sourceLocation: sourceLocation)
         let isFull = answer["scopes"]?.array?.count == 6
@@ -50,6 +60,28 @@ import Testing
         #expect(try newestOwner() == "\(phone.userID)")
         // Who signs in again is not the thief.
         #expect(try isFull(scene.signIn(own, as: phone)))
+    }
+
+    @Test func aNewAuthorizationFreesTheDeviceThatTheyBound() throws {
+        let tokens = try scene.signIn(own, as: phone)
+        try scene.promote(phone)
+        let number = scene.next()
+        let bound = exchange(tokens, on: number)
+        #expect(try !isFull(bound))
+        let secret = try #require(bound["device_secret"]?.string)
+        // Neither do they, nor another application.
+        #expect(try !isFull(exchange(tokens, on: number, secret: secret)))
+        for isFirstParty in [false, true] {
+            let other = try scene.signIn(scene.register("Other", firstParty: isFirstParty), as: phone)
+            #expect(try !isFull(exchange(other, on: number, secret: secret)))
+        }
+        let again = try scene.signIn(own, as: phone)
+        #expect(exchange(again, on: number, secret: "ds_wrong").error == "invalid_device_secret")
+        #expect(try scene.app.count("SELECT COUNT(*) FROM devices WHERE application_id = ?", own.id) == 1)
+        #expect(try isFull(exchange(again, on: number, secret: secret)))
+        #expect(try scene.app.count("SELECT COUNT(*) FROM devices WHERE application_id = ?", own.id) == 0)
+        // What was issued before opens no more than it did.
+        #expect(try !isFull(bound))
     }
 
     @Test func norDoTheyOpenTheAccountThatTheirsWasSwappedInto() throws {

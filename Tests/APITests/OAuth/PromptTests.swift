@@ -147,6 +147,26 @@ import Time
         browser.open(scene.authorizePath(rp))
         try browser.submit("/session/logout")
         #expect(browser.path.hasPrefix("/oauth/login?"))
+        let trip = try browser.setOut(to: .google)
+        #expect(trip.parameters["prompt"] == "select_account")
+        // So it is on the way back from a provider without a result.
+        try browser.comeBack(trip, [("error", "access_denied")])
+        #expect(try browser.setOut(to: .google).parameters["prompt"] == "select_account")
+        try browser.signIn(with: .google, as: "other", email: "other@example.com")
+        #expect(browser.path.hasPrefix("/oauth/consent?") && browser.answer.text.contains("other@example.com"))
+    }
+
+    /// The page may be old: its user has signed out in another tab.
+    @Test func anotherAccountMayBeWantedWithoutASession() throws {
+        let browser = try scene.signedIn()
+        browser.open(scene.authorizePath(rp))
+        let form = try browser.fields(of: "/session/logout")
+        browser.open("/session/logout")
+        try browser.submit("/session/logout")
+        #expect(browser.cookies["__Host-merganser_session"] == nil)
+        let answer = browser.send(.post, "/session/logout", form)
+        browser.open(try #require(answer.header("Location"), "\(answer)"))
+        #expect(browser.path.hasPrefix("/oauth/login?"))
         #expect(try browser.setOut(to: .google).parameters["prompt"] == "select_account")
         try browser.signIn(with: .google, as: "other", email: "other@example.com")
         #expect(browser.path.hasPrefix("/oauth/consent?") && browser.answer.text.contains("other@example.com"))
@@ -198,6 +218,14 @@ import Time
             try browser.signIn()
             #expect(error(browser.answer) == "login_required", "\(browser.answer)")
         }
+    }
+
+    /// Otherwise Google would go on with the account that it remembers, be it the one that is meant or not.
+    @Test func googleAsksWhoeverAHintNames() throws {
+        let hint = try idToken(try regular())
+        let stranger = TestBrowser(scene.app)
+        stranger.open(scene.authorizePath(rp, ["id_token_hint": hint]))
+        #expect(try stranger.setOut(to: .google).parameters["prompt"] == "select_account")
     }
 
     /// The account that a sub belongs to today is the one that is meant.

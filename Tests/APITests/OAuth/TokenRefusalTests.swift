@@ -107,6 +107,36 @@ import Time
         #expect(try answer.oauthRefusal() == "400 invalid_grant")
     }
 
+    /// Many clients do not encode it, among them curl and Python's requests.
+    @Test func theSecretInBasicMayBeSentAsItIs() throws {
+        let tokens = try scene.signIn(confidential, as: person)
+        try scene.app.change(
+            "UPDATE applications SET secret_digest = UNHEX(SHA2('p:w %/+', 256)) WHERE id = ?", confidential.id)
+        func send(_ path: String, _ form: [(String, String?)], _ secret: String) -> Answer {
+            scene.client.send(
+                .post, path, bytes: encoded(form),
+                headers: [("authorization", basic(confidential.clientID, secret))])
+        }
+        // Neither as it is nor decoded.
+        for wrong in ["p:w %/", "p:w+%/+", "p%3Aw %/+", "p:w %25/+"] {
+            for token in [tokens.refresh, "x"] {
+                let answer = send("/oauth/token", scene.refreshForm(token), wrong)
+                #expect(try answer.oauthRefusal() == "401 invalid_client", "\(wrong)")
+            }
+            for token in [tokens.access, tokens.refresh] {
+                let answer = send("/oauth/introspect", [("token", token)], wrong)
+                #expect(try answer.oauthRefusal() == "401 invalid_client", "\(wrong)")
+            }
+        }
+        for right in ["p:w %/+", "p%3Aw+%25/%2B"] {
+            #expect(try send("/oauth/token", scene.refreshForm("x"), right).oauthRefusal() == "400 invalid_grant")
+            for token in [tokens.access, tokens.refresh] {
+                #expect(send("/oauth/introspect", [("token", token)], right)["active"] == true, "\(right)")
+            }
+        }
+        #expect(send("/oauth/token", scene.refreshForm(tokens.refresh), "p:w %/+").status == 200)
+    }
+
     @Test func theSecretBeforeTheLastWorksForItsDay() throws {
         try scene.app.change(
             """

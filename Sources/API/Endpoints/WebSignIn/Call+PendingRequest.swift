@@ -73,17 +73,15 @@ extension PendingRequest {
         }
     }
 
-    /// Whether a provider must not go on by itself with the account that it remembers: a new sign-in is required, or
-    /// another account may be meant, as it is by whoever is signed in already.
+    /// Whether a provider must not go on by itself with the account that it remembers: a new sign-in is required, a
+    /// certain account is meant, or another one may be, as it is by whoever is signed in already.
     var asksAgain: Bool {
         if staleSession != nil { return true }
         return switch purpose {
-        case .authorization(let request): request.prompts.contains(.login) || request.prompts.contains(.selectAccount)
+        case .authorization(let request):
+            request.prompts.contains(.login) || request.prompts.contains(.selectAccount) || request.hintedSub != nil
         case .account: true
         case .device, .page: false
         }
     }
-
-    /// The parameter of the login page, and of its links, for whoever has chosen to use another account.
-    static var anotherAccount: String { "another" }
 }

@@ -33,29 +33,34 @@ extension Call {
 /// `POST /session/logout` (accounts §2.4): ends the web session. With a request that waits it goes on to the login page,
 /// for somebody else; with one for signing out, to where that leads.
 @Sendable func endWebSession(_ call: Call, _ visitor: Visitor) throws -> Response {
-    let next = try pathAfterSignOut(call, visitor)
-    guard let cookie = visitor.sessionCookie else { return .redirect(.seeOther, to: next) }
+    let (next, pending) = try afterSignOut(call, visitor)
+    if visitor.sessionCookie == nil, pending == nil { return .redirect(.seeOther, to: next) }
     return try call.commit { transaction in
-        try call.accounts.endWebSession(cookie, in: transaction)
-        return .redirect(.seeOther, to: next, headers: [call.clearing(.session)])
+        if let cookie = visitor.sessionCookie { try call.accounts.endWebSession(cookie, in: transaction) }
+        // Also if the session is gone already: in another tab, or because it is too old.
+        if let pending { try transaction.wantAnotherAccount(for: pending, than: visitor.session) }
+        return .redirect(
+            .seeOther, to: next, headers: visitor.sessionCookie == nil ? [] : [call.clearing(.session)])
     }
 }
 
+/// Where the browser goes next, and the request that waits there.
+///
 /// - Throws: an error page if the form is not from this server.
-private func pathAfterSignOut(_ call: Call, _ visitor: Visitor) throws -> String {
+private func afterSignOut(_ call: Call, _ visitor: Visitor) throws -> (path: String, pending: PendingRequest?) {
     if let handle = try call.form.value("logout") {
         try call.checkForm(for: handle, of: visitor)
-        return call.accounts.logoutRequest(of: handle)?.location ?? signOutPath
+        return (call.accounts.logoutRequest(of: handle)?.location ?? signOutPath, nil)
     }
     guard try call.form.value("request") != nil else {
         try call.checkForm(for: signOutPath, of: visitor)
-        return signOutPath
+        return (signOutPath, nil)
     }
     do {
-        let login = try call.submittedRequest(of: visitor).path("/oauth/login")
-        return "\(login)&\(PendingRequest.anotherAccount)=1"
+        let pending = try call.submittedRequest(of: visitor)
+        return (pending.path("/oauth/login"), pending)
     } catch ErrorPage.Problem.expired {
         // The form is from this server. The user wants to sign out even if the pending request has expired.
-        return signOutPath
+        return (signOutPath, nil)
     }
 }

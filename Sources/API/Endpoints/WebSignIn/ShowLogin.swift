@@ -37,10 +37,8 @@ extension Call {
         let wanted: [AuthorizationRequest.SignInOption] =
             if case .authorization(let request) = pending.purpose { request.signInOptions } else { [] }
         let narrowed = offered.filter { wanted.map(\.rawValue).contains($0.rawValue) }
-        let isAnother = queryParameters[PendingRequest.anotherAccount] != nil
-        let more = isAnother ? "&\(PendingRequest.anotherAccount)=1" : ""
         return (narrowed.isEmpty ? offered : narrowed).map {
-            LoginPage.Choice(provider: $0, href: pending.path("/auth/\($0.rawValue)/web/start") + more)
+            LoginPage.Choice(provider: $0, href: pending.path("/auth/\($0.rawValue)/web/start"))
         }
     }
 }

@@ -20,9 +20,7 @@ import Text
             if case .authorization(let request) = pending.purpose, let hint = request.loginHint {
                 parameters.append(("login_hint", hint))
             }
-            if pending.asksAgain || call.queryParameters[PendingRequest.anotherAccount] != nil {
-                parameters.append(("prompt", "select_account"))
-            }
+            if pending.asksAgain { parameters.append(("prompt", "select_account")) }
         }
         let query = parameters.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
         return .redirect(.seeOther, to: "\(settings.authorizeURL)?\(query)")
