@@ -8,9 +8,9 @@ package struct ExportBound: Sendable {
         self.time = time
     }
 
-    /// nginx waits 35 s for the answer, which begins when the document is complete; a statement may take 8 s of them. The
-    /// document waits on nginx's disk for a slow reader, which has room for 2 GiB.
-    package static let standard = ExportBound(bytes: 1 << 30, time: .seconds(20))
+    /// nginx waits 35 s for the answer, which begins when the document is complete; the last statement may take 12 s of
+    /// them. For a slow reader the document waits on nginx's disk, as downloads do that are about as large.
+    package static let standard = ExportBound(bytes: 256 << 20, time: .seconds(20))
 
     /// Counts what an export has written.
     package final class Meter {
