@@ -25,6 +25,16 @@ import Time
         }
     }
 
+    /// A round of requests at once. On a busy machine somebody may meet the others too often, and is told to come back
+    /// (analytics §3.3). Clients do, and nothing is stored twice.
+    private func race(_ racers: Racers, _ requests: [RepeatableRequest]) throws -> [Answer] {
+        let answers = try racers.race(requests)
+        #expect(answers.count { $0.status == 503 } <= 2)
+        return zip(requests, answers).map { request, answer in
+            answer.status == 503 ? app.client().send(request) : answer
+        }
+    }
+
     /// - Returns: how many events the answers of a round have accepted.
     private func accepted(_ answers: [Answer], sourceLocation: SourceLocation = #_sourceLocation) -> Int {
         answers.reduce(0) { sum, answer in
@@ -73,7 +83,7 @@ import Time
         let racers = Racers(app, 16)
         for round in 0..<5 {
             let request = scene.ingest(batch((round * 30 + 1)...(round * 30 + 30), of: users))
-            #expect(accepted(try racers.race(Array(repeating: request, count: 16))) == 30)
+            #expect(accepted(try race(racers, Array(repeating: request, count: 16))) == 30)
             try expectWhole((round + 1) * 30)
         }
         try expectNobodyWithoutEvents()
@@ -89,7 +99,7 @@ import Time
                 let ordered = number % 4 < 2 ? part : part.reversed()
                 return scene.ingest(batch(ordered, of: ["u", "owl_anon_v", nil, "w"]))
             }
-            #expect(accepted(try racers.race(requests)) == 64)
+            #expect(accepted(try race(racers, requests)) == 64)
             try expectWhole((round + 1) * 64)
         }
         try expectNobodyWithoutEvents()
@@ -103,7 +113,7 @@ import Time
             let requests = (0..<16).map {
                 scene.ingest(batch(ids, of: ["user \(round) \($0)", "owl_anon_\(round) \($0)"]))
             }
-            #expect(accepted(try racers.race(requests)) == 20)
+            #expect(accepted(try race(racers, requests)) == 20)
             try expectWhole((round + 1) * 20)
             try expectNobodyWithoutEvents()
         }
@@ -118,7 +128,7 @@ import Time
                 let first = round * 400 + number * 20
                 return scene.ingest(batch(first..<(first + 20), of: anonymous + ["user 0", "user 1"]))
             }
-            let answers = try racers.race(requests)
+            let answers = try race(racers, requests)
             #expect(answers.prefix(4).allSatisfy { $0.status == 200 })
             #expect(accepted(Array(answers.dropFirst(4))) == 240)
             try expectWhole((round + 1) * 240)
@@ -134,7 +144,7 @@ import Time
                 let users = ["user \(number % 3)", "owl_anon_\(number % 2)", nil]
                 return number < 8 ? scene.importing(batch(ids, of: users)) : scene.ingest(batch(ids, of: users))
             }
-            #expect(accepted(try racers.race(requests)) == 30)
+            #expect(accepted(try race(racers, requests)) == 30)
             try expectWhole((round + 1) * 30)
         }
     }
@@ -148,7 +158,7 @@ import Time
                 let ids = first..<(first + 24)
                 return scene.ingest(batch(number % 2 == 0 ? Array(ids) : ids.reversed(), of: users))
             }
-            #expect(accepted(try racers.race(requests)) == 384)
+            #expect(accepted(try race(racers, requests)) == 384)
             try expectWhole((round + 1) * 384)
             try expectNobodyWithoutEvents()
         }
