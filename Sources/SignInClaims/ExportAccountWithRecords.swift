@@ -17,9 +17,10 @@ extension Database {
     package func exportedAccount(
         of user: User.ID, at now: Timestamp, _ serverKey: ServerKey, within bound: ExportBound?
     ) throws -> StoredFile? {
-        let meter = bound.map(ExportBound.Meter.init)
+        let start = ContinuousClock.now
         return try snapshot { connection -> StoredFile? in
-            // Each time it is read it has a file of its own: a read that was interrupted is done anew.
+            // Each time it is read it has a file and a size of its own: a read that was interrupted is done anew.
+            let meter = bound.map { ExportBound.Meter($0, since: start) }
             let path = "\(Folder.temporary)/merganser-export-\(randomBytes(16).hexadecimal)"
             let file = try NewFile(path)
             let isThere = try connection.exportAccount(

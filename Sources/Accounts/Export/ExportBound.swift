@@ -15,10 +15,14 @@ package struct ExportBound: Sendable {
     /// Counts what an export has written.
     package final class Meter {
         private let bound: ExportBound
-        private let start = ContinuousClock.now
+        private let start: ContinuousClock.Instant
         private var bytes = 0
 
-        package init(_ bound: ExportBound) { self.bound = bound }
+        /// - Parameter start: when the export began, be it with a read that was interrupted.
+        package init(_ bound: ExportBound, since start: ContinuousClock.Instant) {
+            self.bound = bound
+            self.start = start
+        }
 
         /// - Throws: `accountTooLarge` if that is too much, or comes too late.
         package func count(_ bytes: Int) throws(Failure) {
