@@ -121,6 +121,7 @@ extension AccountsTransaction {
             """, user, secret.digest, now, device.id)
         let id = JSONValue.integer(device.id.rawValue)
         if device.owner != user {
+            try forgetPushTokens(on: [device.id])
             audit(
                 .deviceReassigned, user: user, actor: .user(user),
                 ["device_id": id, "from_user_id": .integer(device.owner.rawValue)])

@@ -52,7 +52,9 @@ extension AccountsTransaction {
 
     /// The devices keep their secrets.
     func moveDevices(from a: User.ID, to b: User.ID) throws -> Int {
-        try connection.execute("UPDATE devices SET user_id = ?, live_paks = NULL WHERE user_id = ?", b, a).affectedRows
+        try forgetPushTokens(of: a)
+        return try connection.execute("UPDATE devices SET user_id = ?, live_paks = NULL WHERE user_id = ?", b, a)
+            .affectedRows
     }
 
     func voidTickets(of user: User.ID) throws {

@@ -67,9 +67,18 @@ extension Connection {
 extension AccountsTransaction {
     /// Nobody is asked on the user's devices until the app registers again.
     func forgetPushTokens(of user: User.ID) throws {
-        for device in try connection.devices(of: user) {
-            try connection.execute("DELETE FROM push_tokens WHERE device_id = ?", device)
-        }
+        try forgetPushTokens(on: connection.devices(of: user).map(Device.ID.init(rawValue:)))
+    }
+
+    /// Whoever owned the devices before must not be asked on them.
+    func forgetPushTokens(on devices: [Device.ID]) throws {
+        if devices.isEmpty { return }
+        let ids = devices.map { String($0.rawValue) }.joined(separator: ",")
+        try connection.execute(
+            """
+            DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) j
+            STRAIGHT_JOIN push_tokens t ON t.device_id = j.id
+            """, "[\(ids)]")
     }
 
     /// Removes the token of an app that is gone from its device.

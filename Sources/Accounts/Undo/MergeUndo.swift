@@ -217,7 +217,10 @@ struct MergeUndo {
     private mutating func giveBack(_ table: JournaledTable) throws {
         guard let rows = returning[table], let owner = table.definition.owner else { return }
         try transaction.assign(rows, in: table, to: a, owner)
-        if table == .devices, journal.link == nil { try transaction.bindAgain(rows) }
+        if table == .devices {
+            try transaction.forgetPushTokens(on: rows.compactMap(\.id).map(Device.ID.init(rawValue:)))
+            if journal.link == nil { try transaction.bindAgain(rows) }
+        }
         restored += rows.count
     }
 

@@ -46,6 +46,25 @@ import Time
         return merge
     }
 
+    /// Neither a merge nor its undo lets whoever had the device before be asked there.
+    @Test func aDeviceThatChangesItsOwnerIsNotNotified() throws {
+        func register(_ pak: String) throws {
+            let body: JSONValue = ["token": .string(String(repeating: "0f", count: 32)), "environment": "production"]
+            let answer = scene.client.send(.put, "/api/v1/me/push_token", body, token: pak)
+            try #require(answer.status == 204, "\(answer)")
+        }
+        func tokens() throws -> Int { try app.count("SELECT COUNT(*) FROM push_tokens") }
+
+        try register(ada.token)
+        let merge = try merge()
+        #expect(try tokens() == 0)
+        try register(scene.client.reopen(ada))
+        #expect(try tokens() == 1)
+        app.time.advance(by: .seconds(1))
+        try app.undo(merge)
+        #expect(try tokens() == 0)
+    }
+
     /// A family that an exchange has begun, and not committed when the merge comes.
     @Test func aFamilyThatBeganBeforeTheMergeLives() throws {
         _ = try scene.signIn(club, as: ada)
