@@ -50,7 +50,7 @@ extension AccountsTransaction {
         try connection.execute("UPDATE identities SET user_id = ? WHERE user_id = ?", b, a).affectedRows
     }
 
-    /// The devices keep their secrets.
+    /// The devices keep their secrets, but not their push tokens.
     func moveDevices(from a: User.ID, to b: User.ID) throws -> Int {
         try forgetPushTokens(of: a)
         return try connection.execute("UPDATE devices SET user_id = ?, live_paks = NULL WHERE user_id = ?", b, a)
