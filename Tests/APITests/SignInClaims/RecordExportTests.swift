@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 import JSON
 import TestSupport
@@ -14,7 +15,9 @@ import Testing
     let user: String
 
     init() throws {
-        app = try TestApp()
+        // Rows are counted here. How long they take says more about the machine.
+        let bound = ExportBound(bytes: ExportBound.standard.bytes, time: .seconds(600))
+        app = try TestApp(settings: AccountsSettings(issuer: TestApp.issuer, exportBound: bound))
         scene = try AnalyticsScene(app)
         accounts = try SwapScene(app)
         client = app.client()
