@@ -478,6 +478,13 @@ CREATE TABLE `devices` (
   CONSTRAINT `devices_user_fk` FOREIGN KEY (`user_id`) REFERENCES `users` (`id`) ON DELETE CASCADE
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci;
 
+CREATE TRIGGER push_tokens_end_with_owner AFTER UPDATE ON devices FOR EACH ROW
+BEGIN
+    IF NEW.user_id <> OLD.user_id THEN
+        DELETE FROM push_tokens WHERE device_id = OLD.id;
+    END IF;
+END;
+
 CREATE TABLE `event_attachments` (
   `id` binary(16) NOT NULL,
   `project_id` binary(16) NOT NULL,

@@ -6,7 +6,7 @@ package import MariaDB
 package enum UnreadTriggers {
     /// All tables that have triggers.
     package static let tables: [StaticString] = [
-        "absorbed_subs", "agent_approval_history", "api_keys", "apps", "audit_log", "event_attachments",
+        "absorbed_subs", "agent_approval_history", "api_keys", "apps", "audit_log", "devices", "event_attachments",
         "identities", "identity_links", "projects", "revoked_access_tokens", "webhook_outbox",
     ]
 

@@ -70,7 +70,8 @@ extension AccountsTransaction {
         try forgetPushTokens(on: connection.devices(of: user).map(Device.ID.init(rawValue:)))
     }
 
-    /// Whoever owned the devices before must not be asked on them.
+    /// For devices that get another owner, who must not be asked on the phone of the one before: that phone registered the token. The
+    /// trigger `push_tokens_end_with_owner` does the same for the release before, and goes with the next one.
     func forgetPushTokens(on devices: [Device.ID]) throws {
         if devices.isEmpty { return }
         let ids = devices.map { String($0.rawValue) }.joined(separator: ",")
