@@ -150,7 +150,7 @@ package final class Database {
                     // The table is really missing.
                     guard missing < Self.mostMissing else { throw failure }
                 }
-                let delay = policy.delay(after: attempt)
+                let delay = policy.delay(after: attempt, because: failure)
                 let attempts = policy.attempts(onCluster: current?.isClusterNode ?? false)
                 guard attempt < attempts, waited + (ContinuousClock.now - start) + delay < policy.patience else {
                     statistics.exhaustions.add(1)

@@ -22,9 +22,11 @@ package struct RetryPolicy: Sendable {
     /// waits: whoever commits first aborts all others, so that the last of many needs as many attempts.
     func attempts(onCluster isCluster: Bool) -> Int { isCluster ? 5 * attempts : attempts }
 
-    /// Full jitter: a random pause from zero to a bound, which doubles from 10 ms up to a second.
-    func delay(after attempt: Int) -> Duration {
-        .milliseconds(Double.random(in: 0...min(10 * Double(1 << min(attempt - 1, 16)), 1000)))
+    /// Full jitter: a random pause from zero to a bound, which doubles from 10 ms up to a second. No pause after the first attempt
+    /// if a row was there already: whoever wrote it has committed.
+    func delay(after attempt: Int, because failure: MariaDBError) -> Duration {
+        if attempt == 1, racyDuplicate(failure) != nil { return .zero }
+        return .milliseconds(Double.random(in: 0...min(10 * Double(1 << min(attempt - 1, 16)), 1000)))
     }
 
     /// The error if it is a duplicate entry on one of `racyKeys`.

@@ -57,7 +57,7 @@ import Text
         for _ in 1...4 { _ = try client.reopen(phone) }
         try note("(four more)")
         try note("the sixth bootstrap", post("/api/v1/devices", device(1, secret: phone.secret)))
-        try note("refused bootstrap", post("/api/v1/devices", device(1)))
+        try note("refused bootstrap", post("/api/v1/devices", device(1, secret: "ds_wrong")))
 
         try note("session with a new identity on a new device", post(session, onDevice(apple, 2)))
         try note("session on the same device", post(session, onDevice(apple, 2)))

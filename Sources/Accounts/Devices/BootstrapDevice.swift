@@ -24,6 +24,10 @@ extension Accounts {
     package func bootstrap(
         _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> Result<SignedIn, Failure> {
+        // Without a secret it is hardly ever known. If it is, the unique key of devices ends this run, and the next one looks.
+        if bootstrap.secret == nil, transaction.isFirstRun {
+            return .success(try createAnonymousUser(bootstrap, in: transaction))
+        }
         if let (device, owner, paks) = try transaction.lockDeviceAndOwner(bootstrap.uuid) {
             guard owner.deletedAt == nil, device.isOpened(by: bootstrap.secret) else {
                 try transaction.noteLogin(.refused, of: owner.id, on: bootstrap.platform)

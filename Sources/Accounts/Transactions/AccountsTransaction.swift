@@ -12,6 +12,8 @@ package final class AccountsTransaction {
     package let connection: Connection
     package let now: Timestamp
     package let origin: Origin
+    /// Whether no run of the rule came before this one. If one did, others may have written what it tried to write.
+    let isFirstRun: Bool
     private var auditEntries: [AuditEntry] = []
     private var events: [Event] = []
     private var logouts: [LogoutNotice] = []
@@ -22,10 +24,11 @@ package final class AccountsTransaction {
     /// Whether something is due to be sent after the commit.
     fileprivate private(set) var hasDueMessages = false
 
-    fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin) {
+    fileprivate init(_ connection: Connection, now: Timestamp, origin: Origin, isFirstRun: Bool) {
         self.connection = connection
         self.now = now
         self.origin = origin
+        self.isFirstRun = isFirstRun
     }
 
     func audit(
@@ -83,9 +86,11 @@ extension Accounts {
     ) throws -> Result {
         var rehearsed: Result?
         do {
-            var hasDueMessages = false
+            var (hasDueMessages, isFirstRun) = (false, true)
             let result = try database.transaction(retryPolicy) { connection in
-                let transaction = AccountsTransaction(connection, now: clock.now, origin: origin)
+                defer { isFirstRun = false }
+                let transaction = AccountsTransaction(
+                    connection, now: clock.now, origin: origin, isFirstRun: isFirstRun)
                 try answer?.claim(in: transaction)
                 let result = try rule(transaction)
                 try transaction.finish()
