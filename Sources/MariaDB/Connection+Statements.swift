@@ -39,12 +39,14 @@ extension Connection {
 
     /// The same for batches of many rows: their arguments are put where they are sent from, without an array.
     ///
-    /// - Parameter fill: appends the row of arguments of a value.
+    /// - Parameters:
+    ///   - sql: without arguments of its own.
+    ///   - fill: appends the row of arguments of a value.
     @discardableResult
     package func executeMany<Value>(
-        _ sql: StaticString, _ values: [Value], filling fill: (Value, inout RowsBuffers) -> Void
+        _ sql: ComposedSQL, _ values: [Value], filling fill: (Value, inout RowsBuffers) -> Void
     ) throws(MariaDBError) -> Outcome {
-        try executeMany(.literal(sql), values, fill)
+        try executeMany(.composed(sql.text), values, fill)
     }
 
     private func executeMany<Value>(

@@ -130,7 +130,7 @@ struct ManyRowsTests {
     @Test func rowsMayBeFilled() throws {
         let sql: StaticString = "INSERT INTO cells (id, characters) VALUES (?, ?)"
         try db.executeMany(
-            sql, [1, 2],
+            ComposedSQL(sql), [1, 2],
             filling: { id, row in
                 row.append(id)
                 row.append(id == 1 ? nil : "b")
@@ -138,7 +138,7 @@ struct ManyRowsTests {
         #expect(try stored().map(\.text) == [nil, "b"])
         for count in [0, 1, 3, 4] {
             let error = try #require(throws: MariaDBError.self) {
-                try db.executeMany(sql, [3], filling: { id, row in for _ in 0..<count { row.append(id) } })
+                try db.executeMany(ComposedSQL(sql), [3], filling: { id, row in for _ in 0..<count { row.append(id) } })
             }
             #expect(error.message == "2 arguments a row are needed, \(count) are given")
         }

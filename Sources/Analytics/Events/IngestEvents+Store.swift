@@ -49,44 +49,32 @@ extension AnalyticsTransaction {
 
     /// - Returns: how many were inserted. The others existed already.
     func insert(_ events: [PlacedEvent], from source: EventSource) throws -> Int {
-        try connection.executeMany(
-            """
-            INSERT INTO events (
-                id, app_id, client_event_id, session_id, app_user_id, api_key_id, level, source_module, message,
-                screen_name, custom_attributes, environment, os_version, app_version, sdk_name, sdk_version,
-                device_model, build_number, locale, preferred_language, country_code, is_dev, timestamp, received_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON DUPLICATE KEY UPDATE id = id
-            """, events,
-            filling: { placed, row in
-                let event = placed.event
-                row.append(placed.id)
-                row.append(source.app.id)
-                row.append(event.clientEventID)
-                row.append(event.sessionID)
-                row.append(placed.owner)
-                row.append(source.key)
-                row.append(event.level.rawValue)
-                row.append(event.sourceModule)
-                row.append(event.message)
-                row.append(event.screenName)
-                row.append(event.attributes?.text)
-                row.append(event.environment)
-                row.append(event.client.osVersion)
-                row.append(event.client.appVersion)
-                row.append(event.client.sdkName)
-                row.append(event.client.sdkVersion)
-                row.append(event.client.deviceModel)
-                row.append(event.client.buildNumber)
-                row.append(event.client.locale)
-                row.append(event.client.preferredLanguage)
-                row.append(source.countryCode)
-                row.append(event.isDev)
-                row.append(event.timestamp)
-                row.append(now)
-            }
-        ).affectedRows
+        try connection.executeMany(Self.insertingMissing, events) { placed, row in
+            placed.forEachValue(from: source, at: now) { row.append(parameter: $0) }
+        }.affectedRows
     }
+
+    /// If the event exists already, the transaction fails at its next statement or at COMMIT, and runs again.
+    func insertLater(_ event: PlacedEvent, from source: EventSource) throws {
+        var arguments: Arguments = []
+        arguments.reserveCapacity(24)
+        event.forEachValue(from: source, at: now) { arguments.append($0) }
+        try connection.executeLater(Self.inserting.with(arguments: arguments))
+    }
+
+    private static let inserting = ComposedSQL(
+        """
+        INSERT INTO events (
+            id, app_id, client_event_id, session_id, app_user_id, api_key_id, level, source_module, message,
+            screen_name, custom_attributes, environment, os_version, app_version, sdk_name, sdk_version,
+            device_model, build_number, locale, preferred_language, country_code, is_dev, timestamp, received_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let insertingMissing = {
+        var sql = inserting
+        sql.append(" ON DUPLICATE KEY UPDATE id = id")
+        return sql
+    }()
 
     /// The events that were inserted.
     func storedIDs(of events: [PlacedEvent]) throws -> Set<UUID> {
@@ -163,5 +151,36 @@ extension AnalyticsTransaction {
         if isKnown == true { return }
         try connection.executeLater(
             "UPDATE apps SET supported_languages = ?, supported_languages_source = 'sdk' WHERE id = ?", text, app.id)
+    }
+}
+
+extension PlacedEvent {
+    /// In the order of `inserting`.
+    @inline(__always)
+    fileprivate func forEachValue(from source: EventSource, at now: Timestamp, _ body: (Parameter) -> Void) {
+        body(id.parameter)
+        body(source.app.id.parameter)
+        body(event.clientEventID.parameter)
+        body(event.sessionID.parameter)
+        body(owner.parameter)
+        body(source.key.parameter)
+        body(event.level.rawValue.parameter)
+        body(event.sourceModule.parameter)
+        body(event.message.parameter)
+        body(event.screenName.parameter)
+        body((event.attributes?.text).parameter)
+        body(event.environment.parameter)
+        body(event.client.osVersion.parameter)
+        body(event.client.appVersion.parameter)
+        body(event.client.sdkName.parameter)
+        body(event.client.sdkVersion.parameter)
+        body(event.client.deviceModel.parameter)
+        body(event.client.buildNumber.parameter)
+        body(event.client.locale.parameter)
+        body(event.client.preferredLanguage.parameter)
+        body(source.countryCode.parameter)
+        body(event.isDev.parameter)
+        body(event.timestamp.parameter)
+        body(now.parameter)
     }
 }

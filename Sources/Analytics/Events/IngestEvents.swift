@@ -90,6 +90,11 @@ extension AnalyticsTransaction {
     /// - Returns: the events that were inserted. The app already has an event with the client id and time of each other
     ///   one.
     func insertNew(_ events: [PlacedEvent], from source: EventSource) throws -> [PlacedEvent] {
+        // A single event hardly ever comes again. If it does, the unique key ends this run, and the next one looks.
+        if events.count == 1, isFirstRun {
+            try insertLater(events[0], from: source)
+            return events
+        }
         if try insert(events, from: source) == events.count { return events }
         let stored = try storedIDs(of: events)
         return events.filter { stored.contains($0.id) }

@@ -11,11 +11,14 @@ package final class AnalyticsTransaction {
     package let now: Timestamp
     /// Of the key on whose behalf it writes, if it is a request's.
     let proof: KeyProof?
+    /// Whether no run of the rule came before this one. If one did, others may have written what it tried to write.
+    let isFirstRun: Bool
 
-    fileprivate init(_ connection: Connection, now: Timestamp, proof: KeyProof? = nil) {
+    fileprivate init(_ connection: Connection, now: Timestamp, proof: KeyProof? = nil, isFirstRun: Bool = false) {
         self.connection = connection
         self.now = now
         self.proof = proof
+        self.isFirstRun = isFirstRun
     }
 
     /// Confirms the request's key, if no statement has done so yet.
@@ -42,8 +45,11 @@ extension Analytics {
         _ database: Database, at clock: Clock = .system, proof: KeyProof? = nil,
         _ rule: (AnalyticsTransaction) throws -> Result
     ) throws -> Result {
-        try database.transaction(retryPolicy) { connection in
-            let transaction = AnalyticsTransaction(connection, now: clock.now, proof: proof)
+        var isFirstRun = true
+        return try database.transaction(retryPolicy) { connection in
+            defer { isFirstRun = false }
+            let transaction = AnalyticsTransaction(
+                connection, now: clock.now, proof: proof, isFirstRun: isFirstRun)
             let result = try rule(transaction)
             try transaction.confirmKey()
             return result

@@ -471,6 +471,11 @@ import Testing
         #expect(
             answer([again, scene.event("b", of: "v", at: "2026-05-12T06:00:00Z")])
                 == #"200 {"accepted":1,"rejected":0,"duplicates":1}"#)
+        // Alone, too, and under another name, which leaves no record.
+        #expect(answer([again]) == #"200 {"accepted":0,"rejected":0,"duplicates":1}"#)
+        #expect(answer([again.adding(["user_id": "w"])]) == #"200 {"accepted":0,"rejected":0,"duplicates":1}"#)
+        #expect(try app.column("SELECT user_id FROM app_users ORDER BY user_id") == ["u", "v"])
+        #expect(try app.column("SELECT CAST(n AS CHAR) FROM app_user_event_counts") == ["1", "1"])
         #expect(try user("u")["last_app_version"] == "1")
         #expect(try user("u")["is_dev"] == "0")
         #expect(try user("v")["last_app_version"] == nil)
