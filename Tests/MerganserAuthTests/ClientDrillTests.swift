@@ -93,7 +93,9 @@ import Testing
         var running = phones
         var isEnough = false
         while !running.isEmpty {
-            try await Task.sleep(for: .milliseconds(50))
+            // Blocks the thread, as tests that are not asynchronous do. A task that sleeps may wake only when one of these has ended,
+            // which is too late to kill a process.
+            usleep(50_000)
             running = try running.filter { try $0.goOn(isEnough: isEnough) }
             guard !isEnough, phones.reduce(0, { $0 + $1.operations }) >= Self.operations else { continue }
             isEnough = true
