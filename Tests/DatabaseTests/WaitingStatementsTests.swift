@@ -258,6 +258,7 @@ struct WaitingStatementsTests {
     }
 
     /// A block is prepared once, and its tables may change afterwards, as they do when a migration runs beside the server.
+    /// Only these tables are flushed: others would have to read the statistics of theirs again, and tests count what is read.
     @Test func tablesChangeUnderPreparedBlocks() throws {
         func run(_ line: String) throws {
             try subject.transaction { db in
@@ -275,7 +276,7 @@ struct WaitingStatementsTests {
             "ALTER TABLE t DROP KEY t_name, ADD KEY other (name, id)",
             "CREATE TRIGGER after_log AFTER INSERT ON log FOR EACH ROW UPDATE t SET more = more + 1 WHERE id = 2",
             "ALTER TABLE t MODIFY name VARCHAR(300)", "DROP TRIGGER after_log", "ALTER TABLE t DROP COLUMN more",
-            "FLUSH TABLES",
+            "FLUSH TABLES t, log",
         ]
         for (number, change) in changes.enumerated() {
             try watcher.query(change)
