@@ -6,8 +6,8 @@ package struct RetryPolicy: Sendable {
     package var attempts = 6
     /// No attempt but the first starts later than this after the start of the first, less what `catchUp` took before.
     package var patience: Duration = .seconds(15)
-    /// Unique indexes on which a duplicate entry means that another request was faster. The next attempt sees that
-    /// request's row.
+    /// Unique indexes on which a duplicate entry means that the row was there already, or that another request was faster. The
+    /// next attempt sees that row.
     package var racyKeys: Set<String> = []
 
     package init(attempts: Int = 6, patience: Duration = .seconds(15), racyKeys: Set<String> = []) {

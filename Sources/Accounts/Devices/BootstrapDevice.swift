@@ -24,7 +24,8 @@ extension Accounts {
     package func bootstrap(
         _ bootstrap: DeviceBootstrap, in transaction: AccountsTransaction
     ) throws -> Result<SignedIn, Failure> {
-        // Without a secret it is hardly ever known. If it is, the unique key of devices ends this run, and the next one looks.
+        // Without a secret it is hardly ever known. If it is, the unique key of devices ends this run, and the next one looks. The
+        // failed INSERT leaves a shared lock, which nothing but ROLLBACK follows.
         if bootstrap.secret == nil, transaction.isFirstRun {
             return .success(try createAnonymousUser(bootstrap, in: transaction))
         }

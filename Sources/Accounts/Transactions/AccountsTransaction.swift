@@ -111,8 +111,8 @@ extension Accounts {
         }
     }
 
-    /// If a duplicate key is on one of these indexes, another request was faster. The next run sees its row (accounts
-    /// §0.4).
+    /// If a duplicate key is on one of these indexes, the row was there already, or another request was faster. The next run
+    /// sees it (accounts §0.4).
     package static let retryPolicy = RetryPolicy(
         racyKeys: [
             "users_live_login_email", "identities_provider_sub", "devices_device_uuid", "grants_application_sub",

@@ -42,7 +42,7 @@ extension AnalyticsTransaction {
             PlacedEvent(id: target?.id ?? UUID(at: now), owner: event.userID.flatMap { owners[$0]?.id }, event: event)
         }
         let new = zip(placed, targets).filter { $0.1 == nil }.map(\.0)
-        // Fewer if another request was faster. The repeated transaction sees that request's rows.
+        // Fewer, or a duplicate key, if another request was faster. The repeated transaction sees that request's rows.
         guard try insertNew(new, from: source).count == new.count else { throw TransactionMustRestart() }
         try update(zip(placed, targets).compactMap { placed, row in row.map { ($0, placed) } }, from: source)
         try deleteCopies(of: replaced.map(\.key), of: source.app)

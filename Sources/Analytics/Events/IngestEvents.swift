@@ -1,4 +1,5 @@
 package import Database
+import MariaDB
 
 /// The result of a batch.
 package struct IngestOutcome: Equatable, Sendable {
@@ -87,11 +88,12 @@ extension AnalyticsTransaction {
         }
     }
 
-    /// - Returns: the events that were inserted. The app already has an event with the client id and time of each other
-    ///   one.
+    /// - Returns: the events that were inserted, or else the transaction will fail. The app already has an event with the client id
+    ///   and time of each other one.
     func insertNew(_ events: [PlacedEvent], from source: EventSource) throws -> [PlacedEvent] {
-        // A single event hardly ever comes again. If it does, the unique key ends this run, and the next one looks.
-        if events.count == 1, isFirstRun {
+        // A single event hardly ever comes again. If it does, the unique key ends this run, and the next one looks. On a cluster, where
+        // nothing waits for COMMIT, this would save nothing.
+        if events.count == 1, isFirstRun, !connection.isClusterNode {
             try insertLater(events[0], from: source)
             return events
         }

@@ -63,8 +63,8 @@ extension Analytics {
         try Self.write(database, at: clock, proof: proof, rule)
     }
 
-    /// A duplicate on one of these indexes means that another request was faster. The repeated transaction sees that
-    /// request's row (analytics §3.3).
+    /// A duplicate on one of these indexes means that the row was there already, or that another request was faster. The
+    /// repeated transaction sees it (analytics §3.3).
     package static let retryPolicy = RetryPolicy(
         attempts: 8,
         racyKeys: [
